@@ -1,0 +1,38 @@
+"""One ODRL policy from text to a verified, anonymised release and the decisions about it."""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from policy_engine.api import (
+        VerifiedRelease,
+        apply_policy,
+        certify_output,
+        check_policy,
+        decide_request,
+        load_policy,
+        read_request,
+    )
+    from policy_engine.errors import PolicyEngineError
+
+__all__ = [
+    "PolicyEngineError",
+    "VerifiedRelease",
+    "apply_policy",
+    "certify_output",
+    "check_policy",
+    "decide_request",
+    "load_policy",
+    "read_request",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names when they are first used: the package itself loads at once."""
+    from importlib import import_module  # noqa: PLC0415
+
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "errors" if name.endswith("Error") else "api"
+    return getattr(import_module(f"{__name__}.{home}"), name)

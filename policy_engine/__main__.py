@@ -1,0 +1,5 @@
+"""`python -m policy_engine`."""
+
+from policy_engine.cli import main
+
+main()

@@ -1,0 +1,199 @@
+"""The five verbs, from the text of a policy to an answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.catalog import Catalog, make_catalog
+from policy_engine.certificate import (
+    Certificate,
+    certify,
+    check,
+    check_digest,
+    load_certificate,
+)
+from policy_engine.decision import Decision, Request, decide, read_request
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import DataError
+from policy_engine.plan import Plan, make_plan, transforms
+from policy_engine.policy import Hierarchy, Policy, read_policy
+from policy_engine.publication import Publication, destination
+from policy_engine.release import Release, existing_release, run_plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from policy_engine.engines.local import LocalEngine
+
+Source = str | Path | Policy
+"""A policy: read already, or the path of its file."""
+
+
+@dataclass(frozen=True)
+class VerifiedRelease:
+    """A release whose bounds were measured on the output and hold.
+
+    `path` is where it was written, None where it is in memory alone.
+    """
+
+    release: Release
+    certificate: Certificate
+    table: "pa.Table"
+    path: Path | None
+    _engine: "LocalEngine" = field(repr=False)
+
+    @property
+    def plan(self) -> Plan:
+        """What was done."""
+        return self.release.plan
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the output as a pandas frame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Return the output as a polars frame."""
+        import polars as pl  # noqa: PLC0415 (only where it is asked for)
+
+        frame = pl.from_arrow(self.table)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 (a table, never a series)
+        return frame
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> "VerifiedRelease":
+        """Write the output and its certificate, measured again on what was written.
+
+        Returns the release as it now lies. Raises OutputError where the path is taken or not
+        writable; nothing is visible then.
+        """
+        file = destination(Path(path), self.plan.release.asset, self.plan.read.format)
+        with Publication(file, overwrite=overwrite) as place:
+            stored = self._engine.write(self._engine.written, place.staged)
+            written = self.release.model_copy(update={"output": stored})
+            return _published(written, self._engine, place)
+
+
+def load_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
+    """Return a policy from its file. Raises DataError where there is none, PolicyError where
+    it cannot be read."""
+    if isinstance(source, Policy):
+        return source
+    return read_policy(read_file(Path(source)), source=str(source), contexts=contexts)
+
+
+def check_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
+    """Return a policy that can be read and, where it asks for a transformation, planned."""
+    policy = load_policy(source, contexts)
+    if transforms(policy):
+        make_plan(policy)
+    return policy
+
+
+def apply_policy(
+    policy: Source,
+    data: Mapping[str, Any],
+    output: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    contexts: Mapping[str, Any] | None = None,
+) -> VerifiedRelease:
+    """Anonymise data as a policy asks, prove it on the output, and release it.
+
+    `data` maps dataset IRIs to paths or tables. With an `output`, a file or a folder, the
+    release is written there beside its certificate; else it stays in memory. Raises a
+    PolicyEngineError of the stage that found a problem; then nothing is written.
+    """
+    read = load_policy(policy, contexts)
+    catalog = make_catalog(data)
+    plan = make_plan(read, catalog)
+    engine = _engine(catalog, progress)
+    if output is None:
+        return _verified(run_plan(plan, engine), engine, None)
+    file = destination(Path(output), plan.release.asset, plan.read.format)
+    with Publication(file, overwrite=overwrite) as place:
+        return _published(run_plan(plan, engine, place.staged), engine, place)
+
+
+def certify_output(
+    output: str | Path, policy: Source, contexts: Mapping[str, Any] | None = None
+) -> Certificate:
+    """Measure an existing output against a policy, however it was made.
+
+    Where a certificate lies beside the output and speaks of it, its digest is compared too.
+    Raises CertificateError where the output does not hold what the policy asks.
+    """
+    path = Path(output)
+    plan = make_plan(load_policy(policy, contexts))
+    if path.is_dir():
+        path = _only_output(path)
+    engine = _engine(Catalog(), silent)
+    release = existing_release(plan, path)
+    certificate = certify(release, engine)
+    check(certificate, str(path))
+    beside = path.parent / "certificate.jsonld"
+    if beside.is_file() and (earlier := load_certificate(beside)).file == path.name:
+        check_digest(earlier, release.output)
+    return certificate
+
+
+def decide_request(
+    policies: Sequence[Source],
+    certificates: Sequence[str | Path | Certificate],
+    request: Request,
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+) -> Decision:
+    """Decide a request under policies and certificates, each read already or in a file."""
+    read = [load_policy(source, contexts) for source in policies]
+    held = [c if isinstance(c, Certificate) else load_certificate(Path(c)) for c in certificates]
+    return decide(read, held, request, hierarchy)
+
+
+def read_file(path: Path) -> bytes:
+    """Return a file's bytes. Raises DataError where it is missing or cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
+    except OSError as error:
+        message = f"The file cannot be read: {error.strerror}."
+        raise DataError.of("C003", message, source=str(path)) from None
+
+
+def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":
+    from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
+
+    return LocalEngine(catalog.tables, progress)
+
+
+def _verified(release: Release, engine: "LocalEngine", path: Path | None) -> VerifiedRelease:
+    certificate = certify(release, engine)
+    check(certificate)
+    return VerifiedRelease(release, certificate, engine.output(), path, engine)
+
+
+def _published(release: Release, engine: "LocalEngine", place: Publication) -> VerifiedRelease:
+    verified = _verified(release, engine, place.file)
+    place.publish(verified.certificate)
+    return verified
+
+
+def _only_output(folder: Path) -> Path:
+    certificate = load_certificate(folder)
+    return folder / certificate.file
+
+
+__all__ = [
+    "Source",
+    "VerifiedRelease",
+    "apply_policy",
+    "certify_output",
+    "check_policy",
+    "decide_request",
+    "load_policy",
+    "read_file",
+    "read_request",
+]

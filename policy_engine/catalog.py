@@ -1,0 +1,166 @@
+"""Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
+
+import csv
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import quote, unquote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.errors import DataError, Problem, did_you_mean, listed
+
+Format = Literal["csv", "csv.gz", "parquet"]
+FORMATS: tuple[str, ...] = get_args(Format)
+MEMORY = "memory"
+
+
+class Dataset(BaseModel):
+    """One dataset: its IRI, its location (a path, or `memory`), format and columns."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    iri: str
+    location: str
+    format: Format | Literal["memory"]
+    columns: tuple[str, ...]
+
+
+class Catalog(BaseModel):
+    """The datasets at hand. `tables` holds those that are in memory, by IRI."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    datasets: tuple[Dataset, ...] = ()
+    tables: Annotated[Mapping[str, Any], Field(exclude=True, repr=False)] = {}
+
+    def dataset(self, iri: str) -> Dataset:
+        """Return the dataset of an IRI. Raises DataError (C001) where the catalog lacks it."""
+        for dataset in self.datasets:
+            if dataset.iri == iri:
+                return dataset
+        known = [dataset.iri for dataset in self.datasets]
+        message = f"No data is given for {iri!r}."
+        message += f" Data is given for {listed(known)}." if known else ""
+        raise DataError.of("C001", message, did_you_mean(iri, known) or f"Give {iri}=PATH.")
+
+
+def make_catalog(data: Mapping[str, Any]) -> Catalog:
+    """Return the catalog of the data given by IRI: paths, or tables in memory.
+
+    A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
+    whatever else has the Arrow PyCapsule interface. Only the columns' names are looked at.
+    Raises DataError where a file is missing, unreadable, of an unknown format or without a
+    proper header.
+    """
+    datasets, tables = [], {}
+    for iri, source in data.items():
+        if isinstance(source, str | Path):
+            datasets.append(_file(iri, Path(source)))
+        else:
+            tables[iri] = _table(source)
+            names = tuple(tables[iri].column_names)
+            _check_names(names, iri)
+            datasets.append(Dataset(iri=iri, location=MEMORY, format=MEMORY, columns=names))
+    return Catalog(datasets=tuple(datasets), tables=tables)
+
+
+def column_name(dataset: str, column: str) -> str | None:
+    """Return the name of a dataset's column by its IRI, None for a column of another one."""
+    if not column.startswith(f"{dataset}/"):
+        return None
+    return unquote(column.removeprefix(f"{dataset}/")) or None
+
+
+def column_iri(dataset: str, name: str) -> str:
+    """Return the IRI of a column: its dataset's, a slash, and the column's name."""
+    return f"{dataset}/{quote(name, safe='')}"
+
+
+def format_of(path: Path) -> Format:
+    """Return the format that a file's ending tells. Raises DataError (C004) for others."""
+    for known in sorted(FORMATS, key=len, reverse=True):
+        if path.name.lower().endswith(f".{known}"):
+            return known  # type: ignore[return-value]
+    allowed = listed(f".{name}" for name in FORMATS)
+    raise DataError.of("C004", f"The ending of {path.name!r} is not known. Known are {allowed}.")
+
+
+def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Problem]:
+    """Yield a problem for each column that the dataset lacks, with the nearest names."""
+    for name in wanted:
+        if name not in dataset.columns:
+            message = f"{dataset.iri} has no column {name!r}. It has {listed(dataset.columns)}."
+            yield Problem("C005", message, did_you_mean(name, dataset.columns) or _hint(dataset))
+
+
+def _hint(dataset: Dataset) -> str:
+    one = dataset.columns[0] if len(dataset.columns) == 1 else ""
+    if ";" in one or "\t" in one:
+        return "The cells of a CSV file are separated by commas; these seem not to be."
+    return ""
+
+
+def _file(iri: str, path: Path) -> Dataset:
+    if not path.exists():
+        raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
+    kind = format_of(path)
+    try:
+        names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
+    except UnicodeDecodeError as error:
+        message = f"The header is not UTF-8. The byte 0x{error.object[error.start]:02x} is in it."
+        raise DataError.of("C008", message, source=str(path)) from None
+    except (OSError, EOFError) as error:
+        raise DataError.of("C003", f"The file cannot be read: {error}.", source=str(path)) from None
+    _check_names(names, str(path))
+    return Dataset(iri=iri, location=str(path), format=kind, columns=names)
+
+
+def _neighbours(path: Path) -> str:
+    folder = path.parent
+    return did_you_mean(path.name, (p.name for p in folder.iterdir())) if folder.is_dir() else ""
+
+
+def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
+    opener = gzip.open if kind == "csv.gz" else open
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
+        try:
+            return tuple(next(csv.reader(text, strict=True), ()))
+        except csv.Error as error:
+            message = f"The header cannot be read: {error}."
+            raise DataError.of("C010", message, source=str(path)) from None
+
+
+def _parquet_columns(path: Path) -> tuple[str, ...]:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        return tuple(pq.read_schema(path).names)
+    except pa.ArrowInvalid as error:
+        message = f"The file is not Parquet: {str(error).splitlines()[0]}"
+        raise DataError.of("C010", message, source=str(path)) from None
+
+
+def _check_names(names: tuple[str, ...], source: str) -> None:
+    if not names:
+        raise DataError.of("C010", "The table has no columns.", source=source)
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        message = f"Column names must be unique. {listed(twice)} stand more than once."
+        raise DataError.of("C006", message, source=source)
+
+
+def _table(source: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    try:
+        if type(source).__module__.startswith("pandas."):
+            return pa.Table.from_pandas(source, preserve_index=False)
+        return pa.table(source)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        message = f"A {type(source).__name__} cannot be read as a table: {error}."
+        hint = "Give a path, a pyarrow table, or a pandas or polars frame."
+        raise DataError.of("C010", message, hint) from None

@@ -1,0 +1,212 @@
+"""What was measured on the output itself; no certificate, no release."""
+
+import json
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from policy_engine.engines.engine import Engine, Stored
+from policy_engine.errors import CertificateError, DataError, Problem, listed
+from policy_engine.methods import Measurement
+from policy_engine.plan import Plan
+from policy_engine.release import Release
+
+FILE_NAME = "certificate.jsonld"
+
+
+class Utility(BaseModel):
+    """What the output lost. All of it is read off the output; less is better.
+
+    `average_class_size` is in rows, `average_class_ratio` that over k (C_avg, LeFevre et al.
+    2006); `global_certainty_penalty` lies between 0 and 1; `discernability` is the sum of the
+    squared class sizes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    classes: int
+    average_class_size: float
+    average_class_ratio: float
+    global_certainty_penalty: float
+    discernability: int
+
+
+class Certificate(BaseModel):
+    """Proof of a release: the bounds asked for and achieved, measured on what was written.
+
+    It holds the digests of the policy, the plan, the input and the output, so that none of
+    them can be changed unnoticed. `file` is the name of the output's file beside the
+    certificate, empty for a table in memory.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    plan: Plan
+    file: str = ""
+    output_digest: str
+    input_digest: str = ""
+    rows_in: int | None = None
+    rows_out: int
+    measurements: tuple[Measurement, ...]
+    utility: Utility
+    versions: Annotated[dict[str, str], Field(default_factory=dict)]
+    time: datetime
+
+    @property
+    def holds(self) -> bool:
+        """Whether every bound that the policy asks for was achieved."""
+        return all(measurement.holds for measurement in self.measurements)
+
+    def to_jsonld(self) -> str:
+        """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
+        facts = self.model_dump(mode="json")
+        return json.dumps({**_provenance(self), "pe:certificate": facts}, indent=2) + "\n"
+
+
+def certify(release: Release, engine: Engine) -> Certificate:
+    """Measure every bound of the plan on the release as it lies, read back from there.
+
+    Returns the certificate whether or not the bounds hold; `check` insists on it. Raises
+    CertificateError where the output has other columns than the plan releases (V002).
+    """
+    plan, method = release.plan, release.plan.anonymize.method
+    _check_columns(release, engine)
+    groups = engine.group(release.output, method.quasi_identifier, method.sensitive)
+    k, rows = method.constraint().size, len(groups.class_of)
+    return Certificate(
+        plan=plan,
+        file=Path(release.output.location).name if _is_file(release) else "",
+        output_digest=release.output.digest,
+        input_digest=release.source.digest if release.source else "",
+        rows_in=release.source.rows if release.source else None,
+        rows_out=rows,
+        measurements=method.measure(groups),
+        utility=Utility(
+            classes=groups.count,
+            average_class_size=rows / groups.count,
+            average_class_ratio=rows / groups.count / k,
+            global_certainty_penalty=groups.certainty_penalty(),
+            discernability=groups.discernability(),
+        ),
+        versions=_versions(),
+        time=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+def check(certificate: Certificate, source: str = "") -> None:
+    """Raise CertificateError with every bound that falls short, and where it does."""
+    problems = []
+    for measured in certificate.measurements:
+        if not measured.holds:
+            what = f"{measured.achieved} rows"
+            if measured.column:
+                what = f"{measured.achieved} distinct values of {measured.column!r}"
+            message = (
+                f"{measured.bound} is {measured.asked}, but class {measured.worst} "
+                f"of the output holds {what}."
+            )
+            problems.append(Problem("V001", message))
+    if certificate.rows_in is not None and certificate.rows_in != certificate.rows_out:
+        message = f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}."
+        problems.append(Problem("V003", message))
+    if problems:
+        raise CertificateError(*problems, source=source)
+
+
+def read_certificate(text: str | bytes, source: str = "") -> Certificate:
+    """Read a certificate back. Raises CertificateError (V005) where it is none."""
+    try:
+        return Certificate.model_validate(json.loads(text)["pe:certificate"])
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        reason = type(error).__name__
+        message = f"The text is no certificate of this version ({reason})."
+        raise CertificateError.of("V005", message, source=source) from None
+
+
+def load_certificate(path: Path) -> Certificate:
+    """Read a certificate from its file, or from the folder that holds it.
+
+    Where the certified output lies beside it, its digest is compared. Raises DataError (C002)
+    without a file, CertificateError where it is no certificate (V005) or the output beside it
+    is not the one that was certified (V004).
+    """
+    file = path / FILE_NAME if path.is_dir() else path
+    if not file.is_file():
+        raise DataError.of("C002", f"There is no certificate {str(file)!r}.")
+    certificate = read_certificate(file.read_bytes(), str(file))
+    output = file.parent / certificate.file
+    if certificate.file and output.is_file():
+        check_digest(certificate, Stored.of_file(output))
+    return certificate
+
+
+def check_digest(certificate: Certificate, output: Stored) -> None:
+    """Raise CertificateError (V004) where an output is not the one that was certified."""
+    if certificate.output_digest != output.digest:
+        message = (
+            f"The output is not the one that was certified: its sha-256 is {output.digest}, "
+            f"the certified one {certificate.output_digest}."
+        )
+        raise CertificateError.of("V004", message, source=output.location)
+
+
+def _is_file(release: Release) -> bool:
+    return release.output.location != "memory"
+
+
+def _check_columns(release: Release, engine: Engine) -> None:
+    asked, found = set(release.plan.release.columns), set(engine.columns(release.output))
+    problems = []
+    if found - asked:
+        message = f"The output holds {listed(sorted(found - asked))}, which the policy does not release."
+        problems.append(Problem("V002", message))
+    if asked - found:
+        message = f"The output lacks {listed(sorted(asked - found))}, which the policy releases."
+        problems.append(Problem("V002", message))
+    if problems:
+        raise CertificateError(*problems, source=release.output.location)
+
+
+def _versions() -> dict[str, str]:
+    packages = ("policy-engine", "numpy", "numba", "pyarrow")
+    return {**{name: _version(name) for name in packages}, "python": platform.python_version()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _provenance(certificate: Certificate) -> dict[str, Any]:
+    """Return what made what (PROV-O): the output was generated by an activity that used the
+    policy and the input, started by the engine."""
+    plan = certificate.plan
+    used = [plan.policy] + ([plan.read.asset] if certificate.input_digest else [])
+    return {
+        "@context": {
+            "prov": "http://www.w3.org/ns/prov#",
+            "pe": "https://w3id.org/policy-engine/ns#",
+            "xsd": "http://www.w3.org/2001/XMLSchema#",
+            "used": {"@id": "prov:used", "@type": "@id"},
+            "endedAtTime": {"@id": "prov:endedAtTime", "@type": "xsd:dateTime"},
+            "pe:certificate": {"@type": "@json"},
+        },
+        "@id": plan.release.asset,
+        "@type": "prov:Entity",
+        "pe:sha256": certificate.output_digest,
+        "prov:wasGeneratedBy": {
+            "@type": "prov:Activity",
+            "used": used,
+            "endedAtTime": certificate.time.isoformat(),
+            "prov:wasAssociatedWith": {
+                "@type": "prov:SoftwareAgent",
+                "pe:version": certificate.versions.get("policy-engine", ""),
+            },
+        },
+    }

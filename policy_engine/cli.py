@@ -1,0 +1,369 @@
+"""The command line: `policy-engine`, another front door to the five verbs."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from policy_engine import __version__, terms
+from policy_engine.errors import PolicyEngineError, Problem, RequestError, locate
+
+if TYPE_CHECKING:
+    from policy_engine.api import VerifiedRelease
+
+app = typer.Typer(
+    help="One policy from text to a verified, anonymised release and the decisions about it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    """How to print: for people or for machines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Engine(StrEnum):
+    """Where to run."""
+
+    LOCAL = "local"
+
+
+class Sample(StrEnum):
+    """What to make up."""
+
+    CUSTOMER = "customer"
+
+
+PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy in JSON-LD.")]
+DataOption = Annotated[
+    list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+ContextOption = Annotated[
+    list[str],
+    typer.Option("--context", metavar="URL=FILE", help="Your own copy of a JSON-LD context."),
+]
+
+
+@app.command()
+def validate(
+    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Read policies strictly: exit 0, or 1 with every problem and its place."""
+    from policy_engine.api import check_policy  # noqa: PLC0415
+
+    contexts, status, report = _contexts(context), 0, []
+    for path in policies:
+        problems: tuple[Problem, ...] = ()
+        hints: tuple[Problem, ...] = ()
+        try:
+            hints = check_policy(path, contexts).hints
+        except PolicyEngineError as error:
+            problems, status = error.problems, max(status, error.exit_code)
+        report.append({"file": str(path), "valid": not problems, "problems": [*map(_plain, problems)]})
+        if output_format is Format.TEXT:
+            for problem in problems or hints:
+                typer.echo(locate(problem, str(path)))
+            if not problems:
+                typer.echo(f"{path}: valid")
+    if output_format is Format.JSON:
+        _print_json(report)
+    raise typer.Exit(status)
+
+
+@app.command()
+def plan(
+    policy: PolicyArgument,
+    data: DataOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Show what would be done, step by step; write nothing."""
+    from policy_engine.api import load_policy  # noqa: PLC0415
+    from policy_engine.catalog import make_catalog  # noqa: PLC0415
+    from policy_engine.plan import make_plan  # noqa: PLC0415
+
+    catalog = make_catalog(_data(data)) if data else None
+    made = make_plan(load_policy(policy, _contexts(context)), catalog)
+    if output_format is Format.JSON:
+        _print_json(made.model_dump(mode="json"))
+        return
+    from policy_engine.rendering import console, plan_table  # noqa: PLC0415
+
+    console().print(plan_table(made))
+
+
+@app.command()
+def apply(
+    policy: PolicyArgument,
+    output: Annotated[Path, typer.Option("--output", metavar="DIR_OR_FILE")],
+    data: DataOption,
+    engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.LOCAL,  # noqa: ARG001
+    overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Anonymise data as a policy asks, prove it on the output, and write it."""
+    from policy_engine.api import apply_policy  # noqa: PLC0415
+
+    with _progress() as progress:
+        release = apply_policy(
+            policy,
+            _data(data),
+            output,
+            overwrite=overwrite,
+            progress=progress,
+            contexts=_contexts(context),
+        )
+    if output_format is Format.JSON:
+        _print_json(_summary(release))
+        return
+    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+
+    out = console()
+    out.print(certificate_table(release.certificate))
+    drop = release.plan.drop
+    for what, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
+        out.print(f"{what}, not released: {', '.join(names) or 'none'}", markup=False)
+    out.print(f"written: {release.path}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def certify(
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file, or its folder.")],
+    policy: Annotated[Path, typer.Option("--policy", metavar="POLICY")],
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
+    from policy_engine.api import certify_output  # noqa: PLC0415
+
+    certificate = certify_output(output, policy, _contexts(context))
+    if output_format is Format.JSON:
+        _print_json(json.loads(certificate.to_jsonld()))
+        return
+    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+
+    console().print(certificate_table(certificate))
+
+
+@app.command()
+def decide(
+    policy: Annotated[list[Path], typer.Option("--policy", metavar="POLICY")],
+    assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
+    target: Annotated[list[str], typer.Option(metavar="IRI", help="What for; read together.")],
+    action: Annotated[str, typer.Option(help="What to do with it.")] = "read",
+    purpose: Annotated[str, typer.Option(metavar="IRI", help="What it is for.")] = "",
+    certificate: Annotated[
+        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
+    ] = [],  # noqa: B006
+    hierarchy: Annotated[
+        list[Path], typer.Option(metavar="FILE", help="Who and what belongs to what (JSON-LD).")
+    ] = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
+    from policy_engine.api import decide_request, read_file, read_request  # noqa: PLC0415
+    from policy_engine.policy import Hierarchy, read_hierarchy  # noqa: PLC0415
+
+    contexts = _contexts(context)
+    facts = [
+        read_hierarchy(read_file(path), source=str(path), contexts=contexts) for path in hierarchy
+    ]
+    request = read_request(assignee, action, target, purpose)
+    decision = decide_request(policy, certificate, request, Hierarchy().joined(facts), contexts)
+    if output_format is Format.JSON:
+        _print_json(decision.model_dump(mode="json"))
+    else:
+        from policy_engine.rendering import console, decision_lines  # noqa: PLC0415
+
+        for line in decision_lines(decision):
+            console().print(line, soft_wrap=True)
+    raise typer.Exit(0 if decision.permitted else 1)
+
+
+@app.command()
+def methods(output_format: FormatOption = Format.TEXT) -> None:
+    """List the methods of the vocabulary with their parameters, types and defaults."""
+    listing = {name: _parameters(method) for name, method in terms.methods().items()}
+    if output_format is Format.JSON:
+        _print_json(listing)
+        return
+    from policy_engine.rendering import console, methods_table  # noqa: PLC0415
+
+    for name, method in terms.methods().items():
+        console().print(methods_table(method, listing[name]))
+
+
+@app.command()
+def sample(
+    dataset: Annotated[Sample, typer.Argument(help="What to make up.")],
+    rows: Annotated[int, typer.Option(min=1, max=10_000_000)] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+) -> None:
+    """Make up data to try policies on."""
+    from policy_engine import samples  # noqa: PLC0415
+
+    text = getattr(samples, dataset.value)(rows, seed)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise _usage(f"The sample cannot be written to {str(output)!r}: {error.strerror}.") from None
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"policy-engine {__version__}")
+        raise typer.Exit
+
+
+def main() -> NoReturn:
+    """Run the command line; a user's mistake is a coded line, never a traceback."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        app()
+    except PolicyEngineError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; nothing was written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        if "POLICY_ENGINE_DEBUG" in os.environ:
+            raise
+        message = f"X001 This is a bug in the engine: {type(error).__name__}."
+        typer.echo(f"{message} Set POLICY_ENGINE_DEBUG=1 for the traceback.", err=True)
+        sys.exit(2)
+    sys.exit(0)
+
+
+def _data(options: list[str]) -> dict[str, str]:
+    """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
+    found: dict[str, str] = {}
+    for option in options:
+        splits = [
+            (option[:place], option[place + 1 :])
+            for place, mark in enumerate(option)
+            if mark == "=" and option[:place] and option[place + 1 :]
+        ]
+        if not splits:
+            raise _usage(f"--data is IRI=PATH. {option!r} was given.")
+        iri, path = next((pair for pair in splits if Path(pair[1]).exists()), splits[0])
+        if iri in found:
+            raise _usage(f"--data gives {iri!r} twice.")
+        found[iri] = path
+    return found
+
+
+def _contexts(options: list[str]) -> dict[str, Any]:
+    from policy_engine.api import read_file  # noqa: PLC0415
+    from policy_engine.policy.text import read_json  # noqa: PLC0415
+
+    contexts = {}
+    for url, path in _data(options).items():
+        value = read_json(read_file(Path(path)), path).value
+        if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
+            raise _usage(f"{path!r} is no JSON-LD context: it needs one object under '@context'.")
+        contexts[url] = value
+    return contexts
+
+
+def _usage(message: str) -> PolicyEngineError:
+    return RequestError.of("D001", message)
+
+
+def _plain(problem: Problem) -> dict[str, Any]:
+    place = problem.place
+    return {
+        "code": problem.code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "line": place.line,
+        "column": place.column,
+        "pointer": place.pointer,
+    }
+
+
+def _summary(release: "VerifiedRelease") -> dict[str, Any]:
+    drop = release.plan.drop
+    return {
+        "output": str(release.path),
+        "dropped": drop.identifiers,
+        "unmentioned": drop.unmentioned,
+        "certificate": release.certificate.model_dump(mode="json"),
+    }
+
+
+def _parameters(method: terms.Term) -> list[dict[str, Any]]:
+    """Return a method's parameters as the vocabulary has them, those it requires first."""
+    listing = []
+    for key in ("requires", "allows"):
+        for iri in method.iris(key):
+            term = terms.vocabulary()[iri]
+            is_list = term.iris("range") == (f"{terms.ODRL}Asset",)
+            kind = "columns" if is_list else terms.compact(term.iris("range")[0])
+            least = f", from {term.facts['minimum']}" if "minimum" in term.facts else ""
+            listing.append(
+                {
+                    "name": terms.compact(iri),
+                    "type": kind + least,
+                    "default": "required" if key == "requires" else "none",
+                    "definition": term.definition,
+                }
+            )
+    return listing
+
+
+def _print_json(value: Mapping[str, Any] | list[Any]) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show stages and rows on a terminal; nothing when piped, but for long waits."""
+    if not sys.stderr.isatty():
+        yield lambda stage, _done, _total: (
+            typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
+        )
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    from policy_engine.rendering import console  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            for name, task in tasks.items():
+                if name != stage:
+                    bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total or None)
+            bar.update(tasks[stage], completed=done)
+
+        yield show
+        for task in tasks.values():
+            bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)

@@ -1,0 +1,304 @@
+"""Columns to ordered integer codes, and classes of codes back to cells."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine import cells
+from policy_engine.errors import DataError
+from policy_engine.kernels.mondrian import Axis, Classes
+
+_INTEGER = r"^-?(0|[1-9][0-9]*)$"
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_STAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z?)$"
+_TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
+_EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column as integers: the codes of its rows, and what each code stands for.
+
+    `codes` (rows,) counts 0 .. m-1 in the order of the values, missing first where
+    `has_missing`; `labels` (m,) are the values as text; `position` (m,) places them on the
+    axis, from 0 to 1. Ranges are made of ordered values, sets of others.
+    """
+
+    codes: NDArray[np.int32]
+    labels: NDArray[np.object_]
+    position: NDArray[np.float64]
+    is_ordered: bool
+    has_missing: bool
+
+    def axis(self) -> Axis:
+        """Return the column as the partitioner sees it."""
+        return Axis(self.codes, self.position, self.has_missing)
+
+    def values(self) -> NDArray[np.int32]:
+        """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
+        return self.codes - np.int32(self.has_missing)
+
+
+def encode(name: str, column: pa.ChunkedArray, *, numbers: bool) -> Encoded:
+    """Encode a column. Texts that are all dates or times (ISO 8601) are read as such; with
+    `numbers`, texts that are all numbers too, as those of a file without types are.
+
+    Raises DataError where the type has no order or equality (C009), or a value is infinite
+    or outside the calendar (R004).
+    """
+    indices, values = _dictionary(name, column)
+    keys, labels, is_ordered = _keys(name, values, numbers=numbers)
+    missing = _is_nan(keys)
+    order, first = _unique(keys, labels, ~missing)
+    has_missing = bool(missing.any()) or indices.null_count > 0
+    rank = np.zeros(len(keys) + 1, dtype=np.int32)
+    rank[order] = np.cumsum(first) - 1 + has_missing
+    rows = indices.fill_null(len(keys)).to_numpy(zero_copy_only=False)
+    kept = order[first]
+    prefix = [""] if has_missing else []
+    return Encoded(
+        codes=rank[rows],
+        labels=np.array([*prefix, *labels[kept]], dtype=object),
+        position=np.concatenate([[0.0] * has_missing, _position(keys[kept], is_ordered)]),
+        is_ordered=is_ordered,
+        has_missing=has_missing,
+    )
+
+
+def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a text column as the numbers or times that all of its values are, or as text."""
+    indices, values = _dictionary("", column)
+    texts, kind = _inferred(values.cast(pa.string()))
+    if pa.types.is_floating(kind) and _digits(texts) > _EXACT_DIGITS:
+        texts, kind = values, pa.string()
+    if pa.types.is_time(kind):
+        return pa.chunked_array([_times(texts).take(indices)])
+    return pa.chunked_array([texts.cast(kind).take(indices)])
+
+
+def write_cells(column: Encoded, classes: Classes) -> pa.DictionaryArray:
+    """Return the generalised cell of every row, in the order of the classes (cells.py)."""
+    codes = column.codes[classes.order]
+    starts = classes.starts[:-1]
+    missing = column.has_missing & (np.minimum.reduceat(codes, starts) == 0)
+    if column.is_ordered:
+        cell, texts = _ranges(column, codes, starts, missing)
+    else:
+        cell, texts = _sets(column, codes, np.diff(classes.starts), missing)
+    rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
+    empty = np.array([text is None for text in texts])[rows]
+    dictionary = pa.array([text or "" for text in texts], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(rows, mask=empty), dictionary)
+
+
+def _ranges(
+    column: Encoded, codes: NDArray[np.int32], starts: NDArray[Any], missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Return the number of each class's cell, and the cells: low and high of every class."""
+    size = len(column.labels) + 1
+    present = np.where(codes == 0, size, codes) if column.has_missing else codes
+    low = np.minimum.reduceat(present, starts).astype(np.int64)
+    high = np.maximum.reduceat(codes, starts).astype(np.int64)
+    keys, cell = np.unique((low * size + high) * 2 + missing, return_inverse=True)
+    return cell, [
+        _body(cells.write_range(column.labels[key // 2 // size], column.labels[key // 2 % size]), key)
+        if key // 2 // size < size
+        else None
+        for key in keys.tolist()
+    ]
+
+
+def _sets(
+    column: Encoded, codes: NDArray[np.int32], sizes: NDArray[Any], missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Return the number of each class's cell, and the cells: the values of every class."""
+    width = len(column.labels)
+    leaf = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    pairs = np.unique(leaf * width + codes)
+    members, ends = pairs % width, np.searchsorted(pairs // width, np.arange(1, len(sizes) + 1))
+    known: dict[bytes, int] = {}
+    texts: list[str | None] = []
+    cell = np.empty(len(sizes), dtype=np.int64)
+    start = 0
+    for number, end in enumerate(ends.tolist()):
+        key = members[start:end].tobytes()
+        if key not in known:
+            known[key] = len(texts)
+            values = column.labels[members[start + int(missing[number]) : end]]
+            texts.append(_body(cells.write_set(values), missing[number]) if len(values) else None)
+        cell[number] = known[key]
+        start = end
+    return cell, texts
+
+
+def _body(body: str, missing: int) -> str:
+    return body + cells.MISSING if missing % 2 else body
+
+
+def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Return the rows as indices of distinct values, none of them unused or missing."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind):
+        if pa.types.is_float16(kind):
+            column = column.cast(pa.float32())
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_duration(kind):
+            raise _unusable(name, kind)
+        try:
+            column = column.dictionary_encode()
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            raise _unusable(name, kind) from None
+    encoded = column.unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = pa.concat_arrays(encoded.chunks)
+    used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
+    used[encoded.indices.drop_null().to_numpy(zero_copy_only=False)] = True
+    used &= encoded.dictionary.is_valid().to_numpy(zero_copy_only=False)
+    if used.all():
+        return encoded.indices, encoded.dictionary
+    position = pa.array(np.cumsum(used) - 1, mask=~used)
+    return position.take(encoded.indices), encoded.dictionary.filter(pa.array(used))
+
+
+def _unusable(name: str, kind: pa.DataType) -> DataError:
+    message = f"The column {name!r} is of type {kind}, which has no order that a cell could show."
+    hint = "Allowed are numbers, texts, truth values, dates and times."
+    return DataError.of("C009", message, hint)  # type: ignore[return-value]
+
+
+def _keys(
+    name: str, values: pa.Array, *, numbers: bool
+) -> tuple[NDArray[Any], NDArray[np.object_], bool]:
+    """Return for every distinct value its sort key and label, and whether keys are ordered."""
+    kind = values.type
+    if pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        values = values.cast(pa.string())
+    elif _is_text(kind):
+        values, kind = _inferred(values.cast(pa.string()), numbers=numbers)
+        if pa.types.is_floating(kind) and _digits(values) > _EXACT_DIGITS:
+            kind = pa.decimal256(76)
+    labels = _labels(values)
+    if _is_text(values.type) and _is_text(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return labels, labels, False
+    if pa.types.is_decimal(kind) or kind == pa.uint64():
+        return np.array([Decimal(label) for label in labels], dtype=object), labels, True
+    if pa.types.is_temporal(kind):
+        _check_calendar(name, labels)
+        exact = _times(values) if _is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
+        return exact.cast(_same_width(kind)).cast(pa.int64()).to_numpy(), labels, True
+    keys = values.cast(kind).to_numpy(zero_copy_only=False)
+    if np.isinf(keys).any():
+        message = f"The column {name!r} holds infinite values. A range needs numbers with an end."
+        raise DataError.of("R004", message)
+    return keys, labels, True
+
+
+def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.DataType]:
+    """Return the texts as they are to be read, and the type that all of them are written in."""
+    trimmed = pc.utf8_trim_whitespace(texts)
+    if len(texts) == 0:
+        return texts, pa.string()
+    if numbers and _all_match(trimmed, _INTEGER) and pc.max(pc.binary_length(trimmed)).as_py() < 19:
+        return trimmed, pa.int64()
+    if numbers and _all_match(trimmed, _NUMBER):
+        return trimmed, pa.float64()
+    if _all_match(trimmed, _TIME):
+        return trimmed, pa.time64("ns")
+    for pattern, kind in ((_DATE, pa.date32()), (_STAMP, pa.timestamp("ns"))):
+        if _all_match(trimmed, pattern):
+            try:
+                zone = "UTC" if pc.any(pc.ends_with(trimmed, "Z")).as_py() else None
+                kind = pa.timestamp("ns", zone) if pa.types.is_timestamp(kind) else kind
+                trimmed.cast(kind)
+            except pa.ArrowInvalid:
+                break
+            return trimmed, kind
+    return texts, pa.string()
+
+
+def _all_match(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _digits(texts: pa.Array) -> int:
+    """Return the most digits that any of the numbers has."""
+    digits = pc.replace_substring_regex(texts, r"([eE].*$)|[^0-9]", "")
+    return int(pc.max(pc.binary_length(digits)).as_py() or 0)
+
+
+def _times(texts: pa.Array) -> pa.Array:
+    """Return times of day, which Arrow does not read itself."""
+    seconds = pc.equal(pc.binary_length(texts), 5)
+    full = pc.if_else(seconds, pc.binary_join_element_wise(texts, ":00", ""), texts)
+    stamps = pc.binary_join_element_wise("1970-01-01 ", full, "")
+    return stamps.cast(pa.timestamp("ns")).cast(pa.time64("ns"))
+
+
+def _labels(values: pa.Array) -> NDArray[np.object_]:
+    """Return the distinct values as text, without idle zeros behind the seconds."""
+    texts = values if _is_text(values.type) else values.cast(pa.string())
+    if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
+        texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?)$", r"\1\2")
+        texts = pc.replace_substring_regex(texts, r"\.(Z?)$", r"\1")
+    return np.array(texts.to_pylist(), dtype=object)
+
+
+def _check_calendar(name: str, labels: NDArray[np.object_]) -> None:
+    for label in labels:
+        if not cells.read_cell(cells.write_range(label, "0")).is_range:
+            message = f"The column {name!r} holds a time that ISO 8601 does not write plainly."
+            raise DataError.of("R004", message, "Allowed are the years 0000 to 9999.")
+
+
+def _same_width(kind: pa.DataType) -> pa.DataType:
+    narrow = pa.types.is_date32(kind) or pa.types.is_time32(kind)
+    return pa.int32() if narrow else pa.int64()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _is_nan(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    if keys.dtype.kind == "f":
+        return np.isnan(keys)
+    return np.zeros(len(keys), dtype=np.bool_)
+
+
+def _unique(
+    keys: NDArray[Any], labels: NDArray[np.object_], usable: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the usable values in order, and which of them are the first of equals.
+
+    Of equal values written differently (1.5, 1.50), the shortest label stands first.
+    """
+    [places] = usable.nonzero()
+    order = places[np.argsort(keys[places], kind="stable")]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = keys[order][1:] != keys[order][:-1]
+    if not first.all():
+        ranked = sorted(
+            zip((np.cumsum(first) - 1).tolist(), order.tolist(), strict=True),
+            key=lambda pair: (pair[0], len(labels[pair[1]]), labels[pair[1]]),
+        )
+        order = np.array([place for _, place in ranked], dtype=np.int64)
+    return order, first
+
+
+def _position(keys: NDArray[Any], is_ordered: bool) -> NDArray[np.float64]:
+    """Place sorted values on an axis from 0 to 1: by value where ordered, else by rank."""
+    if len(keys) < 2:
+        return np.zeros(len(keys))
+    if not is_ordered:
+        return np.linspace(0.0, 1.0, len(keys))
+    low, high = keys[0], keys[-1]
+    if keys.dtype == object:
+        return np.array([float((key - low) / (high - low)) for key in keys])
+    return (keys.astype(np.float64) - float(low)) / (float(high) - float(low))

@@ -1,0 +1,64 @@
+"""What every engine can do, and how it tells of its progress."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from policy_engine.errors import DataError
+from policy_engine.kernels.grouping import Groups
+from policy_engine.plan import Anonymize, Read
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
+
+
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A table where it lies: its location, the sha-256 of its bytes, its rows."""
+
+    location: str
+    digest: str
+    rows: int = 0
+
+    @classmethod
+    def of_file(cls, path: Path, rows: int = 0) -> "Stored":
+        """Return a file as it lies; DataError (C003) where it cannot be read."""
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            message = f"The file cannot be read: {error.strerror}."
+            raise DataError.of("C003", message, source=str(path)) from None
+        return cls(str(path), digest, rows)
+
+
+class Engine(Protocol):
+    """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table."""
+
+    name: str
+
+    def read(self, step: Read) -> tuple[Any, Stored]:
+        """Return the columns of the input, and the input as it lies."""
+        ...
+
+    def anonymize(self, table: Any, step: Anonymize) -> Any:
+        """Return the table with its quasi-identifiers generalised, in an order of its own."""
+        ...
+
+    def write(self, table: Any, destination: Path | None) -> Stored:
+        """Write the table, flushed to the disk; or keep it in memory without a destination."""
+        ...
+
+    def columns(self, stored: Stored) -> tuple[str, ...]:
+        """Return the names of a stored table's columns."""
+        ...
+
+    def group(self, stored: Stored, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Groups:
+        """Read a stored table again and group its rows by their quasi-identifiers."""
+        ...

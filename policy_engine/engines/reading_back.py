@@ -1,0 +1,96 @@
+"""A release read back: its cells parsed, its classes formed, the loss of each cell."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.cells import Cell, read_cell
+from policy_engine.engines.encoding import encode
+from policy_engine.errors import CertificateError
+from policy_engine.kernels.grouping import Groups, classes_of
+
+
+def groups(table: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Groups:
+    """Group the rows of a release by their cells, and price every cell.
+
+    Raises CertificateError (V002) where a column is missing or a cell has no shape known.
+    """
+    codes, losses = [], []
+    for name in quasi:
+        cell_of, texts = _cells(table.column(name))
+        loss = _losses(name, [_cell(name, text) for text in texts])
+        codes.append(cell_of)
+        losses.append(loss[cell_of])
+    class_of, count = classes_of(codes)
+    return Groups(
+        class_of=class_of,
+        count=count,
+        sensitive={name: encode(name, table.column(name), numbers=True).values() for name in sensitive},
+        loss=np.column_stack(losses),
+    )
+
+
+def _cells(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
+    """Return the number of each row's cell, and the distinct cells; missing is one of them."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    texts = whole.dictionary.cast(pa.string()).to_pylist()
+    rows = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    missing = [None] if whole.null_count else []
+    return rows.astype(np.int32), [*texts, *missing]
+
+
+def _cell(name: str, text: str | None) -> Cell:
+    try:
+        return read_cell(text)
+    except ValueError:
+        message = f"The column {name!r} holds a cell that is no range, set or value."
+        raise CertificateError.of("V002", message) from None
+
+
+def _losses(name: str, found: list[Cell]) -> NDArray[np.float64]:
+    """Return the normalised certainty penalty of every distinct cell.
+
+    A range: its width over that of the whole column, and 1 where the value may be missing
+    too. A set: its members over all values of the column, missing being one; a single value
+    costs nothing.
+    """
+    if not any(cell.is_range for cell in found):
+        domain = len({value for cell in found for value in cell.values})
+        domain += any(cell.may_be_missing for cell in found)
+        sizes = np.array([len(cell.values) + cell.may_be_missing for cell in found])
+        return np.where(sizes > 1, sizes / max(domain, 1), 0.0)
+    low = _points(name, (cell.values[0] for cell in found if cell.values))
+    high = _points(name, (cell.values[-1] for cell in found if cell.values))
+    loss = np.zeros(len(found))
+    loss[[bool(cell.values) for cell in found]] = (high - low) / (high.max() - low.min())
+    mixed = [bool(cell.values) and cell.may_be_missing for cell in found]
+    return np.where(mixed, 1.0, loss)
+
+
+def _points(name: str, bounds: Iterable[str]) -> NDArray[np.float64]:
+    """Return the ends of ranges as numbers: numbers as they are, times by the clock."""
+    texts = pa.array(bounds, pa.string())
+    encoded = encode(name, pa.chunked_array([texts]), numbers=True)
+    if not encoded.is_ordered:
+        message = f"The column {name!r} holds ranges, and cells that lie on no axis with them."
+        raise CertificateError.of("V002", message)
+    return _axis(texts)
+
+
+def _axis(texts: pa.Array) -> NDArray[np.float64]:
+    """Place numbers and times on an axis that both ends of the ranges share."""
+    number = pc.match_substring_regex(texts, r"^-?[0-9.]+([eE][-+]?[0-9]+)?$")
+    if pc.all(number).as_py():
+        return texts.cast(pa.float64()).to_numpy()
+    clock = pc.match_substring_regex(texts, r"^[0-9]{2}:")
+    stamps = pc.if_else(clock, pc.binary_join_element_wise("1970-01-01 ", texts, ""), texts)
+    zoned = pc.any(pc.match_substring_regex(texts, r"(Z|[-+][0-9]{2}:?[0-9]{2})$")).as_py()
+    kind = pa.timestamp("us", "UTC") if zoned else pa.timestamp("us")
+    return stamps.cast(kind).cast(pa.int64()).to_numpy().astype(np.float64)

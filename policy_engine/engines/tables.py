@@ -1,0 +1,194 @@
+"""Files to Arrow tables and back: CSV, CSV.gz and Parquet."""
+
+import csv
+import gzip
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from policy_engine.catalog import format_of
+from policy_engine.engines.encoding import typed
+from policy_engine.errors import DataError, OutputError, PolicyEngineError
+
+_BATCH = 65_536
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
+
+
+def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
+    """Read the columns of a file, all of them without a list.
+
+    Cells of a CSV file come as dictionary-encoded text, exactly as written; empty ones are
+    missing. Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the
+    file is damaged (C003, C010).
+    """
+    try:
+        if format_of(path) == "parquet":
+            return pq.read_table(path, columns=list(columns) if columns else None)
+        return _read_csv(path, columns)
+    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError) as error:
+        raise _explained(path, error) from None
+    except (OSError, EOFError) as error:
+        message = f"The file cannot be read: {_first_line(error)}"
+        raise DataError.of("C003", message, source=str(path)) from None
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table in the format that the path's ending tells, flushed to the disk.
+
+    Raises OutputError (O002) where the disk is full or the place not writable.
+    """
+    try:
+        with path.open("xb") as file:
+            if format_of(path) == "parquet":
+                pq.write_table(as_typed(table), file, compression="zstd")
+            elif format_of(path) == "csv.gz":
+                with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                    _write_csv(table, packed)
+            else:
+                _write_csv(table, file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        message = f"The output cannot be written: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(path)) from None
+
+
+def as_typed(table: pa.Table) -> pa.Table:
+    """Return the table with every text column from a CSV file as what its values are."""
+    columns = [
+        typed(column) if field.metadata and b"csv" in field.metadata else _plain(column)
+        for field, column in zip(table.schema, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def is_text_of_csv(field: pa.Field) -> bool:
+    """Tell whether a column holds text whose type is still to be inferred."""
+    return bool(field.metadata and b"csv" in field.metadata)
+
+
+def table_digest(table: pa.Table) -> str:
+    """Return the sha-256 of a table's Arrow IPC stream in one batch, in hexadecimal."""
+    digest = hashlib.sha256()
+    with pa.ipc.new_stream(pa.PythonFile(_Sink(digest), "w"), table.schema) as stream:
+        stream.write_table(table.combine_chunks())
+    return digest.hexdigest()
+
+
+class _Sink:
+    """A file that only digests what is written to it."""
+
+    closed = False
+
+    def __init__(self, digest: Any) -> None:
+        self.write = digest.update
+
+    def flush(self) -> None:
+        """Do nothing: there is nothing behind."""
+
+    def close(self) -> None:
+        """Do nothing: there is nothing behind."""
+
+
+def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
+    names = columns or _header(path)
+    table = pacsv.read_csv(
+        path,
+        parse_options=pacsv.ParseOptions(
+            newlines_in_values=True, ignore_empty_lines=len(_header(path)) > 1
+        ),
+        convert_options=pacsv.ConvertOptions(
+            include_columns=list(names),
+            column_types=dict.fromkeys(names, _TEXT),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    return table.cast(pa.schema([pa.field(name, _TEXT, metadata={"csv": "text"}) for name in names]))
+
+
+def _header(path: Path) -> tuple[str, ...]:
+    with _open_text(path) as text:
+        return tuple(next(csv.reader(text), ()))
+
+
+def _open_text(path: Path, errors: str = "strict") -> IO[str]:
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    file: IO[str] = opener(path, "rt", encoding="utf-8-sig", newline="", errors=errors)
+    return file
+
+
+def _explained(path: Path, error: Exception) -> PolicyEngineError:
+    """Find the line that pyarrow stumbled over; its own words may quote the row's values."""
+    source = str(path)
+    if format_of(path) != "parquet":
+        for line, width, expected in _odd_rows(path):
+            message = f"Line {line} has {width} cells. The header has {expected}."
+            return DataError.of("C007", message, source=source)
+        line = _undecodable_line(path)
+        if line:
+            return DataError.of("C008", f"Line {line} is not UTF-8.", source=source)
+    return DataError.of("C010", f"The file is no {format_of(path)} table.", source=source)
+
+
+def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
+    with _open_text(path, errors="replace") as text:
+        rows = csv.reader(text)
+        expected = len(next(rows, ()))
+        for row in rows:
+            if row and len(row) != expected:
+                yield rows.line_num, len(row), expected
+
+
+def _undecodable_line(path: Path) -> int:
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{(str(error).splitlines() or [type(error).__name__])[0].rstrip('.')}."
+
+
+def _write_csv(table: pa.Table, file: Any) -> None:
+    """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
+    file.write(",".join(_quoted(name) for name in table.column_names).encode() + b"\n")
+    missing = '""' if table.num_columns == 1 else ""
+    for batch in table.to_batches(max_chunksize=_BATCH):
+        columns = [_csv_text(column, missing) for column in batch.columns]
+        if len(batch):
+            ends = pa.array(["\n"] * len(batch))
+            lines = pc.binary_join_element_wise(*columns, ",")
+            file.write(pc.binary_join_element_wise(lines, ends, "").buffers()[2])
+
+
+def _csv_text(column: pa.Array, missing: str) -> pa.Array:
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = [
+        missing if text is None else _quoted(text)
+        for text in encoded.dictionary.cast(pa.string()).to_pylist()
+    ]
+    return pa.array(texts, pa.string()).take(encoded.indices).fill_null(missing)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    is_dictionary = pa.types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_dictionary else column

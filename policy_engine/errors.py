@@ -1,0 +1,181 @@
+"""Every error of the engine, one tree.
+
+PolicyEngineError
+ ├── PolicyError        reading a policy: every problem at once, each with its place
+ ├── PlanError          the policy is well written, but cannot be carried out as it stands
+ ├── DataError          a table cannot be found, read, or bear what the policy asks
+ ├── OutputError        the result cannot be written where it should go
+ ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
+ ├── RequestError       an access request that cannot be understood
+ └── InternalError      our own bug, never the user's fault
+"""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+CODES = {
+    "J001": "the text is not JSON",
+    "J002": "a key stands twice in one object",
+    "J003": "the text is too large or nested too deeply",
+    "J004": "the text is not UTF-8",
+    "L001": "a context that is not bundled",
+    "L002": "a key that no context defines",
+    "L003": "not valid JSON-LD",
+    "L004": "a JSON-LD keyword that policies may not use",
+    "L005": "an inline context that does more than declare prefixes and new terms",
+    "L006": "a relative IRI",
+    "P001": "not a policy",
+    "P002": "a policy without uid",
+    "P003": "a policy without a rule",
+    "P004": "a rule that lacks a part",
+    "P005": "an unknown term",
+    "P006": "a part of ODRL that this version does not evaluate",
+    "P007": "a value of the wrong kind",
+    "P008": "two rules with one uid",
+    "P009": "an unknown profile",
+    "P010": "a permission and a prohibition that clash",
+    "M001": "an unknown method",
+    "M002": "a method without a parameter that it needs",
+    "M003": "a parameter outside its range",
+    "M004": "a parameter that the method does not have",
+    "M005": "a column in two roles",
+    "M006": "a column outside the target",
+    "M007": "no single transformation to carry out",
+    "M008": "a transformation that a prohibition forbids",
+    "C001": "an asset without data",
+    "C002": "a missing file",
+    "C003": "an unreadable file",
+    "C004": "an unknown file format",
+    "C005": "a column that the data lacks",
+    "C006": "two columns with one name",
+    "C007": "a row with too many or too few cells",
+    "C008": "bytes that are not UTF-8",
+    "C009": "a column type that cannot be used",
+    "C010": "data that cannot be understood as a table",
+    "R001": "an empty table",
+    "R002": "fewer rows than k",
+    "R003": "fewer distinct sensitive values than l",
+    "R004": "a value that cannot be ordered",
+    "O001": "an output that exists",
+    "O002": "an output that cannot be written",
+    "V001": "an equivalence class that breaks a bound",
+    "V002": "columns other than those the policy releases",
+    "V003": "rows lost or added",
+    "V004": "a file other than the certified one",
+    "V005": "a certificate that cannot be read",
+    "V006": "a value outside its generalised cell",
+    "D001": "a request that names no IRI",
+    "H001": "a profile that is used but not named",
+    "X001": "a bug in the engine",
+}
+"""What each code stands for. Codes are stable: they are never given a second meaning."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands in a text.
+
+    `pointer` is its JSON pointer (RFC 6901); `line` and `column` count from 1, 0 is unknown.
+    """
+
+    pointer: str = ""
+    line: int = 0
+    column: int = 0
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong.
+
+    `message` says what is wrong, what was given and what is allowed; `hint` how to mend it.
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    place: Place = NOWHERE
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.message}" + (f" {self.hint}" if self.hint else "")
+
+
+class PolicyEngineError(Exception):
+    """Base of all errors: one or more problems, each with its code.
+
+    `exit_code` is what the command line returns: 1 where the input was understood and found
+    wanting, 2 where the command could not run.
+    """
+
+    exit_code = 1
+
+    def __init__(self, *problems: Problem, source: str = "") -> None:
+        super().__init__(*problems)
+        self.problems = problems
+        self.source = source
+
+    @classmethod
+    def of(cls, code: str, message: str, hint: str = "", source: str = "") -> "PolicyEngineError":
+        """Return the error with one problem."""
+        return cls(Problem(code, message, hint), source=source)
+
+    def __str__(self) -> str:
+        return "\n".join(locate(problem, self.source) for problem in self.problems)
+
+
+class PolicyError(PolicyEngineError):
+    """A policy that cannot be read; holds every problem found."""
+
+
+class PlanError(PolicyEngineError):
+    """A policy that can be read but not carried out."""
+
+
+class DataError(PolicyEngineError):
+    """A table that cannot be found or read, or cannot bear what the policy asks."""
+
+    exit_code = 2
+
+
+class OutputError(PolicyEngineError):
+    """A result that cannot be written where it should go."""
+
+    exit_code = 2
+
+
+class CertificateError(PolicyEngineError):
+    """A release that does not hold what it should, or a certificate not to be trusted."""
+
+
+class RequestError(PolicyEngineError):
+    """An access request that cannot be understood."""
+
+    exit_code = 2
+
+
+class InternalError(PolicyEngineError):
+    """A bug in the engine."""
+
+    exit_code = 2
+
+
+def locate(problem: Problem, source: str) -> str:
+    """Return the problem as `file:line:column: CODE message`, without the parts unknown."""
+    line_and_column = f"{problem.place.line}:{problem.place.column}" if problem.place.line else ""
+    where = ":".join(part for part in (source, line_and_column) if part)
+    return f"{where}: {problem}" if where else str(problem)
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return `Did you mean ...?` with the nearest known names, or nothing where none is near."""
+    near = difflib.get_close_matches(given, sorted(known), n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as `'a', 'b' and 'c'`."""
+    *head, last = [repr(name) for name in names]
+    return f"{', '.join(head)} and {last}" if head else last

@@ -1,0 +1,1 @@
+"""How a table is transformed and measured: pure functions, arrays in, arrays out."""

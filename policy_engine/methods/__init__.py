@@ -1,0 +1,20 @@
+"""What can be asked for: one file per method of the vocabulary, found by its name.
+
+`pe:l-diversity`, written `l-diversity` in a policy, is the class `LDiversity` in
+`methods/l_diversity.py`. There is no list to edit: the vocabulary is the registry.
+"""
+
+from importlib import import_module
+
+from policy_engine import terms
+from policy_engine.methods.method import Finding, Measurement, Method, findings
+
+__all__ = ["Finding", "Measurement", "Method", "findings", "method_class"]
+
+
+def method_class(notation: str) -> type[Method]:
+    """Return the class of a method of the vocabulary; KeyError where there is none."""
+    name = terms.methods()[notation].facts["notation"]
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    found: type[Method] = getattr(module, "".join(map(str.capitalize, name.split("-"))))
+    return found

@@ -1,0 +1,16 @@
+"""What the owner wrote, checked; every problem with its place in the text."""
+
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import Action, Policy, Refinement, Rule, Value
+from policy_engine.policy.reader import read_hierarchy, read_policy
+
+__all__ = [
+    "Action",
+    "Hierarchy",
+    "Policy",
+    "Refinement",
+    "Rule",
+    "Value",
+    "read_hierarchy",
+    "read_policy",
+]

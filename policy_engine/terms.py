@@ -1,0 +1,144 @@
+"""The vocabulary: namespaces, terms and contexts, read from `vocab/` and never fetched."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from policy_engine.errors import InternalError
+
+ODRL = "http://www.w3.org/ns/odrl/2/"
+MOSAICROWN = "https://www.mosaicrown.eu/ns/mosaicrown/1/"
+PE = "https://w3id.org/policy-engine/ns#"
+DPV = "https://w3id.org/dpv#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+PREFIXES: Mapping[str, str] = MappingProxyType(
+    {"odrl": ODRL, "mosaicrown": MOSAICROWN, "pe": PE, "dpv": DPV, "rdf": RDF, "skos": SKOS}
+    | {"xsd": XSD}
+)
+
+ANNOTATIONS = (
+    "http://purl.org/dc/terms/",
+    "http://purl.org/dc/elements/1.1/",
+    "http://www.w3.org/2000/01/rdf-schema#",
+    "http://www.w3.org/ns/prov#",
+    "http://schema.org/",
+    SKOS,
+)
+"""Namespaces whose properties describe a policy and do not change what it means."""
+
+_OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
+_MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
+
+_CONTEXTS = {
+    "http://www.w3.org/ns/odrl.jsonld": "odrl",
+    "https://www.w3.org/ns/odrl.jsonld": "odrl",
+    "https://www.mosaicrown.eu/ns/mosaicrown.jsonld": "mosaicrown",
+    "http://localhost:8000/ns/mosaicrown/namespace.jsonld": "mosaicrown",
+}
+
+
+@dataclass(frozen=True)
+class Term:
+    """One entry of the vocabulary; `facts` holds its other keys as they are written there."""
+
+    iri: str
+    types: tuple[str, ...]
+    definition: str
+    facts: Mapping[str, Any]
+
+    def iris(self, key: str) -> tuple[str, ...]:
+        """Return the terms that a key of the entry names, in full; none without the key."""
+        value = self.facts.get(key, [])
+        return tuple(expand(name) for name in ([value] if isinstance(value, str) else value))
+
+
+@cache
+def vocabulary() -> Mapping[str, Term]:
+    """Return every term that the engine knows, by IRI."""
+    terms = {}
+    for name in ("odrl", "mosaicrown", "policy-engine"):
+        for entry in _load(f"{name}.jsonld")["@graph"]:
+            kinds = entry["@type"] if isinstance(entry["@type"], list) else [entry["@type"]]
+            term = Term(
+                expand(entry["@id"]),
+                tuple(expand(kind) for kind in kinds),
+                entry.get("definition", ""),
+                MappingProxyType(entry),
+            )
+            terms[term.iri] = term
+    return MappingProxyType(terms)
+
+
+@cache
+def instances(kind: str) -> Mapping[str, Term]:
+    """Return the terms of one class, by IRI, in the order of the vocabulary."""
+    return MappingProxyType(
+        {iri: term for iri, term in vocabulary().items() if kind in term.types}
+    )
+
+
+def methods() -> Mapping[str, Term]:
+    """Return the methods of sanitisation by their notation, such as `l-diversity`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
+
+
+@cache
+def bundled_contexts() -> Mapping[str, Any]:
+    """Return the JSON-LD contexts that policies may name, by URL."""
+    documents = {name: _load(f"contexts/{name}.jsonld") for name in set(_CONTEXTS.values())}
+    return MappingProxyType({url: documents[name] for url, name in _CONTEXTS.items()})
+
+
+def expand(name: str) -> str:
+    """Return the IRI of a compact name such as `odrl:read`; anything else as it is."""
+    prefix, colon, local = name.partition(":")
+    return PREFIXES[prefix] + local if colon and prefix in PREFIXES else name
+
+
+def in_full(name: str) -> str:
+    """Return the IRI of a compact name, or of a term of the bundled contexts such as `read`."""
+    for document in bundled_contexts().values():
+        definition = document["@context"].get(name)
+        if definition and not name.startswith("@"):
+            return expand(definition if isinstance(definition, str) else definition["@id"])
+    return canonical(expand(name))
+
+
+def compact(iri: str) -> str:
+    """Return the compact name of an IRI in a known namespace; anything else as it is."""
+    for prefix, namespace in PREFIXES.items():
+        if iri.startswith(namespace) and iri != namespace:
+            return f"{prefix}:{iri.removeprefix(namespace)}"
+    return iri
+
+
+def local_name(iri: str) -> str:
+    """Return the part of an IRI behind its last `/`, `#` or `:`."""
+    return iri.rstrip("/").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
+
+
+def canonical(iri: str) -> str:
+    """Return the IRI that an old or misprinted one stands for; any other as it is.
+
+    The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published
+    ODRL context has it, as `odrl:neq`.
+    """
+    if iri.startswith(_OLD_MOSAICROWN):
+        return MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
+    return _MENDED.get(iri, iri)
+
+
+def _load(name: str) -> Any:
+    """Read a file of `vocab/`: inside the package where installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    for folder in (package / "vocab", package.parent / "vocab"):
+        if (folder / name).is_file():
+            return json.loads((folder / name).read_text(encoding="utf-8"))
+    raise InternalError.of("X001", f"The vocabulary file {name!r} is not installed.")
