@@ -15,9 +15,8 @@ from policy_engine.certificate import (
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import DataError
-from policy_engine.plan import Plan, make_plan, transforms
-from policy_engine.policy import Hierarchy, Policy, read_policy
+from policy_engine.plan import Plan, check_plan, make_plan
+from policy_engine.policy import Hierarchy, Policy, load_policy
 from policy_engine.publication import Publication, destination
 from policy_engine.release import Release, existing_release, run_plan
 
@@ -75,19 +74,10 @@ class VerifiedRelease:
             return _published(written, self._engine, place)
 
 
-def load_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
-    """Return a policy from its file. Raises DataError where there is none, PolicyError where
-    it cannot be read."""
-    if isinstance(source, Policy):
-        return source
-    return read_policy(read_file(Path(source)), source=str(source), contexts=contexts)
-
-
 def check_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
     """Return a policy that can be read and, where it asks for a transformation, planned."""
     policy = load_policy(source, contexts)
-    if transforms(policy):
-        make_plan(policy)
+    check_plan(policy)
     return policy
 
 
@@ -152,17 +142,6 @@ def decide_request(
     return decide(read, held, request, hierarchy)
 
 
-def read_file(path: Path) -> bytes:
-    """Return a file's bytes. Raises DataError where it is missing or cannot be read."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
-    except OSError as error:
-        message = f"The file cannot be read: {error.strerror}."
-        raise DataError.of("C003", message, source=str(path)) from None
-
-
 def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":
     from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
@@ -194,6 +173,5 @@ __all__ = [
     "check_policy",
     "decide_request",
     "load_policy",
-    "read_file",
     "read_request",
 ]

@@ -1,7 +1,5 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
-import csv
-import gzip
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +18,7 @@ MEMORY = "memory"
 class Dataset(BaseModel):
     """One dataset: its IRI, its location (a path, or `memory`), format and columns."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     iri: str
     location: str
@@ -31,7 +29,7 @@ class Dataset(BaseModel):
 class Catalog(BaseModel):
     """The datasets at hand. `tables` holds those that are in memory, by IRI."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True)
 
     datasets: tuple[Dataset, ...] = ()
     tables: Annotated[Mapping[str, Any], Field(exclude=True, repr=False)] = {}
@@ -124,6 +122,9 @@ def _neighbours(path: Path) -> str:
 
 
 def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
+    import csv  # noqa: PLC0415
+    import gzip  # noqa: PLC0415 (not needed to validate a policy)
+
     opener = gzip.open if kind == "csv.gz" else open
     with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
         try:

@@ -3,7 +3,6 @@
 import json
 import platform
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +25,7 @@ class Utility(BaseModel):
     squared class sizes.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     classes: int
     average_class_size: float
@@ -43,7 +42,7 @@ class Certificate(BaseModel):
     certificate, empty for a table in memory.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
     file: str = ""
@@ -177,6 +176,8 @@ def _versions() -> dict[str, str]:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow to import)
+
     try:
         return version(package)
     except PackageNotFoundError:

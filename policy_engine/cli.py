@@ -63,14 +63,17 @@ def validate(
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Read policies strictly: exit 0, or 1 with every problem and its place."""
-    from policy_engine.api import check_policy  # noqa: PLC0415
+    from policy_engine.plan import check_plan  # noqa: PLC0415
+    from policy_engine.policy import load_policy  # noqa: PLC0415
 
     contexts, status, report = _contexts(context), 0, []
     for path in policies:
         problems: tuple[Problem, ...] = ()
         hints: tuple[Problem, ...] = ()
         try:
-            hints = check_policy(path, contexts).hints
+            policy = load_policy(path, contexts)
+            check_plan(policy)
+            hints = policy.hints
         except PolicyEngineError as error:
             problems, status = error.problems, max(status, error.exit_code)
         report.append({"file": str(path), "valid": not problems, "problems": [*map(_plain, problems)]})
@@ -92,9 +95,9 @@ def plan(
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Show what would be done, step by step; write nothing."""
-    from policy_engine.api import load_policy  # noqa: PLC0415
     from policy_engine.catalog import make_catalog  # noqa: PLC0415
     from policy_engine.plan import make_plan  # noqa: PLC0415
+    from policy_engine.policy import load_policy  # noqa: PLC0415
 
     catalog = make_catalog(_data(data)) if data else None
     made = make_plan(load_policy(policy, _contexts(context)), catalog)
@@ -177,8 +180,8 @@ def decide(
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
-    from policy_engine.api import decide_request, read_file, read_request  # noqa: PLC0415
-    from policy_engine.policy import Hierarchy, read_hierarchy  # noqa: PLC0415
+    from policy_engine.api import decide_request, read_request  # noqa: PLC0415
+    from policy_engine.policy import Hierarchy, read_file, read_hierarchy  # noqa: PLC0415
 
     contexts = _contexts(context)
     facts = [
@@ -278,7 +281,9 @@ def _data(options: list[str]) -> dict[str, str]:
 
 
 def _contexts(options: list[str]) -> dict[str, Any]:
-    from policy_engine.api import read_file  # noqa: PLC0415
+    if not options:
+        return {}
+    from policy_engine.policy import read_file  # noqa: PLC0415
     from policy_engine.policy.text import read_json  # noqa: PLC0415
 
     contexts = {}

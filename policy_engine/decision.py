@@ -1,7 +1,7 @@
 """Who may read what, for which purpose, and why."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -22,7 +22,7 @@ _SAYS = {"party": "belongs to", "asset": "is part of", "action": "is included in
 class Request(BaseModel):
     """Somebody asks to do something with assets, together, for a purpose (or for none said)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     assignee: str
     action: str
@@ -44,7 +44,7 @@ class Decision(BaseModel):
     the policies that were looked at. Nothing is owed: this version evaluates no duties.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     effect: Effect
     request: Request
@@ -131,8 +131,9 @@ class _Case:
         for rule in policy.permissions:
             yield rule
             if rule.output and any(action.iri == ANONYMIZE for action in rule.actions):
-                grant = {"targets": (rule.output,), "actions": (Action(iri=READ),), "output": ""}
-                yield rule.model_copy(update=grant)
+                yield replace(
+                    rule, targets=(rule.output,), actions=(Action(iri=READ),), output=""
+                )
 
     def _missing(self, rule: Rule) -> Iterator[str]:
         """Yield what keeps a permission from covering the request."""

@@ -19,7 +19,7 @@ S = TypeVar("S", bound=BaseModel)
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Read(_Frozen):
@@ -121,11 +121,8 @@ def make_plan(
     whatever lies there. Raises PlanError with every problem that shows without the data's
     values, and DataError where the data lacks a column.
     """
-    rule, action = _transformation(policy)
-    method, target = _method(policy, rule, action), rule.targets[0]
-    problems = list(_forbidden(policy, rule))
-    if problems:
-        raise PlanError(*problems, source=policy.source)
+    rule, method = _checked(policy)
+    target = rule.targets[0]
     dataset = catalog.dataset(target) if catalog is not None else None
     return Plan(
         policy=policy.uid,
@@ -138,6 +135,12 @@ def make_plan(
     )
 
 
+def check_plan(policy: Policy) -> None:
+    """Raise what `make_plan` would, for a policy that asks for a transformation at all."""
+    if transforms(policy):
+        _checked(policy)
+
+
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     """Return the permissions of a policy that ask for a transformation, with their actions."""
     return tuple(
@@ -146,6 +149,16 @@ def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
         for action in rule.actions
         if action.iri == ANONYMIZE
     )
+
+
+def _checked(policy: Policy) -> tuple[Rule, Method]:
+    """Return the rule to carry out and its method, checked as far as can be without data."""
+    rule, action = _transformation(policy)
+    method = _method(policy, rule, action)
+    problems = list(_forbidden(policy, rule))
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+    return rule, method
 
 
 def _transformation(policy: Policy) -> tuple[Rule, Action]:

@@ -17,7 +17,7 @@ class Release(BaseModel):
     None where the output is measured without it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
     output: Stored

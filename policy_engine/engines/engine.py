@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from policy_engine.errors import DataError
-from policy_engine.kernels.grouping import Groups
 from policy_engine.plan import Anonymize, Read
+
+if TYPE_CHECKING:
+    from policy_engine.kernels.grouping import Groups
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
@@ -59,6 +61,6 @@ class Engine(Protocol):
         """Return the names of a stored table's columns."""
         ...
 
-    def group(self, stored: Stored, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Groups:
+    def group(self, stored: Stored, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> "Groups":
         """Read a stored table again and group its rows by their quasi-identifiers."""
         ...

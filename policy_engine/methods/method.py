@@ -43,7 +43,7 @@ class Measurement(BaseModel):
     `worst` is the number of the class in which the achieved value was found.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     bound: str
     column: str = ""
@@ -64,7 +64,7 @@ class Method(BaseModel):
     are kept as they are. A column plays one role.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
 
     notation: ClassVar[str]
 

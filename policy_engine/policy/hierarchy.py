@@ -1,27 +1,26 @@
 """What is part of what: parties, assets, actions and purposes, each a directed graph."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
-
-from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 
 Part = Literal["party", "asset", "action", "purpose"]
 Edge = tuple[str, str]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
-class Hierarchy(BaseModel):
+@dataclass(frozen=True)
+class Hierarchy:
     """Edges (narrower, wider) for each part of a rule; all of them are transitive.
 
     Parties by `mosaicrown:belongsTo` and `odrl:partOf`, assets by `odrl:partOf`, actions by
     `odrl:includedIn`, purposes by `mosaicrown:declinationOf` and `skos:broader`. A column is
     part of its dataset without being said so.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     party: tuple[Edge, ...] = ()
     asset: tuple[Edge, ...] = ()
@@ -33,7 +32,7 @@ class Hierarchy(BaseModel):
         every = [self, *others]
         edges = {
             part: tuple(dict.fromkeys(edge for one in every for edge in getattr(one, part)))
-            for part in type(self).model_fields
+            for part in PARTS
         }
         return Hierarchy(**edges)
 

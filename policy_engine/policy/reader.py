@@ -13,8 +13,8 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.policy.clashes import clashes
-from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.linked_data import Graph, Node, expand
+from policy_engine.policy.hierarchy import PARTS, Hierarchy
+from policy_engine.policy.linked_data import POINTER, Graph, Node, expand
 from policy_engine.policy.model import Action, Policy, Refinement, Rule, Strategy, Value
 from policy_engine.policy.text import read_json
 
@@ -92,7 +92,7 @@ class _Reader:
         self.graph = graph
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {
-            part: [] for part in Hierarchy.model_fields
+            part: [] for part in PARTS
         }
 
     def read(self, digest: str, source: str) -> Policy | None:
@@ -187,7 +187,7 @@ class _Reader:
 
     def _in_profile(self) -> bool:
         """Tell whether the text uses the profile's terms, even where it does not name it."""
-        return f"{_MC}purpose" in self.graph.keys.values() or _MC in self.graph.document.text
+        return "belongsTo" in self.graph.context.definitions or _MC in self.graph.document.text
 
     def _check_uids(self, rules: tuple[Rule, ...]) -> None:
         seen: dict[str, Rule] = {}
@@ -234,7 +234,7 @@ class _Reader:
     def _actions(self, rule: Node) -> Iterator[Action]:
         prop = f"{_ODRL}action"
         for place, data in enumerate(rule.data.get(prop, [])):
-            node = Node(data, data.get("@index", ""))
+            node = Node(data, data.get(POINTER, ""))
             inner = data.get(f"{terms.RDF}value")
             if "@value" in data:
                 self._add("P007", f"An action is a term. {data['@value']!r} was given.", "", rule, prop)
@@ -262,7 +262,7 @@ class _Reader:
         iri = terms.canonical(given)
         known = terms.instances(f"{_ODRL}Action")
         if f"{_ODRL}includedIn" in data:
-            self.reference(Node(data, data.get("@index", "")), role="action")
+            self.reference(Node(data, data.get(POINTER, "")), role="action")
         elif not _is_absolute(iri) or (_is_ours(iri) and iri not in known):
             names = map(terms.local_name, known)
             hint = did_you_mean(terms.local_name(iri), names)
@@ -359,7 +359,7 @@ class _Reader:
             else:
                 found.append((iri, index))
                 if role:
-                    self.reference(Node(data, data.get("@index", "")), role=role)
+                    self.reference(Node(data, data.get(POINTER, "")), role=role)
         return found
 
     def reference(self, node: Node, role: str = "party asset action purpose") -> None:
@@ -378,8 +378,8 @@ class _Reader:
 
     def _nodes(self, node: Node, prop: str) -> Iterator[Node]:
         for index, data in enumerate(node.data.get(prop, [])):
-            if "@index" in data and "@value" not in data:
-                yield Node(data, data["@index"])
+            if POINTER in data and "@value" not in data:
+                yield Node(data, data[POINTER])
             elif prop in _RULES.values() or prop == f"{_ODRL}refinement":
                 message = f"{terms.compact(prop)} takes an object. Given: {_shown(data)}."
                 self._add("P007", message, "", node, prop, index)

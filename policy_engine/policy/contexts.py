@@ -1,0 +1,168 @@
+"""JSON-LD contexts: what the keys and names of a policy stand for (JSON-LD 1.1, section 4).
+
+Read are term definitions: an IRI, a type coercion, a list container, a property-scoped
+context. Contexts that do more (`@vocab`, `@base`, `@import`, `@reverse` and the like) would
+let a name mean something that is not written beside it, and are refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import Place, Problem, did_you_mean, listed
+from policy_engine.policy.text import Document, escape
+
+_PARTS = {"@id", "@type", "@container", "@context"}
+_PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
+_USUAL = (
+    "http://www.w3.org/ns/odrl.jsonld",
+    "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a term stands for: its IRI, and how its values are to be read."""
+
+    iri: str
+    type: str = ""
+    is_list: bool = False
+    is_prefix: bool = False
+    scoped: Mapping[str, "Definition"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The terms in force at some place of a document."""
+
+    definitions: Mapping[str, Definition]
+
+    def key(self, name: str) -> Definition:
+        """Return the definition of a key; its IRI lacks a colon where there is none."""
+        return self.definitions.get(name) or Definition(self.reference(name))
+
+    def term(self, name: str) -> str:
+        """Return the IRI of a name that may be a term, as after `@type` or `@vocab`."""
+        found = self.definitions.get(name)
+        return found.iri if found else self.reference(name)
+
+    def reference(self, name: str) -> str:
+        """Return the IRI of a compact IRI; any other name as it is, relative ones too."""
+        prefix, colon, local = name.partition(":")
+        found = self.definitions.get(prefix)
+        if colon and found and found.is_prefix and not local.startswith("//"):
+            name = found.iri + local
+        return terms.canonical(name)
+
+    def within(self, definition: Definition) -> "Context":
+        """Return the terms in force inside the values of a term (property-scoped)."""
+        if not definition.scoped:
+            return self
+        return Context({**self.definitions, **definition.scoped})
+
+
+def read_contexts(
+    document: Document, top: Mapping[str, Any], pointer: str, given: Mapping[str, Any]
+) -> tuple[Context, list[Problem]]:
+    """Return the terms that an object at the top of a document declares, and what is wrong.
+
+    `given` are contexts by URL beyond the bundled ones.
+    """
+    known = {**terms.bundled_contexts(), **given}
+    context, problems = Context({}), []
+    for at, entry in _entries(top, pointer):
+        place = document.place(at)
+        if isinstance(entry, str) and entry in known:
+            definitions = known[entry]["@context"]
+            bad = [] if entry not in given else list(_unreadable(entry, definitions, place))
+        elif isinstance(entry, str):
+            definitions, bad = {}, [_unknown(entry, known, place)]
+        elif isinstance(entry, dict):
+            definitions, bad = entry, list(_not_simple(document, at, entry, context))
+        else:
+            message = f"A context is a URL or an object. {entry!r} was given."
+            definitions, bad = {}, [Problem("L005", message, "", place)]
+        problems += bad
+        context = _extended(context, {} if bad else definitions)
+    if "@context" not in top:
+        hint = f'Add "@context": [{", ".join(map(repr, _USUAL))}].'.replace("'", '"')
+        message = "The text has no @context, so its keys mean nothing."
+        problems.append(Problem("L001", message, hint, document.place(pointer)))
+    return context, problems
+
+
+def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
+    context = top.get("@context", [])
+    if isinstance(context, list):
+        yield from ((f"{pointer}/@context/{n}", entry) for n, entry in enumerate(context))
+    else:
+        yield f"{pointer}/@context", context
+
+
+def _extended(context: Context, entries: Mapping[str, Any]) -> Context:
+    """Return the context with the terms of another; those may build upon one another."""
+    raw = {name: entry for name, entry in entries.items() if not name.startswith("@")}
+    iris = {name: entry if isinstance(entry, str) else entry.get("@id", name) for name, entry in raw.items()}
+    # A prefix may be used before it is declared: prefixes first, then what they shorten.
+    base = dict(context.definitions)
+    for name, entry in raw.items():
+        if isinstance(entry, str):
+            base[name] = Definition(entry, is_prefix=entry.endswith(_PREFIX_ENDS))
+    lookup = Context(base)
+    made = {name: _definition(lookup, iris[name], entry) for name, entry in raw.items()}
+    return Context({**context.definitions, **made})
+
+
+def _definition(context: Context, iri: str, entry: Any) -> Definition:
+    full = iri if iri.startswith("@") else context.reference(iri)
+    if isinstance(entry, str):
+        return Definition(full, is_prefix=iri.endswith(_PREFIX_ENDS))
+    kind = entry.get("@type", "")
+    plain = Definition(full, kind if kind.startswith("@") else context.reference(kind))
+    scoped = _extended(context, entry["@context"]).definitions if "@context" in entry else {}
+    own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
+    return replace(plain, is_list=entry.get("@container") == "@list", scoped=own)
+
+
+def _unknown(url: str, known: Mapping[str, Any], place: Place) -> Problem:
+    return Problem(
+        "L001",
+        f"The context {url!r} is not bundled, and nothing is fetched. "
+        f"Bundled are {listed(sorted(known))}.",
+        did_you_mean(url, known) or "Give your own copy of it with --context URL=FILE.",
+        place,
+    )
+
+
+def _unreadable(url: str, entries: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    """Yield what a context given from outside does that cannot be read."""
+    for name, entry in entries.items():
+        plain = isinstance(entry, str) or (
+            isinstance(entry, dict)
+            and isinstance(entry.get("@id", ""), str)
+            and isinstance(entry.get("@type", ""), str)
+            and entry.keys() <= _PARTS - {"@context"}
+            and entry.get("@container", "@list") == "@list"
+        )
+        if (name.startswith("@") and name != "@version") or not (plain or name == "@version"):
+            message = f"The context {url!r} defines {name!r} as {entry!r}, which is not read."
+            yield Problem("L005", message, "Read are IRIs, @type and lists.", place)
+
+
+def _not_simple(
+    document: Document, pointer: str, entries: Mapping[str, Any], context: Context
+) -> Iterator[Problem]:
+    """Yield what a policy's own context does beyond declaring prefixes and new terms."""
+    for name, entry in entries.items():
+        if name.startswith("@") and name != "@version":
+            message = f"The keyword {name!r} may not stand in a policy's own context."
+        elif name in context.definitions and entry != context.definitions[name].iri:
+            message = f"The context gives the known term {name!r} another meaning."
+        elif name != "@version" and not (isinstance(entry, str) and ":" in entry):
+            message = f"The context defines {name!r} as {entry!r}."
+        else:
+            continue
+        hint = "A policy's own context may declare prefixes and new terms, as strings."
+        place = document.place(f"{pointer}/{escape(name)}", of_key=True)
+        yield Problem("L005", message, hint, place)

@@ -1,0 +1,30 @@
+"""Policies from files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from policy_engine.errors import DataError
+from policy_engine.policy.model import Policy
+from policy_engine.policy.reader import read_policy
+
+
+def load_policy(source: str | Path | Policy, contexts: Mapping[str, Any] | None = None) -> Policy:
+    """Return a policy, read from its file unless it is read already.
+
+    Raises DataError where there is no such file, PolicyError where it is no valid policy.
+    """
+    if isinstance(source, Policy):
+        return source
+    return read_policy(read_file(Path(source)), source=str(source), contexts=contexts)
+
+
+def read_file(path: Path) -> bytes:
+    """Return a file's bytes. Raises DataError where it is missing or cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
+    except OSError as error:
+        message = f"The file cannot be read: {error.strerror}."
+        raise DataError.of("C003", message, source=str(path)) from None
