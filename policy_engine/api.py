@@ -51,7 +51,8 @@ class VerifiedRelease:
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the output as a pandas frame."""
-        return self.table.to_pandas()
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
 
     def to_polars(self) -> "pl.DataFrame":
         """Return the output as a polars frame."""

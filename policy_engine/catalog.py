@@ -29,7 +29,9 @@ class Dataset(BaseModel):
 class Catalog(BaseModel):
     """The datasets at hand. `tables` holds those that are in memory, by IRI."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True
+    )
 
     datasets: tuple[Dataset, ...] = ()
     tables: Annotated[Mapping[str, Any], Field(exclude=True, repr=False)] = {}

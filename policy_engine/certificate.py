@@ -161,7 +161,9 @@ def _check_columns(release: Release, engine: Engine) -> None:
     asked, found = set(release.plan.release.columns), set(engine.columns(release.output))
     problems = []
     if found - asked:
-        message = f"The output holds {listed(sorted(found - asked))}, which the policy does not release."
+        message = (
+            f"The output holds {listed(sorted(found - asked))}, which the policy does not release."
+        )
         problems.append(Problem("V002", message))
     if asked - found:
         message = f"The output lacks {listed(sorted(asked - found))}, which the policy releases."

@@ -76,7 +76,9 @@ def validate(
             hints = policy.hints
         except PolicyEngineError as error:
             problems, status = error.problems, max(status, error.exit_code)
-        report.append({"file": str(path), "valid": not problems, "problems": [*map(_plain, problems)]})
+        report.append(
+            {"file": str(path), "valid": not problems, "problems": [*map(_plain, problems)]}
+        )
         if output_format is Format.TEXT:
             for problem in problems or hints:
                 typer.echo(locate(problem, str(path)))
@@ -229,11 +231,15 @@ def sample(
     try:
         output.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        raise _usage(f"The sample cannot be written to {str(output)!r}: {error.strerror}.") from None
+        raise _usage(
+            f"The sample cannot be written to {str(output)!r}: {error.strerror}."
+        ) from None
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if version:
         typer.echo(f"policy-engine {__version__}")
         raise typer.Exit
@@ -349,8 +355,10 @@ def _print_json(value: Mapping[str, Any] | list[Any]) -> None:
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show stages and rows on a terminal; nothing when piped, but for long waits."""
     if not sys.stderr.isatty():
-        yield lambda stage, _done, _total: (
-            typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
+        yield (
+            lambda stage, _done, _total: (
+                typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
+            )
         )
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
@@ -364,7 +372,9 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         def show(stage: str, done: int, total: int) -> None:
             for name, task in tasks.items():
                 if name != stage:
-                    bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)
+                    bar.update(
+                        task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1
+                    )
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=total or None)
             bar.update(tasks[stage], completed=done)

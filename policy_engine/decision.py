@@ -131,9 +131,7 @@ class _Case:
         for rule in policy.permissions:
             yield rule
             if rule.output and any(action.iri == ANONYMIZE for action in rule.actions):
-                yield replace(
-                    rule, targets=(rule.output,), actions=(Action(iri=READ),), output=""
-                )
+                yield replace(rule, targets=(rule.output,), actions=(Action(iri=READ),), output="")
 
     def _missing(self, rule: Rule) -> Iterator[str]:
         """Yield what keeps a permission from covering the request."""
@@ -217,11 +215,14 @@ class _Case:
         for part, asked, given in parts:
             for narrow in asked:
                 ways = [way for wide in given if (way := path(part, narrow, wide))]  # type: ignore[arg-type]
-                if ways and len(min(ways, key=len)) > 1:
+                ways.sort(key=len)
+                if ways and len(ways[0]) > 1:
                     says = f" {_SAYS.get(part, 'is a kind of')} "
-                    yield says.join(map(terms.compact, min(ways, key=len)))
+                    yield says.join(map(terms.compact, ways[0]))
 
-    def _deny(self, reason: str, policy: Policy | None = None, rule: Rule | None = None) -> Decision:
+    def _deny(
+        self, reason: str, policy: Policy | None = None, rule: Rule | None = None
+    ) -> Decision:
         return Decision(
             effect="deny",
             request=self.request,

@@ -22,7 +22,9 @@ def plan_table(plan: Plan) -> Table:
     table.add_row("", "not mentioned", _list(plan.drop.unmentioned))
     bounds = ", ".join(dict.fromkeys(f"{b.name} = {b.least}" for b in method.bounds()))
     table.add_row(
-        "anonymize", f"{plan.anonymize.notation}, {bounds}", f"{plan.anonymize.algorithm}, {plan.engine}"
+        "anonymize",
+        f"{plan.anonymize.notation}, {bounds}",
+        f"{plan.anonymize.algorithm}, {plan.engine}",
     )
     table.add_row("", "generalise", _list(method.quasi_identifier))
     table.add_row("", "keep", _list((*method.sensitive, *method.insensitive)))
@@ -56,7 +58,9 @@ def sample_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...
 
 def methods_table(method: terms.Term, parameters: list[dict[str, Any]]) -> Table:
     """Return the parameters of a method, a row each."""
-    table = _table(f"{method.facts['notation']}: {method.definition}", "parameter", "type", "default", "")
+    table = _table(
+        f"{method.facts['notation']}: {method.definition}", "parameter", "type", "default", ""
+    )
     for one in parameters:
         table.add_row(one["name"], one["type"], one["default"], one["definition"])
     return table

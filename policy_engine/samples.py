@@ -27,9 +27,10 @@ _FIRST_NAMES = {
     1997: ("Leonardo", "Sofia", "Alessandro", "Aurora", "Tommaso", "Ginevra"),
 }
 _LAST_NAMES = (
-    "Rossi Ferrari Russo Bianchi Colombo Romano Ricci Gallo Conti Greco Costa Villa Fontana "
-    "Brambilla Riva Galli Marino Moretti Barbieri Lombardi"
-).split()
+    *("Rossi", "Ferrari", "Russo", "Bianchi", "Colombo", "Romano", "Ricci", "Gallo", "Conti"),
+    *("Greco", "Costa", "Villa", "Fontana", "Brambilla", "Riva", "Galli", "Marino", "Moretti"),
+    *("Barbieri", "Lombardi"),
+)
 
 
 class _Store(NamedTuple):
@@ -119,11 +120,12 @@ def _name(random: Random, year: int) -> tuple[str, str]:
 
 
 def _purchase_time(random: Random, store: _Store) -> datetime:
-    """Return a minute of 2019 within opening hours, late in the day and the year more often."""
+    """Return a minute of 2019, by the local clock within opening hours, late in the day and the year more often."""
     day = date(2019, 1, 1) + timedelta(days=int(365 * random.random() ** 0.8))
     part = (random.random() + random.random()) / 2
     minutes = int(60 * (store.opens + (store.closes - store.opens) * part))
-    return datetime(day.year, day.month, day.day) + timedelta(minutes=minutes)
+    midnight = datetime(day.year, day.month, day.day)  # noqa: DTZ001
+    return midnight + timedelta(minutes=minutes)
 
 
 def _amount(random: Random, store: _Store) -> float:

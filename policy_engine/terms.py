@@ -79,9 +79,7 @@ def vocabulary() -> Mapping[str, Term]:
 @cache
 def instances(kind: str) -> Mapping[str, Term]:
     """Return the terms of one class, by IRI, in the order of the vocabulary."""
-    return MappingProxyType(
-        {iri: term for iri, term in vocabulary().items() if kind in term.types}
-    )
+    return MappingProxyType({iri: term for iri, term in vocabulary().items() if kind in term.types})
 
 
 def methods() -> Mapping[str, Term]:

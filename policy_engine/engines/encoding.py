@@ -107,7 +107,9 @@ def _ranges(
     high = np.maximum.reduceat(codes, starts).astype(np.int64)
     keys, cell = np.unique((low * size + high) * 2 + missing, return_inverse=True)
     return cell, [
-        _body(cells.write_range(column.labels[key // 2 // size], column.labels[key // 2 % size]), key)
+        _body(
+            cells.write_range(column.labels[key // 2 // size], column.labels[key // 2 % size]), key
+        )
         if key // 2 // size < size
         else None
         for key in keys.tolist()
@@ -183,13 +185,21 @@ def _keys(
         if pa.types.is_floating(kind) and _digits(values) > _EXACT_DIGITS:
             kind = pa.decimal256(76)
     labels = _labels(values)
-    if _is_text(values.type) and _is_text(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+    if (
+        (_is_text(values.type) and _is_text(kind))
+        or pa.types.is_null(kind)
+        or pa.types.is_boolean(kind)
+    ):
         return labels, labels, False
     if pa.types.is_decimal(kind) or kind == pa.uint64():
         return np.array([Decimal(label) for label in labels], dtype=object), labels, True
     if pa.types.is_temporal(kind):
         _check_calendar(name, labels)
-        exact = _times(values) if _is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
+        exact = (
+            _times(values)
+            if _is_text(values.type) and pa.types.is_time(kind)
+            else values.cast(kind)
+        )
         return exact.cast(_same_width(kind)).cast(pa.int64()).to_numpy(), labels, True
     keys = values.cast(kind).to_numpy(zero_copy_only=False)
     if np.isinf(keys).any():
@@ -209,20 +219,26 @@ def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.Da
         return trimmed, pa.float64()
     if _all_match(trimmed, _TIME):
         return trimmed, pa.time64("ns")
-    for pattern, kind in ((_DATE, pa.date32()), (_STAMP, pa.timestamp("ns"))):
-        if _all_match(trimmed, pattern):
-            try:
-                zone = "UTC" if pc.any(pc.ends_with(trimmed, "Z")).as_py() else None
-                kind = pa.timestamp("ns", zone) if pa.types.is_timestamp(kind) else kind
-                trimmed.cast(kind)
-            except pa.ArrowInvalid:
-                break
+    zoned = pc.any(pc.ends_with(trimmed, "Z")).as_py()
+    for pattern, kind in (
+        (_DATE, pa.date32()),
+        (_STAMP, pa.timestamp("ns", "UTC" if zoned else None)),
+    ):
+        if _all_match(trimmed, pattern) and _can_cast(trimmed, kind):
             return trimmed, kind
     return texts, pa.string()
 
 
+def _can_cast(texts: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        texts.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
 def _all_match(texts: pa.Array, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+    return pc.all(pc.match_substring_regex(texts, pattern)).as_py() is True
 
 
 def _digits(texts: pa.Array) -> int:
@@ -261,15 +277,13 @@ def _same_width(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
+    shapes = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(shape(kind) for shape in shapes)
 
 
 def _is_nan(keys: NDArray[Any]) -> NDArray[np.bool_]:
-    if keys.dtype.kind == "f":
-        return np.isnan(keys)
-    return np.zeros(len(keys), dtype=np.bool_)
+    is_nan = np.zeros(len(keys), dtype=np.bool_)
+    return np.isnan(keys, out=is_nan) if keys.dtype.kind == "f" else is_nan
 
 
 def _unique(

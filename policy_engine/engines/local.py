@@ -143,7 +143,7 @@ def _sorted_within(classes: mondrian.Classes, kept: list[Encoded]) -> mondrian.C
         return classes
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
     keys = [column.codes[classes.order] for column in reversed(kept)]
-    order = classes.order[np.lexsort((*keys, leaf))]
+    order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
     return mondrian.Classes(order, classes.starts)
 
 

@@ -28,7 +28,9 @@ def groups(table: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) 
     return Groups(
         class_of=class_of,
         count=count,
-        sensitive={name: encode(name, table.column(name), numbers=True).values() for name in sensitive},
+        sensitive={
+            name: encode(name, table.column(name), numbers=True).values() for name in sensitive
+        },
         loss=np.column_stack(losses),
     )
 
@@ -88,9 +90,9 @@ def _axis(texts: pa.Array) -> NDArray[np.float64]:
     """Place numbers and times on an axis that both ends of the ranges share."""
     number = pc.match_substring_regex(texts, r"^-?[0-9.]+([eE][-+]?[0-9]+)?$")
     if pc.all(number).as_py():
-        return texts.cast(pa.float64()).to_numpy()
+        return np.asarray(texts.cast(pa.float64()), dtype=np.float64)
     clock = pc.match_substring_regex(texts, r"^[0-9]{2}:")
     stamps = pc.if_else(clock, pc.binary_join_element_wise("1970-01-01 ", texts, ""), texts)
     zoned = pc.any(pc.match_substring_regex(texts, r"(Z|[-+][0-9]{2}:?[0-9]{2})$")).as_py()
     kind = pa.timestamp("us", "UTC") if zoned else pa.timestamp("us")
-    return stamps.cast(kind).cast(pa.int64()).to_numpy().astype(np.float64)
+    return np.asarray(stamps.cast(kind).cast(pa.int64()), dtype=np.float64)

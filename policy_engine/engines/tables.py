@@ -34,8 +34,8 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
         if format_of(path) == "parquet":
             return pq.read_table(path, columns=list(columns) if columns else None)
         return _read_csv(path, columns)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError) as error:
-        raise _explained(path, error) from None
+    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError):
+        raise _explained(path) from None
     except (OSError, EOFError) as error:
         message = f"The file cannot be read: {_first_line(error)}"
         raise DataError.of("C003", message, source=str(path)) from None
@@ -113,7 +113,9 @@ def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             strings_can_be_null=True,
         ),
     )
-    return table.cast(pa.schema([pa.field(name, _TEXT, metadata={"csv": "text"}) for name in names]))
+    return table.cast(
+        pa.schema([pa.field(name, _TEXT, metadata={"csv": "text"}) for name in names])
+    )
 
 
 def _header(path: Path) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ def _open_text(path: Path, errors: str = "strict") -> IO[str]:
     return file
 
 
-def _explained(path: Path, error: Exception) -> PolicyEngineError:
+def _explained(path: Path) -> PolicyEngineError:
     """Find the line that pyarrow stumbled over; its own words may quote the row's values."""
     source = str(path)
     if format_of(path) != "parquet":

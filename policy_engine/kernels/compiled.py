@@ -13,11 +13,10 @@ def compiled(kernel: Callable[..., Any]) -> Any:
     Where no cache directory can be written (a read-only installation without a home), the
     kernel still works and is compiled once per process.
     """
-    options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(kernel)
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(kernel)
     except RuntimeError:
-        return numba.njit(**options)(kernel)
+        return numba.njit(nogil=True, error_model="numpy")(kernel)
 
 
 def is_cached(dispatcher: Any) -> bool:

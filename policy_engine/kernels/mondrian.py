@@ -47,7 +47,7 @@ def partition(
     axes: list[Axis],
     sensitive: list[Codes],
     constraint: Constraint,
-    on_settled: Callable[[int], None] = lambda rows: None,
+    on_settled: Callable[[int], object] = int,
 ) -> Classes:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 

@@ -88,7 +88,9 @@ class Method(BaseModel):
                 if times > 1:
                     yield Finding("M005", role, f"{column!r} stands {times} times under {role}.")
                 if column in seen:
-                    message = f"{column!r} is both {seen[column]} and {role}. A column has one role."
+                    message = (
+                        f"{column!r} is both {seen[column]} and {role}. A column has one role."
+                    )
                     yield Finding("M005", role, message)
                 seen.setdefault(column, role)
 
@@ -106,7 +108,9 @@ class Method(BaseModel):
 
     def measure(self, groups: "Groups") -> tuple[Measurement, ...]:
         """Measure every bound of the method on the classes of a table."""
-        return tuple(self._measured(bound, self.per_class(groups, bound)) for bound in self.bounds())
+        return tuple(
+            self._measured(bound, self.per_class(groups, bound)) for bound in self.bounds()
+        )
 
     def _measured(self, bound: Bound, values: "NDArray[np.int64]") -> Measurement:
         worst = int(values.argmin())

@@ -44,5 +44,5 @@ def _problem(permission: Rule, prohibition: Rule) -> Problem:
         f"strategy is 'invalid': the policy is void. The permission is in line "
         f"{permission.place.line}."
     )
-    hint = "Separate the rules, or say which wins with \"conflict\": \"prohibit\" or \"perm\"."
+    hint = 'Separate the rules, or say which wins with "conflict": "prohibit" or "perm".'
     return Problem("P010", message, hint, prohibition.place)

@@ -103,7 +103,10 @@ def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
 def _extended(context: Context, entries: Mapping[str, Any]) -> Context:
     """Return the context with the terms of another; those may build upon one another."""
     raw = {name: entry for name, entry in entries.items() if not name.startswith("@")}
-    iris = {name: entry if isinstance(entry, str) else entry.get("@id", name) for name, entry in raw.items()}
+    iris = {
+        name: entry if isinstance(entry, str) else entry.get("@id", name)
+        for name, entry in raw.items()
+    }
     # A prefix may be used before it is declared: prefixes first, then what they shorten.
     base = dict(context.definitions)
     for name, entry in raw.items():

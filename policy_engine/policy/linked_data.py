@@ -58,7 +58,11 @@ def expand(document: Document, contexts: Mapping[str, Any]) -> Graph:
     Where there are any, the graph has no nodes: it would not say what the text says.
     """
     value = document.value
-    tops = [(f"/{n}", top) for n, top in enumerate(value)] if isinstance(value, list) else [("", value)]
+    tops = (
+        [(f"/{n}", top) for n, top in enumerate(value)]
+        if isinstance(value, list)
+        else [("", value)]
+    )
     nodes: list[Node] = []
     problems = list(document.problems)
     context = Context({})
@@ -107,7 +111,9 @@ def _values(
     """Return the expanded values of a property; lists of lists become one."""
     if isinstance(value, list):
         items = enumerate(value)
-        return [v for n, item in items for v in _values(item, f"{pointer}/{n}", context, definition)]
+        return [
+            v for n, item in items for v in _values(item, f"{pointer}/{n}", context, definition)
+        ]
     if not isinstance(value, dict):
         return [_scalar(value, context, definition)]
     keys = {context.key(key).iri: key for key in value}

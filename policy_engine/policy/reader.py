@@ -15,12 +15,12 @@ from policy_engine.errors import (
 from policy_engine.policy.clashes import clashes
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.linked_data import POINTER, Graph, Node, expand
-from policy_engine.policy.model import Action, Policy, Refinement, Rule, Strategy, Value
+from policy_engine.policy.model import Action, Kind, Policy, Refinement, Rule, Strategy, Value
 from policy_engine.policy.text import read_json
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement")}
-_RULES = {"permission": f"{_ODRL}permission", "prohibition": f"{_ODRL}prohibition"}
+_RULES: dict[Kind, str] = {"permission": f"{_ODRL}permission", "prohibition": f"{_ODRL}prohibition"}
 _PROFILES = {_MC, _MC.rstrip("/"), _PE}
 _WIDER = {
     f"{_MC}belongsTo": "party",
@@ -91,9 +91,7 @@ class _Reader:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.problems = list(graph.problems)
-        self.edges: dict[str, list[tuple[str, str]]] = {
-            part: [] for part in PARTS
-        }
+        self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in PARTS}
 
     def read(self, digest: str, source: str) -> Policy | None:
         if self.problems:
@@ -101,7 +99,8 @@ class _Reader:
         nodes = self.graph.nodes
         policies = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
         if len(policies) != 1:
-            return self._no_single_policy(len(policies))
+            self._no_single_policy(len(policies))
+            return None
         for node in self.graph.nodes:
             if node is not policies[0]:
                 self.reference(node)
@@ -126,9 +125,11 @@ class _Reader:
                 self._add("P009", *_unknown_profile(profile), node, f"{_ODRL}profile", place)
         rules = {name: tuple(self._rules(node, name)) for name in _RULES}
         if not any(rules.values()) and not self.problems:
-            self._add("P003", "A policy needs a permission or a prohibition. It has none.", "", node)
+            self._add(
+                "P003", "A policy needs a permission or a prohibition. It has none.", "", node
+            )
         self._check_uids(rules["permission"] + rules["prohibition"])
-        self._check_parties(kind, node, rules["permission"] + rules["prohibition"])
+        self._check_parties(kind, rules["permission"] + rules["prohibition"])
         uid = self._uid(node)
         conflict = self._conflict(node, profiles)
         if self.problems:
@@ -159,7 +160,9 @@ class _Reader:
             return str(types[0])
         given = listed(map(terms.compact, types)) if types else "nothing"
         known = listed(sorted(map(terms.local_name, _TYPES)))
-        hint = did_you_mean(terms.local_name(types[0]), map(terms.local_name, _TYPES)) if types else ""
+        hint = (
+            did_you_mean(terms.local_name(types[0]), map(terms.local_name, _TYPES)) if types else ""
+        )
         message = f"A policy has one type. Given: {given}. Allowed: {known}."
         self._add("P001", message, hint, node, "@type", of_key=not types)
         return ""
@@ -198,7 +201,7 @@ class _Reader:
                 self.problems.append(Problem("P008", message, "", rule.place))
             seen.setdefault(rule.uid, rule)
 
-    def _check_parties(self, kind: str, node: Node, rules: tuple[Rule, ...]) -> None:
+    def _check_parties(self, kind: str, rules: tuple[Rule, ...]) -> None:
         """Offers and agreements name their parties (ODRL Information Model, 2.1.2, 2.1.3)."""
         name = terms.local_name(kind)
         for rule in rules:
@@ -209,7 +212,7 @@ class _Reader:
                 message = "The rules of an Agreement name their assignee."
                 self.problems.append(Problem("P004", message, "", rule.place))
 
-    def _rules(self, node: Node, kind: str) -> Iterator[Rule]:
+    def _rules(self, node: Node, kind: Kind) -> Iterator[Rule]:
         for child in self._nodes(node, _RULES[kind]):
             self._known_properties(child, _OF_RULE, "a rule")
             for part in ("target", "action"):
@@ -237,9 +240,15 @@ class _Reader:
             node = Node(data, data.get(POINTER, ""))
             inner = data.get(f"{terms.RDF}value")
             if "@value" in data:
-                self._add("P007", f"An action is a term. {data['@value']!r} was given.", "", rule, prop)
+                self._add(
+                    "P007", f"An action is a term. {data['@value']!r} was given.", "", rule, prop
+                )
                 continue
-            if not inner and "@id" in data and not _OF_ACTION & data.keys() - {f"{_ODRL}includedIn"}:
+            if (
+                not inner
+                and "@id" in data
+                and not _OF_ACTION & data.keys() - {f"{_ODRL}includedIn"}
+            ):
                 iri = self._action_iri(data["@id"], rule, prop, place, data)
                 yield Action(iri=iri, place=self.graph.place(rule, prop, place))
                 continue
@@ -283,7 +292,8 @@ class _Reader:
                 continue
             self._check_operator(node, parameter, operator, len(values))
             if parameter in seen:
-                message = f"{terms.compact(parameter)} is given twice, first in line {seen[parameter].line}."
+                first = seen[parameter].line
+                message = f"{terms.compact(parameter)} is given twice, first in line {first}."
                 self._add("P007", message, "", node)
             seen.setdefault(parameter, self.graph.place(node))
             place = self.graph.place(node, f"{_ODRL}rightOperand")

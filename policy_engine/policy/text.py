@@ -5,8 +5,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
-from json.decoder import scanstring
-from typing import Any
+from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
 
@@ -64,6 +63,11 @@ def escape(step: str) -> str:
 def unescape(step: str) -> str:
     """Return the key that a step of a JSON pointer stands for."""
     return step.replace("~1", "/").replace("~0", "~")
+
+
+def _scan_string(text: str, start: int) -> tuple[str, int]:
+    """Return the JSON string whose first character stands at `start`, and where it ends."""
+    return json.decoder.scanstring(text, start, True)  # type: ignore[attr-defined,no-any-return]  # noqa: FBT003
 
 
 def _decoded(text: str | bytes, source: str) -> str:
@@ -161,7 +165,7 @@ class _Reader:
     def _string(self) -> str:
         start = self.position
         try:
-            value, self.position = scanstring(self.text, start + 1, True)  # type: ignore[call-arg]
+            value, self.position = _scan_string(self.text, start + 1)
             value.encode()
         except json.JSONDecodeError as error:
             self.position = error.pos
@@ -176,7 +180,7 @@ class _Reader:
                 self.position += len(word)
                 return value
         match = _NUMBER.match(self.text, self.position)
-        if not match:
+        if match is None:
             self._fail(f"Expected a value here, found {self._found()}.")
         number = float(match[0]) if match[1] or match[2] else match[0]
         if len(match[0]) > MAX_DIGITS or (isinstance(number, float) and math.isinf(number)):
@@ -213,6 +217,6 @@ class _Reader:
             "may have been closed too early: look for one '}' too many there."
         )
 
-    def _fail(self, message: str, hint: str = "", code: str = "J001") -> Any:
+    def _fail(self, message: str, hint: str = "", code: str = "J001") -> NoReturn:
         place = _place(self.lines, self.position)
         raise PolicyError(Problem(code, message, hint, place), source=self.source)
