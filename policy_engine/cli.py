@@ -147,6 +147,19 @@ def apply(
 
 
 @app.command()
+def show(
+    table: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, CSV.gz or Parquet.")],
+    rows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 5,
+) -> None:
+    """Print the first rows of a table."""
+    from policy_engine.engines.tables import first_rows  # noqa: PLC0415
+    from policy_engine.rendering import console, rows_table  # noqa: PLC0415
+
+    names, values = first_rows(table, rows)
+    console().print(rows_table(table.name, names, values))
+
+
+@app.command()
 def certify(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file, or its folder.")],
     policy: Annotated[Path, typer.Option("--policy", metavar="POLICY")],

@@ -116,7 +116,7 @@ class _Case:
                 return self._deny(f"{output.asset} has no such column: {_names(unknown)}.")
         for policy, rule in permits:
             return self._permit(policy, rule, outputs)
-        return self._through_inputs(outputs) or self._deny(self._nearest())
+        return self._through_inputs(outputs) or self._nothing_permits()
 
     # -- what speaks for it -------------------------------------------------------------------
 
@@ -137,17 +137,19 @@ class _Case:
         """Yield what keeps a permission from covering the request."""
         request, path = self.request, self.hierarchy.path
         if rule.assignees and not any(path("party", request.assignee, a) for a in rule.assignees):
-            yield f"it is for {_names(rule.assignees)}"
+            yield f"it is for {_names(rule.assignees)}, not {request.assignee}"
         actions = [action.iri for action in rule.actions if not action.refinements]
         if not any(path("action", request.action, action) for action in actions):
-            yield f"it permits {_names([action.iri for action in rule.actions])}"
+            permitted = _names([action.iri for action in rule.actions])
+            yield f"it permits {permitted}, not {terms.compact(request.action)}"
         for target in request.targets:
             if not any(path("asset", target, wide) for wide in rule.targets):
                 yield f"it does not cover {target}"
         if rule.purposes and not (
             request.purpose and any(path("purpose", request.purpose, p) for p in rule.purposes)
         ):
-            yield f"it is for the purpose {_names(rule.purposes)}"
+            asked = terms.compact(request.purpose) or "none that is said"
+            yield f"it is for the purpose {_names(rule.purposes)}, not {asked}"
 
     def _through_inputs(self, outputs: "list[_Output]") -> Decision | None:
         """Permit reading an output to whoever may read all of its inputs for the purpose."""
@@ -220,6 +222,12 @@ class _Case:
                     says = f" {_SAYS.get(part, 'is a kind of')} "
                     yield says.join(map(terms.compact, ways[0]))
 
+    def _nothing_permits(self) -> Decision:
+        misses = tuple(self._near_misses())
+        nearest = f" The nearest, {misses[0]}." if misses else ""
+        denied = self._deny(f"No rule permits it, and what no rule permits is denied.{nearest}")
+        return denied.model_copy(update={"derivation": misses})
+
     def _deny(
         self, reason: str, policy: Policy | None = None, rule: Rule | None = None
     ) -> Decision:
@@ -229,14 +237,8 @@ class _Case:
             reason=reason,
             policy=policy.uid if policy else "",
             rule=rule.label() if rule else "",
-            derivation=tuple(self._near_misses()) if rule is None else (),
             policy_digests=self._digests(),
         )
-
-    def _nearest(self) -> str:
-        misses = list(self._near_misses())
-        nearest = f" The nearest: {misses[0]}." if misses else ""
-        return f"No rule permits it, and what no rule permits is denied.{nearest}"
 
     def _near_misses(self) -> Iterator[str]:
         """Yield the rules that come nearest, and what each lacks."""

@@ -48,11 +48,11 @@ def certificate_table(certificate: Certificate) -> Table:
     return table
 
 
-def sample_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
-    """Return the first rows of a table."""
-    table = _table(title, *columns)
+def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
+    """Return the rows of a table, missing values empty."""
+    table = _table(title, *map(_escaped, columns))
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*("" if value is None else _escaped(str(value)) for value in row))
     return table
 
 

@@ -120,7 +120,7 @@ def _name(random: Random, year: int) -> tuple[str, str]:
 
 
 def _purchase_time(random: Random, store: _Store) -> datetime:
-    """Return a minute of 2019, by the local clock within opening hours, late in the day and the year more often."""
+    """Return a minute of 2019 within opening hours, around midday and late in the year."""
     day = date(2019, 1, 1) + timedelta(days=int(365 * random.random() ** 0.8))
     part = (random.random() + random.random()) / 2
     minutes = int(60 * (store.opens + (store.closes - store.opens) * part))

@@ -41,6 +41,14 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
         raise DataError.of("C003", message, source=str(path)) from None
 
 
+def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Return the names of a file's columns and its first rows; errors as `read_table`."""
+    if not path.is_file():
+        raise DataError.of("C002", f"There is no file {str(path)!r}.")
+    table = read_table(path).slice(0, count)
+    return tuple(table.column_names), list(zip(*table.to_pydict().values(), strict=True))
+
+
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table in the format that the path's ending tells, flushed to the disk.
 
