@@ -64,7 +64,6 @@ CODES = {
     "V003": "rows lost or added",
     "V004": "a file other than the certified one",
     "V005": "a certificate that cannot be read",
-    "V006": "a value outside its generalised cell",
     "D001": "a request that names no IRI",
     "H001": "a profile that is used but not named",
     "X001": "a bug in the engine",

@@ -180,13 +180,13 @@ def _keys(
     kind = values.type
     if pa.types.is_null(kind) or pa.types.is_boolean(kind):
         values = values.cast(pa.string())
-    elif _is_text(kind):
+    elif is_text(kind):
         values, kind = _inferred(values.cast(pa.string()), numbers=numbers)
         if pa.types.is_floating(kind) and _digits(values) > _EXACT_DIGITS:
             kind = pa.decimal256(76)
     labels = _labels(values)
     if (
-        (_is_text(values.type) and _is_text(kind))
+        (is_text(values.type) and is_text(kind))
         or pa.types.is_null(kind)
         or pa.types.is_boolean(kind)
     ):
@@ -196,9 +196,7 @@ def _keys(
     if pa.types.is_temporal(kind):
         _check_calendar(name, labels)
         exact = (
-            _times(values)
-            if _is_text(values.type) and pa.types.is_time(kind)
-            else values.cast(kind)
+            _times(values) if is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
         )
         return exact.cast(_same_width(kind)).cast(pa.int64()).to_numpy(), labels, True
     keys = values.cast(kind).to_numpy(zero_copy_only=False)
@@ -257,7 +255,7 @@ def _times(texts: pa.Array) -> pa.Array:
 
 def _labels(values: pa.Array) -> NDArray[np.object_]:
     """Return the distinct values as text, without idle zeros behind the seconds."""
-    texts = values if _is_text(values.type) else values.cast(pa.string())
+    texts = values if is_text(values.type) else values.cast(pa.string())
     if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
         texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?)$", r"\1\2")
         texts = pc.replace_substring_regex(texts, r"\.(Z?)$", r"\1")
@@ -276,7 +274,8 @@ def _same_width(kind: pa.DataType) -> pa.DataType:
     return pa.int32() if narrow else pa.int64()
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type is text, in any of Arrow's layouts."""
     shapes = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     return any(shape(kind) for shape in shapes)
 

@@ -36,7 +36,10 @@ class LocalEngine:
         self._progress("reading", 0, 0)
         if step.location == MEMORY:
             whole = self._inputs[step.asset]
-            digest, table = tables.table_digest(whole), whole.select(list(step.columns))
+            digest, table = (
+                tables.table_digest(whole),
+                tables.plain_texts(whole.select(list(step.columns))),
+            )
         else:
             path = Path(step.location)
             table, digest = tables.read_table(path, step.columns), Stored.of_file(path).digest
@@ -100,6 +103,8 @@ class LocalEngine:
         self._progress("verifying", 0, stored.rows)
         in_memory = stored.location == MEMORY
         table = self.output() if in_memory else tables.read_table(Path(stored.location))
+        if table.num_rows == 0:
+            raise DataError.of("R001", "The output has no rows.", source=stored.location)
         return groups(table, quasi, sensitive)
 
     def output(self) -> pa.Table:

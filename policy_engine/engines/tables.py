@@ -15,7 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.catalog import format_of
-from policy_engine.engines.encoding import typed
+from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
@@ -32,7 +32,7 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     """
     try:
         if format_of(path) == "parquet":
-            return pq.read_table(path, columns=list(columns) if columns else None)
+            return plain_texts(pq.read_table(path, columns=list(columns) if columns else None))
         return _read_csv(path, columns)
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError):
         raise _explained(path) from None
@@ -77,6 +77,27 @@ def as_typed(table: pa.Table) -> pa.Table:
         for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
+
+
+def plain_texts(table: pa.Table) -> pa.Table:
+    """Return the table with its texts in the one layout that every operation knows."""
+    columns = [
+        pa.chunked_array(map(_plain_text, c.chunks), _plain_type(c.type)) for c in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind) and is_text(kind.value_type):
+        return _TEXT
+    return pa.string() if is_text(kind) else kind
+
+
+def _plain_text(chunk: pa.Array) -> pa.Array:
+    if _plain_type(chunk.type) == _TEXT:
+        values = chunk.dictionary.cast(pa.string())
+        return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
+    return chunk.cast(pa.string()) if is_text(chunk.type) else chunk
 
 
 def is_text_of_csv(field: pa.Field) -> bool:

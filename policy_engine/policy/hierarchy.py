@@ -47,7 +47,9 @@ class Hierarchy:
         for here in queue:
             if here == wide:
                 return ways[here]
-            for up in self._above(part, here):
+            # A column's name gives its dataset; a dataset's name gives nothing above it.
+            dataset = _dataset(here) if part == "asset" and here == narrow else ()
+            for up in (*self._above(part, here), *dataset):
                 if up not in ways:
                     ways[up] = (*ways[here], up)
                     queue.append(up)
@@ -61,10 +63,12 @@ class Hierarchy:
         yield from (wide for narrow, wide in getattr(self, part) if narrow == iri)
         if part == "action":
             yield from (wide for narrow, wide in _odrl_actions() if narrow == iri)
-        if part == "asset":
-            dataset, _, column = iri.rpartition("/")
-            if column and urlsplit(dataset).path:
-                yield dataset
+
+
+def _dataset(iri: str) -> tuple[str, ...]:
+    """Return the dataset that an IRI would be a column of, by its name; none for a host's."""
+    dataset, _, column = iri.rpartition("/")
+    return (dataset,) if column and urlsplit(dataset).path.strip("/") else ()
 
 
 @cache

@@ -1,0 +1,70 @@
+"""Small policies and tables for the tests, built rather than copied."""
+
+import json
+
+ODRL = "http://www.w3.org/ns/odrl.jsonld"
+MOSAICROWN = "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"
+DATASET = "http://x.org/People"
+OUTPUT = "http://x.org/anonPeople"
+ANALYST = "http://x.org/analyst"
+
+
+def refinement(parameter, value):
+    operator = "isAllOf" if isinstance(value, list) else "eq"
+    return {"leftOperand": parameter, "operator": operator, "rightOperand": value}
+
+
+def anonymize(**parameters):
+    """Return the action: `method`, `k`, `l` as values, the roles as lists of column names."""
+    names = {"quasi": "mosaicrown:quasi-identifier", "insensitive": "pe:insensitive"}
+    given = [
+        refinement(
+            names.get(name, f"mosaicrown:{name}"),
+            [f"{DATASET}/{column}" for column in value] if isinstance(value, list) else value,
+        )
+        for name, value in parameters.items()
+    ]
+    return {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": given}
+
+
+def permission(**parts):
+    whole = {"assignee": ANALYST, "target": DATASET, "purpose": "marketing", **parts}
+    return {key: value for key, value in whole.items() if value is not None}
+
+
+def policy(permissions=(), prohibitions=(), **parts):
+    whole = {
+        "@context": [ODRL, MOSAICROWN],
+        "@type": "Set",
+        "uid": "http://x.org/policy",
+        "profile": "https://www.mosaicrown.eu/ns/mosaicrown/1/",
+        "permission": list(permissions),
+        "prohibition": list(prohibitions),
+        **parts,
+    }
+    return json.dumps(whole, indent=2)
+
+
+def people_policy(**parts):
+    """Return a policy: l-diversity with k 2 and l 2 of age and city, about the disease."""
+    action = anonymize(
+        method="l-diversity",
+        k=2,
+        l=2,
+        identifier=["name"],
+        quasi=["age", "city"],
+        sensitive=["disease"],
+    )
+    rule = permission(uid="http://x.org/policy/1", action=action, output=OUTPUT)
+    return policy([rule], **parts)
+
+
+PEOPLE = """\
+name,age,city,disease,phone
+Ann,20,Rome,flu,1
+Bob,21,Rome,cold,2
+Cid,40,Oslo,flu,3
+Dan,41,Oslo,cold,4
+Eve,60,Bern,flu,5
+Fay,61,Bern,cold,6
+"""

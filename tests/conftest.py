@@ -1,0 +1,20 @@
+import pytest
+from building import DATASET, PEOPLE, people_policy
+
+from policy_engine import apply_policy
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A folder with `people.csv` and `policy.jsonld`; the current directory of nobody."""
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "policy.jsonld").write_text(people_policy())
+    return tmp_path
+
+
+@pytest.fixture
+def released(people):
+    """The same folder, with the policy applied into `release/`."""
+    data = {DATASET: people / "people.csv"}
+    apply_policy(people / "policy.jsonld", data, people / "release")
+    return people

@@ -1,0 +1,119 @@
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from building import DATASET, PEOPLE, people_policy
+
+import policy_engine
+from policy_engine import apply_policy, certify_output, check_policy, load_policy
+from policy_engine.errors import CertificateError, DataError, OutputError
+
+ROWS = pacsv.read_csv(pa.BufferReader(PEOPLE.encode()))
+FORMS = {
+    "pyarrow": ROWS,
+    "pandas": ROWS.to_pandas(),
+    "polars": pl.from_arrow(ROWS),
+    "pandas-indexed": ROWS.to_pandas().set_index("phone", drop=False),
+    "batches": pa.RecordBatchReader.from_batches(ROWS.schema, ROWS.to_batches()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_tables_of_every_kind_give_the_same_output(people, form):
+    from_file = apply_policy(people / "policy.jsonld", {DATASET: people / "people.csv"})
+    release = apply_policy(people / "policy.jsonld", {DATASET: FORMS[form]})
+    assert release.table.equals(from_file.table)
+    assert release.path is None
+
+
+def test_the_output_is_at_hand_in_every_kind(people):
+    release = apply_policy(people / "policy.jsonld", {DATASET: ROWS})
+    assert isinstance(release.to_pandas(), pd.DataFrame)
+    assert isinstance(release.to_polars(), pl.DataFrame)
+    assert release.table.column_names == ["age", "city", "disease"]
+    assert release.table["age"].to_pylist()[0] == "[20 - 40]"
+
+
+def test_columns_kept_have_their_type(people):
+    text = people_policy().replace("People/disease", "People/phone")
+    (people / "typed.jsonld").write_text(text)
+    release = apply_policy(people / "typed.jsonld", {DATASET: people / "people.csv"})
+    assert release.table.schema.field("phone").type == pa.int64()
+
+
+def test_a_release_in_memory_can_be_written_and_is_measured_again(people):
+    release = apply_policy(people / "policy.jsonld", {DATASET: ROWS})
+    written = release.write(people / "out")
+    assert written.path == people / "out" / "anonPeople.csv"
+    assert written.certificate.output_digest != release.certificate.output_digest
+    certify_output(people / "out", people / "policy.jsonld")
+    with pytest.raises(OutputError, match="O001"):
+        release.write(people / "out")
+
+
+def test_a_release_from_a_file_is_written_the_same_again(released):
+    data = {DATASET: released / "people.csv"}
+    release = apply_policy(released / "policy.jsonld", data)
+    release.write(released / "again")
+    first, second = (released / name / "anonPeople.csv" for name in ("release", "again"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_progress_is_told_in_stages(people):
+    told = []
+    apply_policy(
+        people / "policy.jsonld",
+        {DATASET: ROWS},
+        progress=lambda stage, done, total: told.append((stage, done, total)),
+    )
+    stages = list(dict.fromkeys(stage for stage, _, _ in told))
+    expected = ["reading", "encoding", "partitioning", "generalising", "writing", "verifying"]
+    assert [stage for stage in stages if "compiling" not in stage] == expected
+    assert ("partitioning", 6, 6) in told
+
+
+def test_a_policy_may_be_read_already(people):
+    policy = load_policy(people / "policy.jsonld")
+    assert check_policy(policy) is policy
+    assert apply_policy(policy, {DATASET: ROWS}).certificate.holds
+
+
+def test_an_output_is_certified_however_it_was_made(people):
+    rows = "[20 - 40],Rome,flu\n[20 - 40],Rome,cold\n"
+    (people / "made.csv").write_text("age,city,disease\n" + rows)
+    certificate = certify_output(people / "made.csv", people / "policy.jsonld")
+    assert certificate.holds
+    assert certificate.rows_in is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("age,city,disease\n1,Rome,flu\n", "V001"),
+        ("age,city,disease\n1,Rome,flu\n1,Rome,flu\n", "V001"),
+        ("age,city,disease,name\n1,Rome,flu,Ann\n1,Rome,cold,Bob\n", "V002"),
+        ("age,disease\n1,flu\n1,cold\n", "V002"),
+        ('age,city,disease\n1,"{Rome",flu\n1,"{Rome",cold\n', "V002"),
+        ("age,city,disease\n[1 - 2],Rome,flu\nabc,Rome,cold\n", "V002"),
+    ],
+    ids=["below-k", "below-l", "identifier", "lacks-a-column", "torn-set", "off-the-axis"],
+)
+def test_an_output_that_does_not_hold_is_refused(people, text, code):
+    (people / "made.csv").write_text(text)
+    with pytest.raises(CertificateError) as caught:
+        certify_output(people / "made.csv", people / "policy.jsonld")
+    assert code in {problem.code for problem in caught.value.problems}
+
+
+def test_an_output_without_rows_is_refused(people):
+    (people / "made.csv").write_text("age,city,disease\n")
+    with pytest.raises(DataError, match="R001"):
+        certify_output(people / "made.csv", people / "policy.jsonld")
+
+
+def test_the_root_offers_the_verbs_and_nothing_else():
+    assert callable(policy_engine.apply_policy)
+    assert issubclass(policy_engine.PolicyEngineError, Exception)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = policy_engine.nonsense

@@ -1,0 +1,281 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from building import ANALYST, DATASET, OUTPUT
+from typer.testing import CliRunner
+
+from policy_engine.cli import app
+from policy_engine.errors import PolicyEngineError
+
+DECIDE = ["decide", "--policy", "policy.jsonld", "--assignee", ANALYST, "--purpose", "marketing"]
+
+
+@pytest.fixture
+def run(people, monkeypatch):
+    monkeypatch.chdir(people)
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return call
+
+
+def apply(run, *more):
+    return run(
+        "apply", "policy.jsonld", "--data", f"{DATASET}=people.csv", "--output", "out", *more
+    )
+
+
+def test_validate_says_a_line_a_file(run):
+    result = run("validate", "policy.jsonld", "policy.jsonld")
+    assert result.exit_code == 0
+    assert result.output == "policy.jsonld: valid\n" * 2
+
+
+def test_validate_gives_every_problem_its_place(run, people):
+    text = (people / "policy.jsonld").read_text().replace('"purpose"', '"purpos"')
+    (people / "bad.jsonld").write_text(text.replace('"target"', '"targt"'))
+    result = run("validate", "policy.jsonld", "bad.jsonld")
+    assert result.exit_code == 1
+    valid, first, second = result.output.splitlines()
+    assert valid == "policy.jsonld: valid"
+    assert first.startswith("bad.jsonld:12:7: L002 No context defines the key 'targt'")
+    assert second.startswith("bad.jsonld:13:7: L002 ")
+
+
+def test_validate_reports_plan_time_mistakes_and_missing_files(run, people):
+    text = (people / "policy.jsonld").read_text()
+    place = text.index("mosaicrown:k")
+    (people / "low.jsonld").write_text(text[:place] + text[place:].replace(": 2", ": 1", 1))
+    result = run("validate", "low.jsonld")
+    assert (result.exit_code, "M003" in result.output) == (1, True)
+    result = run("validate", "none.jsonld")
+    assert (result.exit_code, "C002" in result.output) == (2, True)
+
+
+def test_validate_hints_at_naming_the_profile(run, people):
+    lines = (people / "policy.jsonld").read_text().splitlines()
+    (people / "bare.jsonld").write_text("\n".join(x for x in lines if '"profile"' not in x))
+    result = run("validate", "bare.jsonld")
+    assert result.exit_code == 0
+    assert "H001" in result.output
+
+
+def test_validate_in_json(run, people):
+    (people / "bad.jsonld").write_text("{")
+    result = run("validate", "policy.jsonld", "bad.jsonld", "--format", "json")
+    good, bad = json.loads(result.output)
+    assert (good["valid"], bad["valid"]) == (True, False)
+    assert bad["problems"][0] | {"message": ""} == {
+        "code": "J001",
+        "message": "",
+        "hint": "",
+        "line": 1,
+        "column": 2,
+        "pointer": "",
+    }
+
+
+def test_plan_shows_the_steps_and_writes_nothing(run, people):
+    before = sorted(people.rglob("*"))
+    result = run("plan", "policy.jsonld", "--data", f"{DATASET}=people.csv")
+    assert result.exit_code == 0
+    assert "l-diversity, k = 2, l = 2" in result.output
+    assert "phone" in result.output
+    assert sorted(people.rglob("*")) == before
+
+
+def test_plan_in_json(run):
+    result = run("plan", "policy.jsonld", "--format", "json")
+    assert [step["step"] for step in json.loads(result.output)["steps"]] == [
+        "read",
+        "drop",
+        "anonymize",
+        "release",
+    ]
+
+
+def test_apply_writes_certifies_and_says_what_was_left_out(run, people):
+    result = apply(run)
+    assert result.exit_code == 0
+    assert "dropped, not released: name" in result.output
+    assert "not mentioned, not released: phone" in result.output
+    assert (people / "out" / "certificate.jsonld").exists()
+    again = run("certify", "out", "--policy", "policy.jsonld")
+    assert (again.exit_code, "holds" in again.output) == (0, True)
+
+
+def test_apply_in_json_prints_nothing_else(run):
+    summary = json.loads(apply(run, "--format", "json").stdout)
+    assert summary["dropped"] == ["name"]
+    assert summary["certificate"]["rows_out"] == 6
+
+
+def test_certify_fails_on_a_changed_output(run, people):
+    apply(run)
+    output = people / "out" / "anonPeople.csv"
+    output.write_text(output.read_text().replace("[20 - 40]", "[20 - 39]", 1))
+    with pytest.raises(PolicyEngineError, match="V001"):
+        run("certify", "out/anonPeople.csv", "--policy", "policy.jsonld")
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "says"),
+    [
+        (["--target", OUTPUT, "--certificate", "out"], 0, "permit:"),
+        (["--target", DATASET, "--certificate", "out"], 1, "deny:"),
+        (["--target", OUTPUT], 1, "no certificate"),
+    ],
+    ids=["output", "input", "uncertified"],
+)
+def test_decide_answers_with_a_reason(run, more, status, says):
+    apply(run)
+    result = run(*DECIDE, *more)
+    assert result.exit_code == status
+    assert says in result.output
+
+
+def test_decide_in_json(run):
+    apply(run)
+    result = run(*DECIDE, "--target", OUTPUT, "--certificate", "out", "--format", "json")
+    decision = json.loads(result.output)
+    assert decision["effect"] == "permit"
+    assert decision["request"]["targets"] == [OUTPUT]
+
+
+def test_decide_takes_hierarchies_from_files(run, people):
+    facts = {
+        "@context": "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+        "@id": "http://x.org/eve",
+        "belongsTo": ANALYST,
+    }
+    (people / "people.jsonld").write_text(json.dumps(facts))
+    apply(run)
+    asked = [*DECIDE, "--target", OUTPUT, "--certificate", "out"]
+    asked[asked.index(ANALYST)] = "http://x.org/eve"
+    assert run(*asked).exit_code == 1
+    assert run(*asked, "--hierarchy", "people.jsonld").exit_code == 0
+
+
+def test_methods_come_from_the_vocabulary(run):
+    listing = json.loads(run("methods", "--format", "json").output)
+    assert set(listing) == {"k-anonymity", "l-diversity"}
+    assert listing["l-diversity"][0] == {
+        "name": "mosaicrown:k",
+        "type": "xsd:integer, from 2",
+        "default": "required",
+        "definition": "The least number of rows that share one generalised quasi-identifier.",
+    }
+    assert "mosaicrown:sensitive" in run("methods").output
+
+
+def test_sample_prints_or_writes_the_same_bytes(run, people):
+    printed = run("sample", "customer", "--rows", "20", "--seed", "7").output
+    run("sample", "customer", "--rows", "20", "--seed", "7", "--output", "s.csv")
+    assert (people / "s.csv").read_text() == printed
+
+
+def test_show_prints_the_first_rows(run):
+    result = run("show", "people.csv", "--rows", "2")
+    assert "Ann" in result.output
+    assert "Cid" not in result.output
+
+
+def test_data_is_split_where_the_path_exists(run, people):
+    (people / "a=b.csv").write_bytes((people / "people.csv").read_bytes())
+    result = run("plan", "policy.jsonld", "--data", f"{DATASET}=a=b.csv", "--format", "json")
+    assert json.loads(result.output)["steps"][0]["location"] == "a=b.csv"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["plan", "policy.jsonld", "--data", "people.csv"],
+        ["plan", "policy.jsonld", "--data", f"{DATASET}=x.csv", "--data", f"{DATASET}=y.csv"],
+        ["validate", "policy.jsonld", "--context", "http://x.org/c=people.csv"],
+    ],
+    ids=["no-iri", "twice", "no-context"],
+)
+def test_arguments_that_cannot_be_understood_are_told(run, arguments):
+    with pytest.raises(PolicyEngineError):
+        run(*arguments)
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "policy_engine", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+def test_a_mistake_is_a_coded_line_and_never_a_traceback(people):
+    result = command("apply", "none.jsonld", "--data", "a=b", "--output", "out", cwd=people)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "C002 There is no file 'none.jsonld'.\n"
+
+
+def test_our_own_bug_is_told_as_one(people):
+    code = (
+        "import policy_engine.plan as p, sys\n"
+        "p.check_plan = lambda policy: 1 / 0\n"
+        "sys.argv = ['policy-engine', 'validate', 'policy.jsonld']\n"
+        "from policy_engine.cli import main; main()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=people
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("X001 This is a bug in the engine: ZeroDivisionError.")
+
+
+def test_a_closed_pipe_is_no_traceback(people):
+    shell = f"{sys.executable} -m policy_engine sample customer --rows 50000 | head -1"
+    result = subprocess.run(
+        ["bash", "-c", shell], check=False, capture_output=True, text=True, cwd=people
+    )
+    assert result.stderr == ""
+
+
+def test_validation_loads_no_heavy_library(people):
+    code = (
+        "import sys; sys.argv = ['policy-engine', 'validate', 'policy.jsonld']\n"
+        "from policy_engine.cli import app\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(sys.modules))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=people
+    )
+    loaded = set(result.stdout.split())
+    heavy = {"numpy", "pyarrow", "numba", "pandas", "polars", "rdflib", "pyspark", "tensorflow"}
+    assert not loaded & (heavy | {"rich.console", "pyld"})
+
+
+def test_a_terminated_run_leaves_nothing(people):
+    code = (
+        "import os, signal\n"
+        "from policy_engine.engines import tables\n"
+        "write = tables.write_table\n"
+        "def killed(table, path):\n"
+        "    write(table, path)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "tables.write_table = killed\n"
+        "import sys\n"
+        f"sys.argv = 'policy-engine apply policy.jsonld --data {DATASET}=people.csv "
+        "--output out'.split()\n"
+        "from policy_engine.cli import main; main()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=people
+    )
+    assert result.returncode == 143, result.stderr
+    assert sorted(path.name for path in people.iterdir()) == ["people.csv", "policy.jsonld"]

@@ -1,0 +1,38 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from policy_engine import errors
+from policy_engine.errors import Place, PolicyError, Problem, did_you_mean, listed, locate
+
+
+def test_locate_names_what_is_known():
+    placed = Problem("J001", "Wrong.", "Mend it.", Place("/a", 3, 7))
+    assert locate(placed, "p.jsonld") == "p.jsonld:3:7: J001 Wrong. Mend it."
+    assert locate(Problem("J001", "Wrong."), "p.jsonld") == "p.jsonld: J001 Wrong."
+    assert locate(Problem("J001", "Wrong."), "") == "J001 Wrong."
+
+
+def test_an_error_shows_every_problem():
+    error = PolicyError(Problem("P002", "One."), Problem("P003", "Two."), source="x")
+    assert str(error) == "x: P002 One.\nx: P003 Two."
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [(["a"], "'a'"), (["a", "b"], "'a' and 'b'"), (["a", "b", "c"], "'a', 'b' and 'c'")],
+)
+def test_listed(names, text):
+    assert listed(names) == text
+
+
+def test_did_you_mean_only_what_is_near():
+    assert did_you_mean("constrant", ["constraint", "action"]) == "Did you mean 'constraint'?"
+    assert did_you_mean("xyz", ["constraint"]) == ""
+
+
+def test_every_code_in_use_is_known_and_every_code_known_is_in_use():
+    sources = Path(errors.__file__).parent.rglob("*.py")
+    text = "\n".join(p.read_text() for p in sources if p.name != "errors.py")
+    assert set(re.findall(r'"([A-Z]\d{3})"', text)) | {"X001"} == set(errors.CODES)

@@ -1,0 +1,50 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from policy_engine import terms
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    [path] = folder.glob("*.whl")
+    return path
+
+
+def test_a_checkout_finds_its_vocabulary():
+    assert len(terms.methods()) >= 2
+
+
+def test_a_wheel_holds_the_whole_vocabulary_and_no_tests(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    for path in (ROOT / "vocab").rglob("*.jsonld"):
+        assert f"policy_engine/vocab/{path.relative_to(ROOT / 'vocab').as_posix()}" in names
+    assert not [name for name in names if name.startswith("tests/")]
+
+
+def test_a_wheel_validates_a_policy_far_from_the_checkout(wheel, tmp_path):
+    target = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    policy = str(ROOT / "policies" / "customer.jsonld")
+    code = (
+        f"import sys; sys.path.insert(0, {str(target)!r})\n"
+        "import policy_engine; print(policy_engine.__file__)\n"
+        f"sys.argv = ['policy-engine', 'validate', {policy!r}]\n"
+        "from policy_engine.__main__ import main; main()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert str(target) in result.stdout
+    assert "valid" in result.stdout

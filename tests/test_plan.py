@@ -1,0 +1,101 @@
+from dataclasses import replace
+
+import pytest
+from building import (
+    DATASET,
+    OUTPUT,
+    PEOPLE,
+    anonymize,
+    people_policy,
+    permission,
+    policy,
+)
+
+from policy_engine.catalog import make_catalog
+from policy_engine.errors import DataError, PlanError
+from policy_engine.plan import Plan, check_plan, make_plan
+from policy_engine.policy import read_policy
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE)
+    return make_catalog({DATASET: path})
+
+
+def test_a_plan_names_every_column_once(catalog):
+    plan = make_plan(read_policy(people_policy()), catalog)
+    assert plan.read.columns == plan.release.columns == ("age", "city", "disease")
+    assert plan.drop.identifiers == ("name",)
+    assert plan.drop.unmentioned == ("phone",)
+
+
+def test_a_plan_comes_back_from_its_json(catalog):
+    plan = make_plan(read_policy(people_policy()), catalog)
+    again = Plan.model_validate_json(plan.model_dump_json())
+    assert again == plan
+    assert again.digest == plan.digest
+    assert type(again.anonymize.method) is type(plan.anonymize.method)
+
+
+def test_a_plan_holds_the_digest_of_its_policy():
+    read = read_policy(people_policy())
+    assert make_plan(read).policy_digest == read.digest
+    other = replace(read, digest="0" * 64)
+    assert make_plan(other).digest != make_plan(read).digest
+
+
+def test_without_data_a_plan_is_unbound():
+    plan = make_plan(read_policy(people_policy()))
+    assert (plan.read.location, plan.read.format) == ("", "")
+
+
+def test_a_missing_column_is_named_with_its_neighbours(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE.replace("disease", "diseases").replace("age", "Age"))
+    with pytest.raises(DataError) as caught:
+        make_plan(read_policy(people_policy()), make_catalog({DATASET: path}))
+    assert [problem.code for problem in caught.value.problems] == ["C005", "C005"]
+    assert "Did you mean 'diseases'?" in str(caught.value)
+
+
+def test_every_problem_of_a_transformation_is_told_at_once():
+    action = anonymize(method="l-diversity", k=1, l=5, quasi=["age"], identifier=["age"])
+    read = read_policy(policy([permission(action=action, output=OUTPUT)]))
+    with pytest.raises(PlanError) as caught:
+        make_plan(read)
+    assert {problem.code for problem in caught.value.problems} == {"M002", "M003", "M005"}
+    assert all(problem.place.line for problem in caught.value.problems)
+
+
+def test_two_transformations_are_no_plan():
+    action = anonymize(method="k-anonymity", k=2, quasi=["age"])
+    rules = [permission(action=action, output=f"{OUTPUT}{n}") for n in (1, 2)]
+    with pytest.raises(PlanError, match="M007"):
+        make_plan(read_policy(policy(rules)))
+
+
+@pytest.mark.parametrize(
+    ("conflict", "code"), [("prohibit", "M008"), ("perm", None)], ids=["prohibit", "perm"]
+)
+def test_a_prohibition_forbids_the_transformation_unless_permissions_win(conflict, code):
+    ban = permission(action="use", assignee=None)
+    read = read_policy(people_policy(prohibition=[ban], conflict=conflict))
+    if code is None:
+        make_plan(read)
+        return
+    with pytest.raises(PlanError, match=code):
+        make_plan(read)
+
+
+def test_a_policy_that_only_grants_access_has_nothing_to_check():
+    check_plan(read_policy(policy([permission(action="read")])))
+
+
+def test_bounds_may_be_written_as_text_or_typed():
+    typed = {"@value": "2", "@type": "xsd:integer"}
+    for k in (2, "2", 2.0, typed):
+        action = anonymize(method="k-anonymity", k=k, quasi=["age"])
+        plan = make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])))
+        assert plan.anonymize.method.constraint().size == 2
