@@ -15,10 +15,11 @@ from policy_engine.certificate import (
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.plan import Plan, check_plan, make_plan
+from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import Hierarchy, Policy, load_policy
 from policy_engine.publication import Publication, destination
 from policy_engine.release import Release, existing_release, run_plan
+from policy_engine.transformation import check_transformation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ class VerifiedRelease:
 def check_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
     """Return a policy that can be read and, where it asks for a transformation, planned."""
     policy = load_policy(source, contexts)
-    check_plan(policy)
+    check_transformation(policy)
     return policy
 
 

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.errors import DataError, Problem, did_you_mean, listed
 
@@ -15,10 +14,9 @@ FORMATS: tuple[str, ...] = get_args(Format)
 MEMORY = "memory"
 
 
-class Dataset(BaseModel):
+@dataclass(frozen=True)
+class Dataset:
     """One dataset: its IRI, its location (a path, or `memory`), format and columns."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     iri: str
     location: str
@@ -26,15 +24,12 @@ class Dataset(BaseModel):
     columns: tuple[str, ...]
 
 
-class Catalog(BaseModel):
+@dataclass(frozen=True)
+class Catalog:
     """The datasets at hand. `tables` holds those that are in memory, by IRI."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True
-    )
-
     datasets: tuple[Dataset, ...] = ()
-    tables: Annotated[Mapping[str, Any], Field(exclude=True, repr=False)] = {}
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def dataset(self, iri: str) -> Dataset:
         """Return the dataset of an IRI. Raises DataError (C001) where the catalog lacks it."""
@@ -63,7 +58,7 @@ def make_catalog(data: Mapping[str, Any]) -> Catalog:
             tables[iri] = _table(source)
             names = tuple(tables[iri].column_names)
             _check_names(names, iri)
-            datasets.append(Dataset(iri=iri, location=MEMORY, format=MEMORY, columns=names))
+            datasets.append(Dataset(iri=iri, location=MEMORY, format="memory", columns=names))
     return Catalog(datasets=tuple(datasets), tables=tables)
 
 

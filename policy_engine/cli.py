@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from policy_engine import __version__, terms
+from policy_engine import terms
 from policy_engine.errors import PolicyEngineError, Problem, RequestError, locate
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def validate(
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Read policies strictly: exit 0, or 1 with every problem and its place."""
-    from policy_engine.plan import check_plan  # noqa: PLC0415
     from policy_engine.policy import load_policy  # noqa: PLC0415
+    from policy_engine.transformation import check_transformation  # noqa: PLC0415
 
     contexts, status, report = _contexts(context), 0, []
     for path in policies:
@@ -72,7 +72,7 @@ def validate(
         hints: tuple[Problem, ...] = ()
         try:
             policy = load_policy(path, contexts)
-            check_plan(policy)
+            check_transformation(policy)
             hints = policy.hints
         except PolicyEngineError as error:
             problems, status = error.problems, max(status, error.exit_code)
@@ -254,7 +254,9 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"policy-engine {__version__}")
+        from importlib.metadata import version as installed  # noqa: PLC0415 (slow to import)
+
+        typer.echo(f"policy-engine {installed('policy-engine')}")
         raise typer.Exit
 
 

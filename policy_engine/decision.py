@@ -10,9 +10,10 @@ from policy_engine import terms
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate
 from policy_engine.errors import PlanError, RequestError
-from policy_engine.plan import ANONYMIZE, Plan, make_plan
+from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import Action, Hierarchy, Policy, Rule
 from policy_engine.policy.clashes import overlap
+from policy_engine.transformation import ANONYMIZE
 
 READ = f"{terms.ODRL}read"
 Effect = Literal["permit", "deny"]

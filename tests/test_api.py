@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -110,6 +113,14 @@ def test_an_output_without_rows_is_refused(people):
     (people / "made.csv").write_text("age,city,disease\n")
     with pytest.raises(DataError, match="R001"):
         certify_output(people / "made.csv", people / "policy.jsonld")
+
+
+def test_nothing_inside_imports_from_the_root():
+    package = Path(policy_engine.__file__).parent
+    modules = {path.stem for path in package.iterdir()}
+    for path in package.rglob("*.py"):
+        taken = re.findall(r"^ *from policy_engine import (.*)$", path.read_text(), re.MULTILINE)
+        assert {name.strip() for line in taken for name in line.split(",")} <= modules, path
 
 
 def test_the_root_offers_the_verbs_and_nothing_else():

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from policy_engine.errors import CODES, PolicyEngineError
-from policy_engine.plan import check_plan
 from policy_engine.policy import read_policy
+from policy_engine.transformation import check_transformation
 
 BAD = Path(__file__).parents[1] / "policies" / "bad"
 POLICIES = sorted(path for path in BAD.iterdir() if path.suffix != ".expected")
@@ -15,7 +15,7 @@ POLICIES = sorted(path for path in BAD.iterdir() if path.suffix != ".expected")
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
 def test_bad_policy_fails_as_expected(path):
     with pytest.raises(PolicyEngineError) as error:
-        check_plan(read_policy(path.read_bytes()))
+        check_transformation(read_policy(path.read_bytes()))
     assert f"{error.value}\n" == path.with_suffix(".expected").read_text("utf-8")
 
 

@@ -224,8 +224,8 @@ def test_a_mistake_is_a_coded_line_and_never_a_traceback(people):
 
 def test_our_own_bug_is_told_as_one(people):
     code = (
-        "import policy_engine.plan as p, sys\n"
-        "p.check_plan = lambda policy: 1 / 0\n"
+        "import policy_engine.transformation as p, sys\n"
+        "p.check_transformation = lambda policy: 1 / 0\n"
         "sys.argv = ['policy-engine', 'validate', 'policy.jsonld']\n"
         "from policy_engine.cli import main; main()\n"
     )

@@ -13,8 +13,9 @@ from building import (
 
 from policy_engine.catalog import make_catalog
 from policy_engine.errors import DataError, PlanError
-from policy_engine.plan import Plan, check_plan, make_plan
+from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import read_policy
+from policy_engine.transformation import check_transformation
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_prohibition_forbids_the_transformation_unless_permissions_win(conflic
 
 
 def test_a_policy_that_only_grants_access_has_nothing_to_check():
-    check_plan(read_policy(policy([permission(action="read")])))
+    check_transformation(read_policy(policy([permission(action="read")])))
 
 
 def test_bounds_may_be_written_as_text_or_typed():

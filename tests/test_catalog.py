@@ -1,0 +1,146 @@
+import gzip
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from policy_engine.catalog import (
+    Dataset,
+    column_iri,
+    column_name,
+    format_of,
+    make_catalog,
+    missing_columns,
+)
+from policy_engine.errors import DataError
+
+IRI = "http://x.org/People"
+
+
+def dataset(*columns):
+    return Dataset(iri=IRI, location="memory", format="memory", columns=columns)
+
+
+def refused(source):
+    with pytest.raises(DataError) as caught:
+        make_catalog({IRI: source})
+    [problem] = caught.value.problems
+    return problem
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "CSV"])
+def test_a_file_is_known_by_its_ending_and_header(tmp_path, ending):
+    path = tmp_path / f"people.{ending}"
+    header = b'\xef\xbb\xbfname,"home, town"\nAnn,Rome\n'
+    if ending == "parquet":
+        parquet.write_table(pa.table({"name": ["Ann"], "home, town": ["Rome"]}), path)
+    else:
+        path.write_bytes(gzip.compress(header) if ending == "csv.gz" else header)
+    for source in (path, str(path)):
+        found = make_catalog({IRI: source}).dataset(IRI)
+        assert found.columns == ("name", "home, town")
+        assert (found.location, found.format) == (str(path), ending.lower())
+
+
+@pytest.mark.parametrize("frame", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_a_frame_is_taken_as_it_is(frame):
+    catalog = make_catalog({IRI: frame({"name": ["Ann"], "age": [20]})})
+    assert catalog.dataset(IRI) == dataset("name", "age")
+    assert catalog.tables[IRI].to_pydict() == {"name": ["Ann"], "age": [20]}
+
+
+def test_a_pandas_frame_leaves_its_index_behind_and_its_nan_missing():
+    frame = pd.DataFrame({"age": [20.0, float("nan")]}, index=["Ann", "Bob"])
+    assert make_catalog({IRI: frame}).tables[IRI].to_pydict() == {"age": [20.0, None]}
+
+
+def test_an_unknown_asset_is_refused_with_the_nearest():
+    catalog = make_catalog({IRI: pa.table({"a": [1]})})
+    with pytest.raises(DataError, match=r"C001 No data is given for 'http://x.org/Poeple'") as e:
+        catalog.dataset("http://x.org/Poeple")
+    assert e.value.problems[0].hint == f"Did you mean {IRI!r}?"
+    with pytest.raises(DataError, match="Give http://x.org/A=PATH"):
+        make_catalog({}).dataset("http://x.org/A")
+
+
+def test_a_missing_file_is_refused_with_its_neighbour(tmp_path):
+    (tmp_path / "people.csv").touch()
+    problem = refused(tmp_path / "poeple.csv")
+    assert (problem.code, problem.hint) == ("C002", "Did you mean 'people.csv'?")
+    assert refused(tmp_path / "no" / "people.csv").code == "C002"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a.xlsx", b"a,b\n", "C004"),
+        ("a", b"a,b\n", "C004"),
+        ("a.gz", b"", "C004"),
+        ("a.csv", b"", "C010"),
+        ("a.csv", b"a,b,a\n", "C006"),
+        ("a.csv", b"a,\xff\n", "C008"),
+        ("a.csv", b'a,"b"c\n', "C010"),
+        ("a.csv.gz", b"a,b\n", "C003"),
+        ("a.csv.gz", gzip.compress(b"a,b\n")[:-9], "C003"),
+        ("a.parquet", b"PAR1", "C010"),
+        ("a.parquet", b"not Parquet at all", "C010"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, code):
+    (tmp_path / name).write_bytes(content)
+    assert refused(tmp_path / name).code == code
+
+
+def test_a_folder_is_no_table(tmp_path):
+    (tmp_path / "a.csv").mkdir()
+    assert refused(tmp_path / "a.csv").code == "C003"
+
+
+@pytest.mark.parametrize("source", [3, None, [1, 2], object()])
+def test_what_is_no_table_is_refused(source):
+    problem = refused(source)
+    assert problem.code == "C010"
+    assert problem.message.startswith(f"A {type(source).__name__} cannot be read as a table")
+
+
+def test_columns_with_one_name_are_refused():
+    twice = pa.Table.from_arrays([pa.array([1])] * 3, names=["a", "b", "a"])
+    problem = refused(twice)
+    assert problem.code == "C006"
+    assert problem.message.endswith("'a' stand more than once.")
+    assert refused(pa.table({})).code == "C010"
+
+
+@pytest.mark.parametrize("name", ["ZIP", "first name", "a/b", "100%", "é", "a%2Fb", "?#"])
+def test_a_column_is_named_by_its_iri_and_back(name):
+    iri = column_iri(IRI, name)
+    assert iri.startswith(f"{IRI}/")
+    assert " " not in iri
+    assert column_name(IRI, iri) == name
+
+
+@pytest.mark.parametrize("iri", [IRI, f"{IRI}/", f"{IRI}s/ZIP", "http://x.org/ZIP", "ZIP"])
+def test_what_is_no_column_of_the_dataset_has_no_name(iri):
+    assert column_name(IRI, iri) is None
+
+
+def test_format_of_tells_the_endings_that_are_known():
+    from pathlib import Path
+
+    assert format_of(Path("a.b.CSV.gz")) == "csv.gz"
+    with pytest.raises(DataError, match=r"C004 .* Known are '\.csv', '\.csv\.gz' and '\.parquet'"):
+        format_of(Path("csv"))
+
+
+def test_missing_columns_are_told_with_the_nearest():
+    [problem] = missing_columns(("age", "nmae"), dataset("name", "age"))
+    assert problem.code == "C005"
+    assert problem.message == f"{IRI} has no column 'nmae'. It has 'name' and 'age'."
+    assert problem.hint == "Did you mean 'name'?"
+
+
+def test_missing_columns_tell_of_other_separators():
+    [problem] = missing_columns(("age",), dataset("name;age;city"))
+    assert "separated by commas" in problem.hint
