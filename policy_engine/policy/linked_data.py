@@ -166,6 +166,9 @@ def _check_object(
         message = f"The keys {listed(names)} mean the same, {twice[0]}; one of them is allowed."
         yield Problem("L003", message, "", document.place(pointer))
     yield from _check_shape(document, set(iris), pointer)
+    kinds = [item for key, item in value.items() if context.key(key).iri == "@type"]
+    if "@value" in iris and any(isinstance(kind, list) for kind in kinds):
+        yield Problem("L003", "A literal has one type.", "", document.place(pointer))
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
         problem = _check_key(key, item, context, is_top=is_top)

@@ -13,22 +13,16 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.policy.clashes import clashes
-from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.linked_data import POINTER, Graph, Node, expand
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.linked_data import POINTER, Node, expand
 from policy_engine.policy.model import Action, Kind, Policy, Refinement, Rule, Strategy, Value
 from policy_engine.policy.text import read_json
+from policy_engine.policy.walker import Walker, is_absolute, relative
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement")}
 _RULES: dict[Kind, str] = {"permission": f"{_ODRL}permission", "prohibition": f"{_ODRL}prohibition"}
 _PROFILES = {_MC, _MC.rstrip("/"), _PE}
-_WIDER = {
-    f"{_MC}belongsTo": "party",
-    f"{_ODRL}partOf": "party asset",
-    f"{_ODRL}includedIn": "action",
-    f"{_MC}declinationOf": "purpose",
-    f"{terms.SKOS}broader": "purpose",
-}
 _OF_POLICY = {f"{_ODRL}{name}" for name in ("profile", "conflict", "permission", "prohibition")}
 _OF_RULE = {
     *(f"{_ODRL}{name}" for name in ("assigner", "assignee", "target", "action", "output")),
@@ -38,11 +32,6 @@ _OF_ACTION = {f"{terms.RDF}value", f"{_ODRL}refinement", f"{_ODRL}includedIn"}
 _OF_REFINEMENT = {
     f"{_ODRL}{name}" for name in ("leftOperand", "operator", "rightOperand", "dataType")
 }
-_DESCRIPTIONS = (
-    *terms.ANNOTATIONS,
-    "http://www.w3.org/2006/vcard/ns#",
-    "http://xmlns.com/foaf/0.1/",
-)
 
 
 def read_policy(
@@ -76,6 +65,7 @@ def read_hierarchy(
     reader = _Reader(expand(read_json(text, source), contexts or {}))
     for node in reader.graph.nodes:
         reader.reference(node)
+    reader.refuse_unread()
     if reader.problems:
         raise PolicyError(*sorted(reader.problems, key=_by_place), source=source)
     return reader.hierarchy()
@@ -85,13 +75,8 @@ def _by_place(problem: Problem) -> tuple[int, int]:
     return problem.place.line, problem.place.column
 
 
-class _Reader:
-    """Walks an expanded graph once, gathering problems rather than stopping at one."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.problems = list(graph.problems)
-        self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in PARTS}
+class _Reader(Walker):
+    """Reads one policy off a graph."""
 
     def read(self, digest: str, source: str) -> Policy | None:
         if self.problems:
@@ -104,12 +89,9 @@ class _Reader:
         for node in self.graph.nodes:
             if node is not policies[0]:
                 self.reference(node)
-        return self._policy(policies[0], digest, source)
-
-    def hierarchy(self) -> Hierarchy:
-        return Hierarchy(**{part: tuple(edges) for part, edges in self.edges.items()})
-
-    # -- the parts of a policy -------------------------------------------------------------
+        policy = self._policy(policies[0], digest, source)
+        self.refuse_unread()
+        return policy
 
     def _no_single_policy(self, found: int) -> None:
         message = f"A text holds one policy. This one holds {found}."
@@ -117,17 +99,15 @@ class _Reader:
         self.problems.append(Problem("P001", message, hint, self.graph.document.place("")))
 
     def _policy(self, node: Node, digest: str, source: str) -> Policy | None:
-        self._known_properties(node, _OF_POLICY, "a policy")
+        self.known_properties(node, _OF_POLICY, "a policy")
         kind = self._policy_type(node)
-        profiles = tuple(iri for iri, _ in self._iris(node, f"{_ODRL}profile"))
+        profiles = tuple(iri for iri, _ in self.iris(node, f"{_ODRL}profile"))
         for place, profile in enumerate(profiles):
             if profile not in _PROFILES:
-                self._add("P009", *_unknown_profile(profile), node, f"{_ODRL}profile", place)
+                self.add("P009", *_unknown_profile(profile), node, f"{_ODRL}profile", place)
         rules = {name: tuple(self._rules(node, name)) for name in _RULES}
         if not any(rules.values()) and not self.problems:
-            self._add(
-                "P003", "A policy needs a permission or a prohibition. It has none.", "", node
-            )
+            self.add("P003", "A policy needs a permission or a prohibition. It has none.", "", node)
         self._check_uids(rules["permission"] + rules["prohibition"])
         self._check_parties(kind, rules["permission"] + rules["prohibition"])
         uid = self._uid(node)
@@ -164,20 +144,20 @@ class _Reader:
             did_you_mean(terms.local_name(types[0]), map(terms.local_name, _TYPES)) if types else ""
         )
         message = f"A policy has one type. Given: {given}. Allowed: {known}."
-        self._add("P001", message, hint, node, "@type", of_key=not types)
+        self.add("P001", message, hint, node, "@type", of_key=not types)
         return ""
 
     def _uid(self, node: Node) -> str:
         uid = str(node.data.get("@id", ""))
         if not uid:
             hint = 'Add "uid": "http://...", an IRI of your own.'
-            self._add("P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node)
-        elif not _is_absolute(uid):
-            self._add("L006", *_relative(uid), node, "@id")
+            self.add("P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node)
+        elif not is_absolute(uid):
+            self.add("L006", *relative(uid), node, "@id")
         return uid
 
     def _conflict(self, node: Node, profiles: tuple[str, ...]) -> Strategy:
-        given = self._iris(node, f"{_ODRL}conflict")
+        given = self.iris(node, f"{_ODRL}conflict")
         if not given:
             return "prohibit" if set(profiles) & _PROFILES or self._in_profile() else "invalid"
         name = given[0][0].removeprefix(_ODRL)
@@ -185,7 +165,7 @@ class _Reader:
             return name  # type: ignore[return-value]
         message = f"A policy has one conflict strategy. Given: {listed(iri for iri, _ in given)}."
         hint = f"Allowed are {listed(get_args(Strategy))}."
-        self._add("P007", message, hint, node, f"{_ODRL}conflict")
+        self.add("P007", message, hint, node, f"{_ODRL}conflict")
         return "invalid"
 
     def _in_profile(self) -> bool:
@@ -213,23 +193,23 @@ class _Reader:
                 self.problems.append(Problem("P004", message, "", rule.place))
 
     def _rules(self, node: Node, kind: Kind) -> Iterator[Rule]:
-        for child in self._nodes(node, _RULES[kind]):
-            self._known_properties(child, _OF_RULE, "a rule")
+        for child in self.nodes(node, _RULES[kind]):
+            self.known_properties(child, _OF_RULE, "a rule")
             for part in ("target", "action"):
                 if f"{_ODRL}{part}" not in child.data:
-                    self._add("P004", f"The {kind} has no {part}.", "", child)
-            outputs = self._iris(child, f"{_ODRL}output", role="asset")
+                    self.add("P004", f"The {kind} has no {part}.", "", child)
+            outputs = self.iris(child, f"{_ODRL}output", role="asset")
             if len(outputs) > 1:
                 message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
-                self._add("P007", message, "", child, f"{_ODRL}output")
+                self.add("P007", message, "", child, f"{_ODRL}output")
             yield Rule(
                 kind=kind,
                 uid=child.data.get("@id", ""),
-                assigner=self._names(child, f"{_ODRL}assigner", "party"),
-                assignees=self._names(child, f"{_ODRL}assignee", "party"),
-                targets=self._names(child, f"{_ODRL}target", "asset"),
+                assigner=self.names(child, f"{_ODRL}assigner", "party"),
+                assignees=self.names(child, f"{_ODRL}assignee", "party"),
+                targets=self.names(child, f"{_ODRL}target", "asset"),
                 actions=tuple(self._actions(child)),
-                purposes=self._names(child, f"{_MC}purpose", "purpose"),
+                purposes=self.names(child, f"{_MC}purpose", "purpose"),
                 output=outputs[0][0] if outputs else "",
                 place=self.graph.place(child),
             )
@@ -240,7 +220,7 @@ class _Reader:
             node = Node(data, data.get(POINTER, ""))
             inner = data.get(f"{terms.RDF}value")
             if "@value" in data:
-                self._add(
+                self.add(
                     "P007", f"An action is a term. {data['@value']!r} was given.", "", rule, prop
                 )
                 continue
@@ -252,17 +232,17 @@ class _Reader:
                 iri = self._action_iri(data["@id"], rule, prop, place, data)
                 yield Action(iri=iri, place=self.graph.place(rule, prop, place))
                 continue
-            self._known_properties(node, _OF_ACTION, "an action")
-            values = self._iris(node, f"{terms.RDF}value")
+            self.known_properties(node, _OF_ACTION, "an action")
+            values = self.iris(node, f"{terms.RDF}value")
             if len(values) != 1:
                 hint = 'Add "rdf:value": {"@id": "odrl:anonymize"}.'
-                self._add("P004", "A refined action needs one rdf:value.", hint, node)
+                self.add("P004", "A refined action needs one rdf:value.", hint, node)
                 continue
             iri = self._action_iri(values[0][0], node, f"{terms.RDF}value", 0, data)
             refinements = tuple(self._refinements(node))
             if refinements and iri != f"{_ODRL}anonymize":
                 message = f"Refinements of {terms.compact(iri)} are not evaluated."
-                self._add("P006", message, "Refined may be odrl:anonymize.", node)
+                self.add("P006", message, "Refined may be odrl:anonymize.", node)
             yield Action(iri=iri, refinements=refinements, place=self.graph.place(node))
 
     def _action_iri(
@@ -272,29 +252,29 @@ class _Reader:
         known = terms.instances(f"{_ODRL}Action")
         if f"{_ODRL}includedIn" in data:
             self.reference(Node(data, data.get(POINTER, "")), role="action")
-        elif not _is_absolute(iri) or (_is_ours(iri) and iri not in known):
+        elif not is_absolute(iri) or (_is_ours(iri) and iri not in known):
             names = map(terms.local_name, known)
             hint = did_you_mean(terms.local_name(iri), names)
             message = f"{given!r} is not an action of ODRL or of the MOSAICrOWN profile."
-            self._add("P005", message, hint, node, prop, place)
+            self.add("P005", message, hint, node, prop, place)
         return iri
 
     def _refinements(self, action: Node) -> Iterator[Refinement]:
         seen: dict[str, Place] = {}
-        for node in self._nodes(action, f"{_ODRL}refinement"):
-            self._known_properties(node, _OF_REFINEMENT, "a refinement")
+        for node in self.nodes(action, f"{_ODRL}refinement"):
+            self.known_properties(node, _OF_REFINEMENT, "a refinement")
             parameter = self._term(node, "leftOperand", _parameters())
             operator = self._term(node, "operator", terms.instances(f"{_ODRL}Operator"))
             values = tuple(self._right_operand(node))
             if not node.data.get(f"{_ODRL}rightOperand"):
-                self._add("P004", "A refinement needs a rightOperand with a value.", "", node)
+                self.add("P004", "A refinement needs a rightOperand with a value.", "", node)
             if not parameter or not operator:
                 continue
             self._check_operator(node, parameter, operator, len(values))
             if parameter in seen:
                 first = seen[parameter].line
                 message = f"{terms.compact(parameter)} is given twice, first in line {first}."
-                self._add("P007", message, "", node)
+                self.add("P007", message, "", node)
             seen.setdefault(parameter, self.graph.place(node))
             place = self.graph.place(node, f"{_ODRL}rightOperand")
             yield Refinement(parameter=parameter, operator=operator, values=values, place=place)
@@ -305,16 +285,16 @@ class _Reader:
         if operator != allowed:
             message = f"{name} takes the operator {terms.local_name(allowed)!r}."
             message += f" Given: {terms.local_name(operator)!r}."
-            self._add("P007", message, "", node, f"{_ODRL}operator")
+            self.add("P007", message, "", node, f"{_ODRL}operator")
         elif operator == f"{_ODRL}eq" and values > 1:
-            self._add("P007", f"{name} takes one value. Given: {values}.", "", node)
+            self.add("P007", f"{name} takes one value. Given: {values}.", "", node)
 
     def _term(self, node: Node, part: str, known: Mapping[str, Any]) -> str:
         """Return the one known term that a refinement has as its operand or operator."""
         prop = f"{_ODRL}{part}"
-        given = self._iris(node, prop, relative=True)
+        given = self.iris(node, prop, terms_too=True)
         if len(given) != 1:
-            self._add("P004", f"A refinement needs one {part}. Given: {len(given)}.", "", node)
+            self.add("P004", f"A refinement needs one {part}. Given: {len(given)}.", "", node)
             return ""
         iri = given[0][0]
         if iri not in known:
@@ -322,7 +302,7 @@ class _Reader:
             hint = did_you_mean(terms.compact(iri), names)
             hint = hint or did_you_mean(terms.local_name(iri), map(terms.local_name, known))
             message = f"{terms.compact(iri)!r} is not a known {part}. Known are {listed(names)}."
-            self._add("P005", message, hint, node, prop)
+            self.add("P005", message, hint, node, prop)
             return ""
         return iri
 
@@ -331,96 +311,21 @@ class _Reader:
         items = node.data.get(prop, [])
         if len(items) == 1 and "@list" in items[0]:
             items = items[0]["@list"]
-        types = [iri for iri, _ in self._iris(node, f"{_ODRL}dataType")]
+        types = [iri for iri, _ in self.iris(node, f"{_ODRL}dataType")]
         for index, item in enumerate(items):
             place = self.graph.place(node, prop, index)
             if "@id" in item:
                 yield Value(value=terms.canonical(item["@id"]), place=place)
                 continue
             if "@value" not in item:
-                self._add("P007", "A rightOperand is a literal or an IRI.", "", node, prop, index)
+                self.add("P007", "A rightOperand is a literal or an IRI.", "", node, prop, index)
                 continue
             kind = item.get("@type") or (types[0] if types else "")
             try:
                 yield Value(value=_literal(item["@value"], kind), place=place)
             except ValueError:
                 message = f"{item['@value']!r} is not a value of {terms.compact(kind)}."
-                self._add("P007", message, "", node, prop, index)
-
-    # -- parties, assets and purposes, as names or as nodes that say what they are part of ---
-
-    def _names(self, node: Node, prop: str, role: str) -> tuple[str, ...]:
-        return tuple(iri for iri, _ in self._iris(node, prop, role=role))
-
-    def _iris(
-        self, node: Node, prop: str, *, role: str = "", relative: bool = False
-    ) -> list[tuple[str, int]]:
-        """Return the IRIs that are the values of a property, each with its place among them."""
-        found = []
-        for index, data in enumerate(node.data.get(prop, [])):
-            iri = terms.canonical(data.get("@id", ""))
-            if "@id" not in data:
-                message = f"{terms.compact(prop)} takes an IRI. Given: {_shown(data)}."
-                self._add("P007", message, "", node, prop, index)
-            elif not _is_absolute(iri) and not relative:
-                known = terms.instances(f"{_MC}purpose") if role == "purpose" else ()
-                hint = did_you_mean(iri, map(terms.local_name, known))
-                self._add("L006", *_relative(iri, hint), node, prop, index)
-            else:
-                found.append((iri, index))
-                if role:
-                    self.reference(Node(data, data.get(POINTER, "")), role=role)
-        return found
-
-    def reference(self, node: Node, role: str = "party asset action purpose") -> None:
-        """Take up what a node says of the wider thing that it is part of."""
-        iri = terms.canonical(node.data.get("@id", ""))
-        inside = {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
-        self._known_properties(node, inside, "a party, an asset, an action or a purpose")
-        for prop in sorted(inside & node.data.keys()):
-            for wide, _ in self._iris(node, prop):
-                for part in set(_WIDER[prop].split()) & set(role.split()):
-                    self.edges[part].append((iri, wide))
-            for child in self._nodes(node, prop):
-                self.reference(child, role)
-
-    # -- helpers ---------------------------------------------------------------------------
-
-    def _nodes(self, node: Node, prop: str) -> Iterator[Node]:
-        for index, data in enumerate(node.data.get(prop, [])):
-            if POINTER in data and "@value" not in data:
-                yield Node(data, data[POINTER])
-            elif prop in _RULES.values() or prop == f"{_ODRL}refinement":
-                message = f"{terms.compact(prop)} takes an object. Given: {_shown(data)}."
-                self._add("P007", message, "", node, prop, index)
-
-    def _known_properties(self, node: Node, known: set[str], what: str) -> None:
-        for prop in map(terms.canonical, node.data):
-            if prop in known or prop.startswith(("@", *_DESCRIPTIONS)):
-                continue
-            name = terms.compact(prop)
-            if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
-                message = f"{name} on {what} is not evaluated by this version, so it is refused."
-                self._add("P006", message, "", node, prop, of_key=True)
-            else:
-                hint = did_you_mean(terms.local_name(prop), map(terms.local_name, known))
-                allowed = listed(sorted(map(terms.compact, known)))
-                message = f"{name!r} is no property of {what}. Allowed are {allowed}."
-                self._add("P005", message, hint, node, prop, of_key=True)
-
-    def _add(
-        self,
-        code: str,
-        message: str,
-        hint: str,
-        node: Node,
-        prop: str = "",
-        index: int = 0,
-        *,
-        of_key: bool = False,
-    ) -> None:
-        place = self.graph.place(node, prop, index, of_key=of_key)
-        self.problems.append(Problem(code, message, hint, place))
+                self.add("P007", message, "", node, prop, index)
 
 
 def _is_policy(node: Node) -> bool:
@@ -431,11 +336,6 @@ def _parameters() -> dict[str, terms.Term]:
     """Return the left operands that refine an action: those with a range of their own."""
     operands = terms.instances(f"{_ODRL}LeftOperand").items()
     return {iri: term for iri, term in operands if "range" in term.facts}
-
-
-def _odrl_properties() -> set[str]:
-    context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
-    return {name for name in context if name[0].islower()}
 
 
 def _literal(value: Any, kind: str) -> str | bool | int | float:
@@ -452,25 +352,10 @@ def _literal(value: Any, kind: str) -> str | bool | int | float:
     return value
 
 
-def _is_absolute(iri: str) -> bool:
-    scheme, colon, _ = iri.partition(":")
-    return bool(colon) and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
-
-
 def _is_ours(iri: str) -> bool:
     return iri.startswith((_ODRL, _MC, _PE))
-
-
-def _relative(iri: str, hint: str = "") -> tuple[str, str]:
-    hint = hint or "Write the whole IRI, such as 'http://example.com/...'."
-    return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
 
 
 def _unknown_profile(profile: str) -> tuple[str, str]:
     message = f"The profile {profile!r} is not known. Known are {listed(sorted(_PROFILES))}."
     return message, did_you_mean(profile, _PROFILES)
-
-
-def _shown(data: Mapping[str, Any]) -> str:
-    given = data.get("@value", data.get("@id"))
-    return "an object without uid" if given is None else repr(given)

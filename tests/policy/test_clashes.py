@@ -1,0 +1,103 @@
+from dataclasses import replace
+
+import pytest
+
+from policy_engine import terms
+from policy_engine.errors import Place
+from policy_engine.policy import Action, Hierarchy, Policy, Rule
+from policy_engine.policy.clashes import clashes, overlap
+
+READ, USE, SELL = (Action(f"{terms.ODRL}{name}") for name in ("read", "use", "sell"))
+PERMISSION = Rule(
+    "permission", ("http://e.org/T",), (READ,), "http://e.org/may", place=Place("", 3)
+)
+PROHIBITION = Rule("prohibition", ("http://e.org/T",), (READ,), place=Place("/prohibition", 9, 4))
+FAMILY = Hierarchy(
+    party=(("http://e.org/alice", "http://e.org/staff"),),
+    purpose=(("http://e.org/mail", "http://e.org/marketing"),),
+)
+
+
+def policy(permissions, prohibitions, hierarchy=FAMILY):
+    return Policy(
+        uid="http://e.org/policy",
+        type=f"{terms.ODRL}Set",
+        conflict="invalid",
+        digest="",
+        permissions=permissions,
+        prohibitions=prohibitions,
+        hierarchy=hierarchy,
+    )
+
+
+def clash(**changes):
+    return overlap(PERMISSION, replace(PROHIBITION, **changes), FAMILY)
+
+
+def test_rules_overlap_where_all_parts_are_the_same():
+    assert clash()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"targets": ("http://e.org/T/ZIP",)},
+        {"targets": ("http://e.org/U", "http://e.org/T")},
+        {"actions": (USE,)},
+        {"actions": (SELL, READ)},
+        {"assignees": ("http://e.org/alice",)},
+        {"purposes": ("http://e.org/mail",)},
+    ],
+)
+def test_rules_overlap_where_one_part_is_wider_or_left_open(changes):
+    assert clash(**changes)
+    assert overlap(replace(PROHIBITION, **changes), PERMISSION, FAMILY)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"targets": ("http://e.org/U",)}, {"targets": ("http://e.org/TT",)}, {"actions": (SELL,)}],
+)
+def test_rules_do_not_overlap_where_one_part_never_meets(changes):
+    assert not clash(**changes)
+
+
+@pytest.mark.parametrize(
+    ("part", "one", "other", "meet"),
+    [
+        ("assignees", "alice", "staff", True),
+        ("assignees", "alice", "alice", True),
+        ("assignees", "alice", "bob", False),
+        ("purposes", "marketing", "mail", True),
+        ("purposes", "mail", "service", False),
+    ],
+)
+def test_rules_overlap_by_the_hierarchy_where_both_name_a_part(part, one, other, meet):
+    permission = replace(PERMISSION, **{part: (f"http://e.org/{one}",)})
+    prohibition = replace(PROHIBITION, **{part: (f"http://e.org/{other}",)})
+    assert overlap(permission, prohibition, FAMILY) is meet
+
+
+def test_rules_do_not_overlap_where_only_other_parts_of_the_hierarchy_would_join_them():
+    permission = replace(PERMISSION, purposes=("http://e.org/alice",))
+    prohibition = replace(PROHIBITION, purposes=("http://e.org/staff",))
+    assert not overlap(permission, prohibition, FAMILY)
+
+
+def test_clash_says_which_two_rules_and_where():
+    [problem] = clashes(policy((PERMISSION,), (PROHIBITION,)))
+    assert (problem.code, problem.place) == ("P010", PROHIBITION.place)
+    assert "http://e.org/may permits what prohibition /prohibition prohibits" in problem.message
+    assert "The permission is in line 3." in problem.message
+    assert '"conflict": "prohibit" or "perm"' in problem.hint
+
+
+def test_clashes_are_all_reported():
+    sell = replace(PERMISSION, actions=(SELL,))
+    found = list(clashes(policy((PERMISSION, sell), (PROHIBITION, PROHIBITION))))
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("rules", [((PERMISSION,), ()), ((), (PROHIBITION,)), ((), ())])
+def test_there_is_no_clash_without_both_kinds_of_rules(rules):
+    assert list(clashes(policy(*rules))) == []
