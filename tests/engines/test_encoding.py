@@ -257,4 +257,4 @@ def test_texts_keep_their_labels(values):
     column = encoded(values, pa.string())
     if not column.is_ordered:
         assert seen(column) == [value or "" for value in values]
-    assert (column.values() == -1).tolist() == [value is None for value in values]
+    assert column.has_missing == (None in values)

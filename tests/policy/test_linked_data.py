@@ -94,7 +94,7 @@ def test_inline_redefinition_is_a_problem_at_its_key():
 
 @pytest.mark.parametrize("keys", [{"@id": "http://example.com/y"}, {"@id": "http://example.com/x"}])
 def test_uid_beside_id_is_a_problem(keys):
-    assert problems(**keys) == [("L003", "")]
+    assert [code for code, _ in problems(**keys)] == ["L003"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_uid_beside_id_is_a_problem(keys):
     ],
 )
 def test_two_spellings_of_one_key_are_a_problem(keys):
-    assert problems(**keys) == [("L003", "")]
+    assert [code for code, _ in problems(**keys)] == ["L003"]
 
 
 @pytest.mark.parametrize(
