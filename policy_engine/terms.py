@@ -26,12 +26,12 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
 ANNOTATIONS = (
     "http://purl.org/dc/terms/",
     "http://purl.org/dc/elements/1.1/",
-    "http://www.w3.org/2000/01/rdf-schema#",
     "http://www.w3.org/ns/prov#",
     "http://schema.org/",
-    SKOS,
+    *(f"http://www.w3.org/2000/01/rdf-schema#{name}" for name in ("label", "comment", "seeAlso")),
+    *(f"{SKOS}{name}" for name in ("prefLabel", "altLabel", "definition", "note", "example")),
 )
-"""Namespaces whose properties describe a policy and do not change what it means."""
+"""How the properties begin that describe a policy and do not change what it means."""
 
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}

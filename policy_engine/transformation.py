@@ -1,5 +1,6 @@
 """The one transformation that a policy asks for, checked as far as can be without data."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from policy_engine.methods import Method, findings, method_class
 from policy_engine.policy import Action, Policy, Refinement, Rule
 from policy_engine.policy.clashes import overlap
 
+_INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 ANONYMIZE = f"{terms.ODRL}anonymize"
 
 
@@ -49,7 +51,8 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     found = transforms(policy)
     if len(found) != 1:
         message = f"A plan carries out one permission to anonymize. The policy has {len(found)}."
-        raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
+        place = found[1][1].place if len(found) > 1 else policy.place
+        raise PlanError(Problem("M007", message, "", place), source=policy.source)
     rule, action = found[0]
     problems = []
     if len(rule.targets) != 1:
@@ -76,9 +79,17 @@ def _method(policy: Policy, rule: Rule, action: Action) -> Method:
     for name, part in given.items():
         if _is_columns(part):
             values[name] = tuple(_columns(part, rule.targets[0], problems))
+    wrong = {problem.place for problem in problems}
     for finding in findings(kind, values):
+        if any(
+            value.place in wrong for value in getattr(given.get(finding.parameter), "values", ())
+        ):
+            continue
         place = given[finding.parameter].place if finding.parameter in given else action.place
-        problems.append(Problem(finding.code, finding.message, "", place))
+        hint = ""
+        if finding.code == "M002":
+            hint = f"Add a refinement with the leftOperand mosaicrown:{finding.parameter}."
+        problems.append(Problem(finding.code, finding.message, hint, place))
     if problems:
         raise PlanError(*sorted(problems, key=_by_place), source=policy.source)
     return kind(**values)
@@ -101,7 +112,7 @@ def _kind(part: Refinement | None, action: Action, policy: Policy) -> type[Metho
 def _bound(part: Refinement) -> Any:
     """Return a bound as an integer, where its text is one."""
     value = part.values[0].value
-    if isinstance(value, str) and value.lstrip("+-").isascii() and value.lstrip("+-").isdigit():
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -125,7 +136,8 @@ def _forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
     for prohibition in policy.prohibitions if policy.conflict != "perm" else ():
         if overlap(rule, prohibition, policy.hierarchy):
             message = f"{prohibition.label()} prohibits what {rule.label()} permits."
-            yield Problem("M008", message, "", prohibition.place)
+            hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
+            yield Problem("M008", message, hint, prohibition.place)
 
 
 def _by_place(problem: Problem) -> tuple[int, int]:

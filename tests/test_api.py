@@ -119,7 +119,9 @@ def test_nothing_inside_imports_from_the_root():
     package = Path(policy_engine.__file__).parent
     modules = {path.stem for path in package.iterdir()}
     for path in package.rglob("*.py"):
-        taken = re.findall(r"^ *from policy_engine import ([^#\n]*)", path.read_text(), re.MULTILINE)
+        taken = re.findall(
+            r"^ *from policy_engine import ([^#\n]*)", path.read_text(), re.MULTILINE
+        )
         assert {name.strip() for line in taken for name in line.split(",")} <= modules, path
 
 

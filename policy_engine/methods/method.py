@@ -149,7 +149,7 @@ def _finding(kind: type[Method], problem: str, name: str, detail: Mapping[str, A
         known = listed(parameters(kind))
         message = f"{kind.notation} has no parameter {name!r}. It has {known}."
         return Finding("M004", name, message)
-    allowed = f"an integer from {detail['ctx']['ge']}" if "ge" in detail.get("ctx", {}) else ""
-    allowed = allowed or "an integer"
+    least = [one.ge for one in parameters(kind)[name].metadata if hasattr(one, "ge")]
+    allowed = f"an integer from {least[0]}" if least else "an integer"
     message = f"{name} is not allowed to be {detail['input']!r}. Allowed is {allowed}."
     return Finding("M003", name, message)

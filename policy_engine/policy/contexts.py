@@ -74,7 +74,7 @@ def read_contexts(
     for at, entry in _entries(top, pointer):
         place = document.place(at)
         if isinstance(entry, str) and entry in known:
-            definitions = known[entry]["@context"]
+            definitions = _definitions(known[entry])
             bad = [] if entry not in given else list(_unreadable(entry, definitions, place))
         elif isinstance(entry, str):
             definitions, bad = {}, [_unknown(entry, known, place)]
@@ -90,6 +90,10 @@ def read_contexts(
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
     return context, problems
+
+
+def _definitions(given: Any) -> Any:
+    return given.get("@context") if isinstance(given, Mapping) else None
 
 
 def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
@@ -138,8 +142,12 @@ def _unknown(url: str, known: Mapping[str, Any], place: Place) -> Problem:
     )
 
 
-def _unreadable(url: str, entries: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
     """Yield what a context given from outside does that cannot be read."""
+    if not isinstance(entries, Mapping):
+        message = f"The context given for {url!r} is no object with one object under '@context'."
+        yield Problem("L005", message, "", place)
+        return
     for name, entry in entries.items():
         plain = isinstance(entry, str) or (
             isinstance(entry, dict)
@@ -148,6 +156,7 @@ def _unreadable(url: str, entries: Mapping[str, Any], place: Place) -> Iterator[
             and entry.keys() <= _PARTS - {"@context"}
             and entry.get("@container", "@list") == "@list"
         )
+        plain = plain and not _is_iri_or_empty(name) and not _is_indirect(entry, entries)
         if (name.startswith("@") and name != "@version") or not (plain or name == "@version"):
             message = f"The context {url!r} defines {name!r} as {entry!r}, which is not read."
             yield Problem("L005", message, "Read are IRIs, @type and lists.", place)
@@ -162,10 +171,28 @@ def _not_simple(
             message = f"The keyword {name!r} may not stand in a policy's own context."
         elif name in context.definitions and entry != context.definitions[name].iri:
             message = f"The context gives the known term {name!r} another meaning."
-        elif name != "@version" and not (isinstance(entry, str) and ":" in entry):
+        elif name != "@version" and not _is_plain(name, entry, entries):
             message = f"The context defines {name!r} as {entry!r}."
         else:
             continue
         hint = "A policy's own context may declare prefixes and new terms, as strings."
         place = document.place(f"{pointer}/{escape(name)}", of_key=True)
         yield Problem("L005", message, hint, place)
+
+
+def _is_iri_or_empty(name: str) -> bool:
+    """Tell whether a name is one that JSON-LD 1.1 lets no context define anew."""
+    return not name or ":" in name
+
+
+def _is_plain(name: str, entry: Any, entries: Mapping[str, Any]) -> bool:
+    if _is_iri_or_empty(name) or _is_indirect(entry, entries):
+        return False
+    return isinstance(entry, str) and ":" in entry
+
+
+def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
+    """Tell whether an entry is built upon a prefix that is itself built upon another."""
+    iri = entry.get("@id", "") if isinstance(entry, Mapping) else entry
+    inner = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
+    return isinstance(inner, str) and inner.partition(":")[0] in entries

@@ -160,15 +160,20 @@ def _check_object(
     document: Document, value: Mapping[str, Any], pointer: str, context: Context, *, is_top: bool
 ) -> Iterator[Problem]:
     iris = [context.key(key).iri for key in value]
-    twice = [iri for iri in dict.fromkeys(iris) if iris.count(iri) > 1]
-    if twice:
-        names = [key for key in value if context.key(key).iri == twice[0]]
-        message = f"The keys {listed(names)} mean the same, {twice[0]}; one of them is allowed."
-        yield Problem("L003", message, "", document.place(pointer))
+    for iri in (iri for iri in dict.fromkeys(iris) if iris.count(iri) > 1):
+        names = [key for key in value if context.key(key).iri == iri]
+        message = f"The keys {listed(names)} mean the same, {iri}; one of them is allowed."
+        place = document.place(f"{pointer}/{escape(names[1])}", of_key=True)
+        yield Problem("L003", message, "", place)
     yield from _check_shape(document, set(iris), pointer)
-    kinds = [item for key, item in value.items() if context.key(key).iri == "@type"]
-    if "@value" in iris and any(isinstance(kind, list) for kind in kinds):
-        yield Problem("L003", "A literal has one type.", "", document.place(pointer))
+    yield from _check_graph(document, value, pointer, context)
+    literal = {
+        iri: item for iri, item in zip(iris, value.values(), strict=True) if "@value" in iris
+    }
+    if not all(isinstance(literal.get(word, ""), str) for word in ("@type", "@language")):
+        message = "A literal has one type or language, a name in a string."
+        yield Problem("L003", message, "", document.place(pointer))
+        return
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
         problem = _check_key(key, item, context, is_top=is_top)
@@ -192,6 +197,9 @@ def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[P
             message = f"Beside {keyword!r} nothing may stand but {listed(sorted(others))}."
             yield Problem("L003", message, "", document.place(pointer))
             return
+    if {"@type", "@language"} <= iris and "@value" in iris:
+        message = "A literal has a '@type' or a '@language', not both."
+        yield Problem("L003", message, "", document.place(pointer))
     if "@language" in iris and "@value" not in iris:
         message = "'@language' may stand beside '@value' only."
         yield Problem("L003", message, "", document.place(pointer))
@@ -200,11 +208,14 @@ def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[P
 def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
     iri = context.key(key).iri
     if ":" not in iri and not iri.startswith("@"):
-        hint = did_you_mean(key, context.definitions) or "Declare a context for it, or remove it."
+        keys = [name for name in context.definitions if not name[:1].isupper()]
+        hint = did_you_mean(key, keys) or "Declare a context for it, or remove it."
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
     if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
         message = f"The JSON-LD keyword {key!r} may not stand here in a policy."
-        return Problem("L004", message, f"Known are {listed(_KEYWORDS)}.")
+        hint = "It may stand at the top only." if iri in _TOP_ONLY else ""
+        allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
+        return Problem("L004", message, hint or f"Allowed are {listed(allowed)}.")
     if iri == "@id" and not isinstance(value, str):
         return Problem("P007", f"{key!r} is an IRI in a string. Given: {value!r:.40}.")
     if iri == "@value" and isinstance(value, dict | list):
@@ -213,3 +224,20 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
     if iri == "@type" and not all(isinstance(name, str) for name in names):
         return Problem("P007", f"{key!r} is the name of a type. Given: {value!r:.40}.")
     return None
+
+
+def _check_graph(
+    document: Document, value: Mapping[str, Any], pointer: str, context: Context
+) -> Iterator[Problem]:
+    """Yield what stands in a graph without being an object about one thing."""
+    for key, item in value.items():
+        parts = item if isinstance(item, list) else [item]
+        if context.key(key).iri == "@graph" and not all(_is_node(part, context) for part in parts):
+            message = f"{key!r} holds objects, each about one thing. Given: {item!r:.40}."
+            yield Problem("L003", message, "", document.place(f"{pointer}/{escape(key)}"))
+
+
+def _is_node(value: Any, context: Context) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return not {"@value", "@list", "@set"} & {context.key(key).iri for key in value}

@@ -1,6 +1,7 @@
 """A policy's text to a Policy: strict, complete in its complaints, and offline."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
@@ -17,7 +18,7 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.linked_data import POINTER, Node, expand
 from policy_engine.policy.model import Action, Kind, Policy, Refinement, Rule, Strategy, Value
 from policy_engine.policy.text import read_json
-from policy_engine.policy.walker import Walker, is_absolute, relative
+from policy_engine.policy.walker import Walker, is_absolute, relative, shown
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement")}
@@ -157,20 +158,23 @@ class _Reader(Walker):
         return uid
 
     def _conflict(self, node: Node, profiles: tuple[str, ...]) -> Strategy:
-        given = self.iris(node, f"{_ODRL}conflict")
+        given = self.iris(node, f"{_ODRL}conflict", terms_too=True)
         if not given:
             return "prohibit" if set(profiles) & _PROFILES or self._in_profile() else "invalid"
         name = given[0][0].removeprefix(_ODRL)
         if len(given) == 1 and name in get_args(Strategy):
             return name  # type: ignore[return-value]
         message = f"A policy has one conflict strategy. Given: {listed(iri for iri, _ in given)}."
-        hint = f"Allowed are {listed(get_args(Strategy))}."
+        hint = did_you_mean(name, get_args(Strategy))
+        hint = hint or f"Allowed are {listed(get_args(Strategy))}."
         self.add("P007", message, hint, node, f"{_ODRL}conflict")
         return "invalid"
 
     def _in_profile(self) -> bool:
         """Tell whether the text uses the profile's terms, even where it does not name it."""
-        return "belongsTo" in self.graph.context.definitions or _MC in self.graph.document.text
+        return "belongsTo" in self.graph.context.definitions or any(
+            _MC in str(node.data) for node in self.graph.nodes
+        )
 
     def _check_uids(self, rules: tuple[Rule, ...]) -> None:
         seen: dict[str, Rule] = {}
@@ -198,6 +202,7 @@ class _Reader(Walker):
             for part in ("target", "action"):
                 if f"{_ODRL}{part}" not in child.data:
                     self.add("P004", f"The {kind} has no {part}.", "", child)
+            self._check_rule(child, kind)
             outputs = self.iris(child, f"{_ODRL}output", role="asset")
             if len(outputs) > 1:
                 message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
@@ -214,36 +219,45 @@ class _Reader(Walker):
                 place=self.graph.place(child),
             )
 
+    def _check_rule(self, node: Node, kind: Kind) -> None:
+        uid, types = node.data.get("@id", "urn:none"), set(node.data.get("@type", []))
+        if not is_absolute(uid):
+            self.add("L006", *relative(uid), node, "@id")
+        if types - {f"{_ODRL}{kind.capitalize()}", f"{_ODRL}Rule"}:
+            message = f"A {kind} is of type {kind.capitalize()!r}."
+            message += f" Given: {listed(map(terms.compact, sorted(types)))}."
+            self.add("P007", message, "", node, "@type")
+
     def _actions(self, rule: Node) -> Iterator[Action]:
-        prop = f"{_ODRL}action"
-        for place, data in enumerate(rule.data.get(prop, [])):
-            node = Node(data, data.get(POINTER, ""))
-            inner = data.get(f"{terms.RDF}value")
-            if "@value" in data:
-                self.add(
-                    "P007", f"An action is a term. {data['@value']!r} was given.", "", rule, prop
-                )
-                continue
-            if (
-                not inner
-                and "@id" in data
-                and not _OF_ACTION & data.keys() - {f"{_ODRL}includedIn"}
-            ):
-                iri = self._action_iri(data["@id"], rule, prop, place, data)
-                yield Action(iri=iri, place=self.graph.place(rule, prop, place))
-                continue
-            self.known_properties(node, _OF_ACTION, "an action")
-            values = self.iris(node, f"{terms.RDF}value")
-            if len(values) != 1:
-                hint = 'Add "rdf:value": {"@id": "odrl:anonymize"}.'
-                self.add("P004", "A refined action needs one rdf:value.", hint, node)
-                continue
-            iri = self._action_iri(values[0][0], node, f"{terms.RDF}value", 0, data)
-            refinements = tuple(self._refinements(node))
-            if refinements and iri != f"{_ODRL}anonymize":
-                message = f"Refinements of {terms.compact(iri)} are not evaluated."
-                self.add("P006", message, "Refined may be odrl:anonymize.", node)
-            yield Action(iri=iri, refinements=refinements, place=self.graph.place(node))
+        for index, data in enumerate(rule.data.get(f"{_ODRL}action", [])):
+            action = self._action(rule, index, Node(data, data.get(POINTER, "")))
+            if action:
+                yield action
+
+    def _action(self, rule: Node, index: int, node: Node) -> Action | None:
+        """Return an action: a term alone, or a node whose rdf:value is refined."""
+        prop, value = f"{_ODRL}action", f"{terms.RDF}value"
+        place = self.graph.place(rule, prop, index)
+        if {"@value", "@list"} & node.data.keys():
+            message = f"An action is a term or an object. Given: {shown(node.data)}."
+            self.add("P007", message, "", rule, prop, index)
+            return None
+        if "@id" in node.data and not {value, f"{_ODRL}refinement"} & node.data.keys():
+            self.known_properties(node, {f"{_ODRL}includedIn"}, "an action")
+            iri = self._action_iri(node.data["@id"], rule, prop, index, node.data)
+            return Action(iri=iri, place=place)
+        self.known_properties(node, _OF_ACTION, "an action")
+        named = self.iris(node, value)
+        if len(named) != 1:
+            hint = 'Add "rdf:value": {"@id": "odrl:anonymize"}.'
+            self.add("P004", "A refined action needs one rdf:value.", hint, node)
+            return None
+        iri = self._action_iri(named[0][0], node, value, 0, node.data)
+        refinements = tuple(self._refinements(node))
+        if refinements and iri != f"{_ODRL}anonymize":
+            message = f"Refinements of {terms.compact(iri)} are not evaluated."
+            self.add("P006", message, "Refined may be odrl:anonymize.", node)
+        return Action(iri=iri, refinements=refinements, place=self.graph.place(node))
 
     def _action_iri(
         self, given: str, node: Node, prop: str, place: int, data: Mapping[str, Any]
@@ -252,7 +266,7 @@ class _Reader(Walker):
         known = terms.instances(f"{_ODRL}Action")
         if f"{_ODRL}includedIn" in data:
             self.reference(Node(data, data.get(POINTER, "")), role="action")
-        elif not is_absolute(iri) or (_is_ours(iri) and iri not in known):
+        if not is_absolute(iri) or (_is_ours(iri) and iri not in known):
             names = map(terms.local_name, known)
             hint = did_you_mean(terms.local_name(iri), names)
             message = f"{given!r} is not an action of ODRL or of the MOSAICrOWN profile."
@@ -266,7 +280,7 @@ class _Reader(Walker):
             parameter = self._term(node, "leftOperand", _parameters())
             operator = self._term(node, "operator", terms.instances(f"{_ODRL}Operator"))
             values = tuple(self._right_operand(node))
-            if not node.data.get(f"{_ODRL}rightOperand"):
+            if not _operands(node):
                 self.add("P004", "A refinement needs a rightOperand with a value.", "", node)
             if not parameter or not operator:
                 continue
@@ -308,13 +322,11 @@ class _Reader(Walker):
 
     def _right_operand(self, node: Node) -> Iterator[Value]:
         prop = f"{_ODRL}rightOperand"
-        items = node.data.get(prop, [])
-        if len(items) == 1 and "@list" in items[0]:
-            items = items[0]["@list"]
         types = [iri for iri, _ in self.iris(node, f"{_ODRL}dataType")]
-        for index, item in enumerate(items):
+        for index, item in enumerate(_operands(node)):
             place = self.graph.place(node, prop, index)
             if "@id" in item:
+                self.known_properties(Node(item, item.get(POINTER, "")), set(), "a name")
                 yield Value(value=terms.canonical(item["@id"]), place=place)
                 continue
             if "@value" not in item:
@@ -344,12 +356,25 @@ def _literal(value: Any, kind: str) -> str | bool | int | float:
     if not kind or not isinstance(value, str):
         return value  # type: ignore[no-any-return]
     if name in ("integer", "int", "long", "short", "nonNegativeInteger", "positiveInteger"):
-        return int(value)
+        return int(_matched(r"[-+]?[0-9]{1,400}", value))
     if name in ("decimal", "double", "float"):
-        return float(value)
+        return float(_matched(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", value))
     if name == "boolean":
-        return {"true": True, "1": True, "false": False, "0": False}.get(value, value)
+        return _matched("true|false|1|0", value) in ("true", "1")
     return value
+
+
+def _matched(pattern: str, value: str) -> str:
+    """Return a literal without the space around it. Raises ValueError where it is another's."""
+    if not re.fullmatch(pattern, value.strip(" \t\r\n")):
+        raise ValueError(value)
+    return value.strip(" \t\r\n")
+
+
+def _operands(node: Node) -> list[dict[str, Any]]:
+    """Return the values of a refinement, those of a list as they are."""
+    items: list[dict[str, Any]] = node.data.get(f"{_ODRL}rightOperand", [])
+    return items[0]["@list"] if len(items) == 1 and "@list" in items[0] else items
 
 
 def _is_ours(iri: str) -> bool:

@@ -15,6 +15,13 @@ MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_STRING_PROBLEMS = {
+    "Unterminated string starting at": ("The string that starts here has no closing quote", ""),
+    "Invalid control character at": (
+        "A string may not hold a line break or another control character",
+        "Is a closing quote missing in this line?",
+    ),
+}
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -79,9 +86,10 @@ def _decoded(text: str | bytes, source: str) -> str:
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = text[: error.start]
-        place = Place("", before.count(b"\n") + 1, error.start - before.rfind(b"\n"))
-        message = f"The text is not UTF-8. The byte 0x{text[error.start]:02x} stands here."
+        before = error.object[: error.start].decode()
+        place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
+        byte = error.object[error.start]
+        message = f"The text is not UTF-8. The byte 0x{byte:02x} stands here."
         raise PolicyError(Problem("J004", message, "", place), source=source) from None
 
 
@@ -169,8 +177,10 @@ class _Reader:
             value.encode()
         except json.JSONDecodeError as error:
             self.position = error.pos
-            self._fail(f"{error.msg}.")
+            what, hint = _STRING_PROBLEMS.get(error.msg, (error.msg, ""))
+            self._fail(f"{what}.", hint)
         except UnicodeEncodeError:
+            self.position = start
             self._fail("The string holds half of a surrogate pair.")
         return value
 

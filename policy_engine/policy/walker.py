@@ -53,7 +53,7 @@ class Walker:
         for index, data in enumerate(node.data.get(prop, [])):
             iri = terms.canonical(data.get("@id", ""))
             if "@id" not in data:
-                message = f"{terms.compact(prop)} takes an IRI. Given: {_shown(data)}."
+                message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
                 self.add("P007", message, "", node, prop, index)
             elif not is_absolute(iri) and not terms_too:
                 known = terms.instances(f"{_MC}purpose") if role == "purpose" else ()
@@ -61,21 +61,27 @@ class Walker:
                 self.add("L006", *relative(iri, hint), node, prop, index)
             else:
                 found.append((iri, index))
+                named = Node(data, data.get(POINTER, ""))
                 if role:
-                    self.reference(Node(data, data.get(POINTER, "")), role=role)
+                    self.reference(named, role=role)
+                else:
+                    self.known_properties(named, set(), "a name")
         return found
 
     def reference(self, node: Node, role: str = "party asset action purpose") -> None:
         """Take up what a node says of the wider thing that it is part of."""
         iri = terms.canonical(node.data.get("@id", ""))
         inside = {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
+        if not is_absolute(iri):
+            message = (
+                f"Who or what this is about is named by a whole IRI as its uid. Given: {iri!r}."
+            )
+            self.add("L006", message, "", node, "@id")
         self.known_properties(node, inside, "a party, an asset, an action or a purpose")
         for prop in sorted(inside & node.data.keys()):
-            for wide, _ in self.iris(node, prop):
+            for wide, _ in self.iris(node, prop, role=role):
                 for part in set(_WIDER[prop].split()) & set(role.split()):
                     self.edges[part].append((iri, wide))
-            for child in self.nodes(node, prop):
-                self.reference(child, role)
 
     def nodes(self, node: Node, prop: str) -> Iterator[Node]:
         """Yield the objects that are the values of a property."""
@@ -83,7 +89,7 @@ class Walker:
             if POINTER in data and "@value" not in data:
                 yield Node(data, data[POINTER])
             elif prop in _OBJECTS:
-                message = f"{terms.compact(prop)} takes an object. Given: {_shown(data)}."
+                message = f"{terms.compact(prop)} takes an object. Given: {shown(data)}."
                 self.add("P007", message, "", node, prop, index)
 
     def known_properties(self, node: Node, known: set[str], what: str) -> None:
@@ -98,8 +104,9 @@ class Walker:
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
                 hint = did_you_mean(terms.local_name(prop), map(terms.local_name, known))
-                allowed = listed(sorted(map(terms.compact, known)))
-                message = f"{name!r} is no property of {what}. Allowed are {allowed}."
+                names = sorted(map(terms.compact, known))
+                allowed = f"Allowed are {listed(names)}." if names else "None is allowed."
+                message = f"{name!r} is no property of {what}. {allowed}"
                 self.add("P005", message, hint, node, prop, of_key=True)
 
     def refuse_unread(self) -> None:
@@ -158,6 +165,9 @@ def relative(iri: str, hint: str = "") -> tuple[str, str]:
     return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
 
 
-def _shown(data: Mapping[str, Any]) -> str:
+def shown(data: Mapping[str, Any]) -> str:
+    """Return an expanded value as a message names it."""
+    if "@list" in data:
+        return "a list"
     given = data.get("@value", data.get("@id"))
     return "an object without uid" if given is None else repr(given)

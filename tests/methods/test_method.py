@@ -57,7 +57,7 @@ def test_findings_say_what_was_given_and_what_is_allowed():
     [text] = findings(KAnonymity, {**GIVEN, "k": "two"})
     [unknown] = findings(KAnonymity, {**GIVEN, "kk": 1})
     assert small.message == "k is not allowed to be 1. Allowed is an integer from 2."
-    assert text.message == "k is not allowed to be 'two'. Allowed is an integer."
+    assert text.message == "k is not allowed to be 'two'. Allowed is an integer from 2."
     assert unknown.message.startswith("k-anonymity has no parameter 'kk'. It has 'identifier', ")
 
 
