@@ -15,8 +15,9 @@ from policy_engine.certificate import (
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import OutputError
 from policy_engine.plan import Plan, make_plan
-from policy_engine.policy import Hierarchy, Policy, load_policy
+from policy_engine.policy import Hierarchy, Policy, Source, load_policy
 from policy_engine.publication import Publication, destination
 from policy_engine.release import Release, existing_release, run_plan
 from policy_engine.transformation import check_transformation
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.engines.local import LocalEngine
-
-Source = str | Path | Policy
-"""A policy: read already, or the path of its file."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class VerifiedRelease:
         Returns the release as it now lies. Raises OutputError where the path is taken or not
         writable; nothing is visible then.
         """
-        file = destination(Path(path), self.plan.release.asset, self.plan.read.format)
+        file = destination(Path(path), self.plan.publish.asset, self.plan.read.format)
         with Publication(file, overwrite=overwrite) as place:
             stored = self._engine.write(self._engine.written, place.staged)
             written = self.release.model_copy(update={"output": stored})
@@ -104,7 +102,8 @@ def apply_policy(
     engine = _engine(catalog, progress)
     if output is None:
         return _verified(run_plan(plan, engine), engine, None)
-    file = destination(Path(output), plan.release.asset, plan.read.format)
+    file = destination(Path(output), plan.publish.asset, plan.read.format)
+    _check_apart(file, catalog)
     with Publication(file, overwrite=overwrite) as place:
         return _published(run_plan(plan, engine, place.staged), engine, place)
 
@@ -142,6 +141,15 @@ def decide_request(
     read = [load_policy(source, contexts) for source in policies]
     held = [c if isinstance(c, Certificate) else load_certificate(Path(c)) for c in certificates]
     return decide(read, held, request, hierarchy)
+
+
+def _check_apart(output: Path, catalog: Catalog) -> None:
+    """Refuse to write an output over one of its inputs, even where it may be overwritten."""
+    for dataset in catalog.datasets:
+        source = Path(dataset.location)
+        if source.exists() and output.exists() and source.samefile(output):
+            message = f"The output {str(output)!r} is the input itself."
+            raise OutputError.of("O001", message, "Give another path.")
 
 
 def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":

@@ -1,5 +1,6 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote
 
-from policy_engine.errors import DataError, Problem, did_you_mean, listed
+from policy_engine import terms
+from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
 
 Format = Literal["csv", "csv.gz", "parquet"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -51,7 +53,8 @@ def make_catalog(data: Mapping[str, Any]) -> Catalog:
     proper header.
     """
     datasets, tables = [], {}
-    for iri, source in data.items():
+    for name, source in data.items():
+        iri = terms.canonical(name)
         if isinstance(source, str | Path):
             datasets.append(_file(iri, Path(source)))
         else:
@@ -67,6 +70,20 @@ def column_name(dataset: str, column: str) -> str | None:
     if not column.startswith(f"{dataset}/"):
         return None
     return unquote(column.removeprefix(f"{dataset}/")) or None
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; DataError (C003) where that cannot be told."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: Path, error: Exception) -> PolicyEngineError:
+    """Return the error of a file that is there and cannot be read."""
+    reason = getattr(error, "strerror", None) or "its name is not allowed or its bytes are damaged"
+    return DataError.of("C003", f"The file cannot be read: {reason}.", source=str(path))
 
 
 def column_iri(dataset: str, name: str) -> str:
@@ -99,7 +116,7 @@ def _hint(dataset: Dataset) -> str:
 
 
 def _file(iri: str, path: Path) -> Dataset:
-    if not path.exists():
+    if not is_file(path):
         raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
     kind = format_of(path)
     try:
@@ -107,15 +124,19 @@ def _file(iri: str, path: Path) -> Dataset:
     except UnicodeDecodeError as error:
         message = f"The header is not UTF-8. The byte 0x{error.object[error.start]:02x} is in it."
         raise DataError.of("C008", message, source=str(path)) from None
-    except (OSError, EOFError) as error:
-        raise DataError.of("C003", f"The file cannot be read: {error}.", source=str(path)) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
     _check_names(names, str(path))
     return Dataset(iri=iri, location=str(path), format=kind, columns=names)
 
 
 def _neighbours(path: Path) -> str:
-    folder = path.parent
-    return did_you_mean(path.name, (p.name for p in folder.iterdir())) if folder.is_dir() else ""
+    try:
+        return did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
+    except OSError:
+        return ""
 
 
 def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
@@ -123,7 +144,7 @@ def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
     import gzip  # noqa: PLC0415 (not needed to validate a policy)
 
     opener = gzip.open if kind == "csv.gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
+    with opener(path, "rt", encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
         try:
             return tuple(next(csv.reader(text, strict=True), ()))
         except csv.Error as error:
@@ -155,10 +176,10 @@ def _table(source: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     try:
-        if type(source).__module__.startswith("pandas."):
+        if type(source).__module__.partition(".")[0] == "pandas":
             return pa.Table.from_pandas(source, preserve_index=False)
         return pa.table(source)
     except (TypeError, ValueError, pa.ArrowException) as error:
-        message = f"A {type(source).__name__} cannot be read as a table: {error}."
-        hint = "Give a path, a pyarrow table, or a pandas or polars frame."
+        message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
+        hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
         raise DataError.of("C010", message, hint) from None

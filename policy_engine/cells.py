@@ -22,7 +22,7 @@ from dataclasses import dataclass
 MISSING = " or missing"
 
 _NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-_DATE = r"\d{4,}-\d{2}-\d{2}"
+_DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
 _ZONE = r"(?:Z|[-+]\d{2}:?\d{2})?"
 _BOUND = rf"(?:{_DATE}[T ]{_TIME}{_ZONE}|{_DATE}|{_TIME}|{_NUMBER})"
@@ -73,7 +73,11 @@ def read_cell(cell: str | None) -> Cell:
         return Cell((), may_be_missing=True)
     body = cell.removesuffix(MISSING)
     may_be_missing = body != cell
-    if match := _RANGE.fullmatch(body):
+    if not body:
+        raise ValueError(f"not a cell: {cell!r}")
+    if (match := _RANGE.fullmatch(body)) and match[1] == match[2]:
+        raise ValueError(f"not a range: {body!r}")
+    if match:
         return Cell((match[1], match[2]), is_range=True, may_be_missing=may_be_missing)
     if body.startswith("{"):
         return Cell(tuple(_members(body)), may_be_missing=may_be_missing)
@@ -95,7 +99,12 @@ def _members(body: str) -> list[str]:
             break
         members.append(_text(match[1]))
         position, more = match.end(), bool(match[2])
-    if more or position != end or not body.endswith("}") or len(members) < 2:
+    if (
+        more
+        or position != end
+        or not body.endswith("}")
+        or len(set(members)) < max(2, len(members))
+    ):
         raise ValueError(f"not a set: {body!r}")
     return members
 

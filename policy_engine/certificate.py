@@ -2,16 +2,19 @@
 
 import json
 import platform
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.catalog import MEMORY, is_file
 from policy_engine.engines.engine import Engine, Stored
-from policy_engine.errors import CertificateError, DataError, Problem, listed
+from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
 from policy_engine.methods import Measurement
 from policy_engine.plan import Plan
+from policy_engine.policy.text import read_json
 from policy_engine.release import Release
 
 FILE_NAME = "certificate.jsonld"
@@ -45,8 +48,8 @@ class Certificate(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
-    file: str = ""
-    output_digest: str
+    file: Annotated[str, Field(pattern=r"^[^/\\]*$")] = ""
+    output_digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     input_digest: str = ""
     rows_in: int | None = None
     rows_out: int
@@ -57,8 +60,8 @@ class Certificate(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Whether every bound that the policy asks for was achieved."""
-        return all(measurement.holds for measurement in self.measurements)
+        """Whether every bound that the policy asks for was achieved, and no row was lost."""
+        return not list(_shortcomings(self))
 
     def to_jsonld(self) -> str:
         """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
@@ -77,7 +80,7 @@ def certify(release: Release, engine: Engine) -> Certificate:
     groups = engine.group(release.output, method.quasi_identifier, method.sensitive)
     k, rows = method.constraint().size, len(groups.class_of)
     return Certificate(
-        plan=plan,
+        plan=plan.without_path(),
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         input_digest=release.source.digest if release.source else "",
@@ -98,7 +101,12 @@ def certify(release: Release, engine: Engine) -> Certificate:
 
 def check(certificate: Certificate, source: str = "") -> None:
     """Raise CertificateError with every bound that falls short, and where it does."""
-    problems = []
+    problems = list(_shortcomings(certificate))
+    if problems:
+        raise CertificateError(*problems, source=source)
+
+
+def _shortcomings(certificate: Certificate) -> Iterator[Problem]:
     for measured in certificate.measurements:
         if not measured.holds:
             what = f"{measured.achieved} rows"
@@ -108,22 +116,28 @@ def check(certificate: Certificate, source: str = "") -> None:
                 f"{measured.bound} is {measured.asked}, but class {measured.worst} "
                 f"of the output holds {what}."
             )
-            problems.append(Problem("V001", message))
+            yield Problem("V001", message)
     if certificate.rows_in is not None and certificate.rows_in != certificate.rows_out:
         message = f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}."
-        problems.append(Problem("V003", message))
-    if problems:
-        raise CertificateError(*problems, source=source)
+        yield Problem("V003", message)
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:
-    """Read a certificate back. Raises CertificateError (V005) where it is none."""
+    """Read a certificate back. Raises CertificateError (V005) where it is none.
+
+    What its provenance says outside must agree with the facts inside, and nothing may stand
+    twice: two readers of one certificate are to see the same.
+    """
     try:
-        return Certificate.model_validate(json.loads(text)["pe:certificate"])
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
-        reason = type(error).__name__
-        message = f"The text is no certificate of this version ({reason})."
+        document = read_json(text, source)
+        certificate = Certificate.model_validate_json(json.dumps(document.value["pe:certificate"]))
+    except (ValueError, KeyError, TypeError, PolicyError) as error:
+        message = f"The text is no certificate of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
+    if document.problems or json.loads(certificate.to_jsonld()) != document.value:
+        message = "The certificate contradicts itself, or says more than certificates do."
+        raise CertificateError.of("V005", message, source=source)
+    return certificate
 
 
 def load_certificate(path: Path) -> Certificate:
@@ -134,7 +148,7 @@ def load_certificate(path: Path) -> Certificate:
     is not the one that was certified (V004).
     """
     file = path / FILE_NAME if path.is_dir() else path
-    if not file.is_file():
+    if not is_file(file):
         raise DataError.of("C002", f"There is no certificate {str(file)!r}.")
     certificate = read_certificate(file.read_bytes(), str(file))
     output = file.parent / certificate.file
@@ -154,11 +168,11 @@ def check_digest(certificate: Certificate, output: Stored) -> None:
 
 
 def _is_file(release: Release) -> bool:
-    return release.output.location != "memory"
+    return release.output.location != MEMORY
 
 
 def _check_columns(release: Release, engine: Engine) -> None:
-    asked, found = set(release.plan.release.columns), set(engine.columns(release.output))
+    asked, found = set(release.plan.publish.columns), set(engine.columns(release.output))
     problems = []
     if found - asked:
         message = (
@@ -200,7 +214,7 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
             "endedAtTime": {"@id": "prov:endedAtTime", "@type": "xsd:dateTime"},
             "pe:certificate": {"@type": "@json"},
         },
-        "@id": plan.release.asset,
+        "@id": plan.publish.asset,
         "@type": "prov:Entity",
         "pe:sha256": certificate.output_digest,
         "prov:wasGeneratedBy": {

@@ -77,7 +77,12 @@ def validate(
         except PolicyEngineError as error:
             problems, status = error.problems, max(status, error.exit_code)
         report.append(
-            {"file": str(path), "valid": not problems, "problems": [*map(_plain, problems)]}
+            {
+                "file": str(path),
+                "valid": not problems,
+                "problems": [*map(_plain, problems)],
+                "hints": [*map(_plain, hints)],
+            }
         )
         if output_format is Format.TEXT:
             for problem in problems or hints:
@@ -262,7 +267,10 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line; a user's mistake is a coded line, never a traceback."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            number = getattr(signal, name)
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     try:
         app()
     except PolicyEngineError as error:
@@ -283,7 +291,7 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
-def _data(options: list[str]) -> dict[str, str]:
+def _data(options: list[str], option_name: str = "--data") -> dict[str, str]:
     """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
     found: dict[str, str] = {}
     for option in options:
@@ -293,12 +301,19 @@ def _data(options: list[str]) -> dict[str, str]:
             if mark == "=" and option[:place] and option[place + 1 :]
         ]
         if not splits:
-            raise _usage(f"--data is IRI=PATH. {option!r} was given.")
-        iri, path = next((pair for pair in splits if Path(pair[1]).exists()), splits[0])
+            raise _usage(f"{option_name} is IRI=PATH. {option!r} was given.")
+        iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
         if iri in found:
-            raise _usage(f"--data gives {iri!r} twice.")
+            raise _usage(f"{option_name} gives {iri!r} twice.")
         found[iri] = path
     return found
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _contexts(options: list[str]) -> dict[str, Any]:
@@ -308,7 +323,7 @@ def _contexts(options: list[str]) -> dict[str, Any]:
     from policy_engine.policy.text import read_json  # noqa: PLC0415
 
     contexts = {}
-    for url, path in _data(options).items():
+    for url, path in _data(options, "--context").items():
         value = read_json(read_file(Path(path)), path).value
         if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
             raise _usage(f"{path!r} is no JSON-LD context: it needs one object under '@context'.")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from policy_engine import terms
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate
-from policy_engine.errors import PlanError, RequestError
+from policy_engine.errors import PlanError, RequestError, listed
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import Action, Hierarchy, Policy, Rule
 from policy_engine.policy.clashes import overlap
@@ -30,12 +30,17 @@ class Request(BaseModel):
     targets: tuple[str, ...]
     purpose: str = ""
 
+    @field_validator("assignee", "action", "purpose")
+    @classmethod
+    def _one_spelling(cls, iri: str) -> str:
+        return terms.canonical(iri)
+
     @field_validator("targets")
     @classmethod
     def _some(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
         if not targets:
             raise ValueError("a request names at least one target")
-        return targets
+        return tuple(map(terms.canonical, targets))
 
 
 class Decision(BaseModel):
@@ -74,8 +79,16 @@ def decide(
     of that policy permits it. The output of an anonymisation can be read by the assignees of
     its rule, for the rule's purposes, by those with a rule of their own, and by whoever may
     read all of the inputs for the purpose; but only with a certificate valid for its policy.
-    `hierarchy` adds to what the policies themselves say of who belongs to what.
+    `hierarchy` adds to what the policies themselves say of who belongs to what; what one
+    policy says there widens its own permissions only, and everybody's prohibitions.
+
+    Whoever gives the policies and certificates vouches for them: they are not signed. Raises
+    RequestError (D002) for two policies of one uid.
     """
+    uids = [policy.uid for policy in policies]
+    if len(set(uids)) < len(uids):
+        message = f"Two policies have one uid. Given: {listed(uids)}."
+        raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
     return _Case(policies, certificates, request, hierarchy).decide()
 
 
@@ -97,7 +110,7 @@ class _Case:
         self.given = hierarchy
         self.hierarchy = (hierarchy or Hierarchy()).joined(p.hierarchy for p in policies)
 
-    def decide(self) -> Decision:
+    def decide(self, *, through_inputs: bool = True) -> Decision:
         permits = [(policy, rule) for policy in self.policies for rule in self._permits(policy)]
         for policy in self.policies:
             for rule in policy.prohibitions:
@@ -117,14 +130,19 @@ class _Case:
                 return self._deny(f"{output.asset} has no such column: {_names(unknown)}.")
         for policy, rule in permits:
             return self._permit(policy, rule, outputs)
-        return self._through_inputs(outputs) or self._nothing_permits()
+        through = self._through_inputs(outputs) if through_inputs else None
+        return through or self._nothing_permits()
 
     # -- what speaks for it -------------------------------------------------------------------
+
+    def _known_to(self, policy: Policy) -> Hierarchy:
+        """Return what counts for a policy's permissions: its own word and the caller's."""
+        return (self.given or Hierarchy()).joined([policy.hierarchy])
 
     def _permits(self, policy: Policy) -> Iterator[Rule]:
         """Yield the rules of a policy that permit the whole request, one rule at a time."""
         for rule in self._grants(policy):
-            if not list(self._missing(rule)):
+            if not list(self._missing(rule, policy)):
                 yield rule
 
     def _grants(self, policy: Policy) -> Iterator[Rule]:
@@ -134,9 +152,9 @@ class _Case:
             if rule.output and any(action.iri == ANONYMIZE for action in rule.actions):
                 yield replace(rule, targets=(rule.output,), actions=(Action(iri=READ),), output="")
 
-    def _missing(self, rule: Rule) -> Iterator[str]:
+    def _missing(self, rule: Rule, policy: Policy) -> Iterator[str]:
         """Yield what keeps a permission from covering the request."""
-        request, path = self.request, self.hierarchy.path
+        request, path = self.request, self._known_to(policy).path
         if rule.assignees and not any(path("party", request.assignee, a) for a in rule.assignees):
             yield f"it is for {_names(rule.assignees)}, not {request.assignee}"
         actions = [action.iri for action in rule.actions if not action.refinements]
@@ -161,11 +179,12 @@ class _Case:
             return None
         dataset, method = output.plan.read.asset, output.plan.anonymize.method
         columns = (*method.identifier, *output.plan.read.columns)
+        above = self.above | {output.asset}
         for targets in ((dataset,), tuple(column_iri(dataset, name) for name in columns)):
             inputs = self.request.model_copy(update={"targets": targets})
-            above = self.above | {output.asset}
             case = _Case(self.policies, self.certificates, inputs, self.given, above)
-            decision = case.decide()
+            # Only the dataset may in turn be an output; its columns are asked for as they are.
+            decision = case.decide(through_inputs=targets == (dataset,))
             if decision.permitted:
                 step = f"who may read all of {dataset} may read {output.asset}"
                 lines = (*decision.derivation, step, *output.certified())
@@ -200,15 +219,15 @@ class _Case:
             rule=rule.label(),
             derivation=(
                 f"{rule.label()} permits {actions} on {_names(rule.targets)}",
-                *self._paths(rule),
+                *self._paths(rule, policy),
                 *(line for output in outputs for line in output.certified()),
             ),
             policy_digests=self._digests(),
         )
 
-    def _paths(self, rule: Rule) -> Iterator[str]:
+    def _paths(self, rule: Rule, policy: Policy) -> Iterator[str]:
         """Yield how the request's parts are included in the rule's, where they differ."""
-        path, request = self.hierarchy.path, self.request
+        path, request = self._known_to(policy).path, self.request
         parts = [
             ("party", (request.assignee,), rule.assignees),
             ("action", (request.action,), tuple(action.iri for action in rule.actions)),
@@ -246,7 +265,7 @@ class _Case:
         found = []
         for policy in self.policies:
             for rule in self._grants(policy):
-                missing = list(self._missing(rule))
+                missing = list(self._missing(rule, policy))
                 if missing:
                     found.append((len(missing), f"{rule.label()}: {', and '.join(missing)}"))
         found.sort(key=lambda pair: pair[0])
@@ -281,7 +300,7 @@ class _Output:
     def has(self, target: str) -> bool:
         """Tell whether a target, where it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
-        return name is None or self.plan is None or name in self.plan.release.columns
+        return name is None or self.plan is None or name in self.plan.publish.columns
 
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
@@ -298,8 +317,8 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     made, bounds = certificate.plan, plan.anonymize.method.bounds()
     return (
         made.policy_digest == plan.policy_digest
-        and made.release.asset == plan.release.asset
-        and set(made.release.columns) == set(plan.release.columns)
+        and made.publish.asset == plan.publish.asset
+        and set(made.publish.columns) == set(plan.publish.columns)
         and made.anonymize == plan.anonymize
         and {(m.bound, m.column, m.asked) for m in certificate.measurements} == set(bounds)
         and certificate.holds

@@ -57,6 +57,7 @@ CODES = {
     "R002": "fewer rows than k",
     "R003": "fewer distinct sensitive values than l",
     "R004": "a value that cannot be ordered",
+    "R005": "a set with too many values to be of use",
     "O001": "an output that exists",
     "O002": "an output that cannot be written",
     "V001": "an equivalence class that breaks a bound",
@@ -66,6 +67,7 @@ CODES = {
     "V005": "a certificate that cannot be read",
     "D001": "a request that names no IRI",
     "H001": "a profile that is used but not named",
+    "D002": "two policies with one uid",
     "X001": "a bug in the engine",
 }
 """What each code stands for. Codes are stable: they are never given a second meaning."""

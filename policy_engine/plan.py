@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
@@ -54,15 +55,15 @@ class Anonymize(_Frozen):
         return value
 
 
-class Release(_Frozen):
+class Publish(_Frozen):
     """Write the columns as the output, measure every bound on it, and only then publish."""
 
-    step: Literal["release"] = "release"
+    step: Literal["publish"] = "publish"
     asset: str
     columns: tuple[str, ...]
 
 
-Step = Annotated[Read | Drop | Anonymize | Release, Field(discriminator="step")]
+Step = Annotated[Read | Drop | Anonymize | Publish, Field(discriminator="step")]
 
 
 class Plan(_Frozen):
@@ -101,9 +102,15 @@ class Plan(_Frozen):
         return self._only(Anonymize)
 
     @property
-    def release(self) -> Release:
+    def publish(self) -> Publish:
         """The step that writes the output."""
-        return self._only(Release)
+        return self._only(Publish)
+
+    def without_path(self) -> "Plan":
+        """Return the plan with no more of the input's location than its name."""
+        read = self.read.model_copy(update={"location": Path(self.read.location).name})
+        steps = tuple(read if isinstance(step, Read) else step for step in self.steps)
+        return self.model_copy(update={"steps": steps})
 
     def _only(self, kind: type[S]) -> S:
         [step] = [step for step in self.steps if isinstance(step, kind)]
@@ -151,4 +158,4 @@ def _steps(target: str, output: str, method: Method, dataset: Dataset | None) ->
     )
     yield Drop(identifiers=method.identifier, unmentioned=unmentioned)
     yield Anonymize(notation=method.notation, method=method)
-    yield Release(asset=output, columns=kept)
+    yield Publish(asset=output, columns=kept)

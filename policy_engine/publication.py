@@ -8,8 +8,10 @@ from types import TracebackType
 
 from policy_engine.catalog import FORMATS, format_of
 from policy_engine.certificate import FILE_NAME, Certificate, read_certificate
-from policy_engine.errors import CertificateError, OutputError, listed
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
 from policy_engine.terms import local_name
+
+_STAGE = ".policy-engine."
 
 
 class Publication:
@@ -24,7 +26,10 @@ class Publication:
         self.certificate = file.parent / FILE_NAME
         self._overwrite = overwrite
         self._made: list[Path] = []
-        self._check_free()
+        try:
+            self._check_free()
+        except OSError as error:
+            raise self._not_writable(error) from None
 
     @property
     def staged(self) -> Path:
@@ -36,13 +41,12 @@ class Publication:
         self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
         try:
             parent.mkdir(parents=True, exist_ok=True)
-            _sweep(parent, f".{self.file.name}.")
-            prefix = f".{self.file.name}.{os.getpid()}."
+            _sweep(parent)
+            prefix = f"{_STAGE}{os.getpid()}."
             self._stage = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         except OSError as error:
             self._remove_made()
-            message = f"The output cannot be written: {error.strerror}."
-            raise OutputError.of("O002", message, source=str(self.file)) from None
+            raise self._not_writable(error) from None
         return self
 
     def __exit__(
@@ -72,17 +76,24 @@ class Publication:
             self.staged.replace(self.file)
             _sync(self.file.parent)
         except OSError as error:
-            message = f"The output cannot be published: {error.strerror}."
-            raise OutputError.of("O002", message, source=str(self.file)) from None
+            raise self._not_writable(error) from None
+
+    def _not_writable(self, error: OSError) -> PolicyEngineError:
+        message = f"The output cannot be written: {error.strerror}."
+        return OutputError.of("O002", message, source=str(self.file))
 
     def _check_free(self) -> None:
         taken = [str(path) for path in (self.file, self.certificate) if path.exists()]
         if taken and not self._overwrite:
             message = f"The output exists: {listed(taken)}."
             raise OutputError.of("O001", message, "Give another path, or --overwrite.")
-        if self.certificate.exists() and _certified_file(self.certificate) != self.file.name:
+        certified = _certified_file(self.certificate) if self.certificate.exists() else None
+        if certified is not None and certified != self.file.name:
             message = f"{str(self.certificate)!r} certifies another file, or is no certificate."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
+        if certified is None and self.file.exists():
+            message = f"{str(self.file)!r} is no release: no certificate lies beside it."
+            raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
 
     def _remove_made(self) -> None:
         """Remove the folders made for an output that did not come to be."""
@@ -100,9 +111,14 @@ def destination(output: Path, asset: str, like: str) -> Path:
     the file is named after the asset and has the format of the input (`like`; CSV for tables
     in memory). Raises DataError (C004) for a suffix that is not known.
     """
-    if not output.is_dir() and any(output.name.lower().endswith(f".{kind}") for kind in FORMATS):
+    try:
+        is_folder = output.is_dir()
+    except OSError as error:
+        message = f"The output cannot be written: {error.strerror}."
+        raise OutputError.of("O002", message, source=str(output)) from None
+    if not is_folder and any(output.name.lower().endswith(f".{kind}") for kind in FORMATS):
         return output
-    if not output.is_dir() and output.suffix:
+    if not is_folder and output.suffix:
         format_of(output)
     kind = like if like in FORMATS else "csv"
     return output / f"{local_name(asset)}.{kind}"
@@ -115,10 +131,10 @@ def _certified_file(path: Path) -> str:
         return ""
 
 
-def _sweep(folder: Path, prefix: str) -> None:
+def _sweep(folder: Path) -> None:
     """Remove what earlier runs staged here and were killed before they could remove."""
-    for left in folder.glob(f"{prefix}*.*"):
-        process = left.name.removeprefix(prefix).split(".")[0]
+    for left in folder.glob(f"{_STAGE}*"):
+        process = left.name.removeprefix(_STAGE).split(".")[0]
         if process.isdigit() and not _is_running(int(process)):
             shutil.rmtree(left, ignore_errors=True)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.catalog import format_of
+from policy_engine.catalog import format_of, is_file
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import DataError
 from policy_engine.plan import Plan
@@ -41,7 +41,7 @@ def existing_release(plan: Plan, path: Path) -> Release:
 
     Raises DataError where there is no such file, or none of a known format.
     """
-    if not path.is_file():
+    if not is_file(path):
         raise DataError.of("C002", f"There is no file {str(path)!r}.")
     format_of(path)
     return Release(plan=plan, output=Stored.of_file(path))

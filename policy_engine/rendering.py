@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
@@ -14,10 +15,11 @@ from policy_engine.plan import Plan
 
 def plan_table(plan: Plan) -> Table:
     """Return what will be done, a row a step."""
-    table = _table(f"Plan for {plan.release.asset}", "step", "what", "how")
+    table = _table(f"Plan for {plan.publish.asset}", "step", "what", "how")
     method = plan.anonymize.method
     location = plan.read.location or "wherever it lies"
-    table.add_row("read", plan.read.asset, f"{location}: {_list(plan.read.columns)}")
+    columns = f"{escape(location)}: {_list(plan.read.columns)}"
+    table.add_row("read", escape(plan.read.asset), columns)
     table.add_row("drop", "identifiers", _list(plan.drop.identifiers))
     table.add_row("", "not mentioned", _list(plan.drop.unmentioned))
     bounds = ", ".join(dict.fromkeys(f"{b.name} = {b.least}" for b in method.bounds()))
@@ -28,7 +30,9 @@ def plan_table(plan: Plan) -> Table:
     )
     table.add_row("", "generalise", _list(method.quasi_identifier))
     table.add_row("", "keep", _list((*method.sensitive, *method.insensitive)))
-    table.add_row("release", plan.release.asset, "once every bound is measured on what was written")
+    table.add_row(
+        "publish", escape(plan.publish.asset), "once every bound is measured on what was written"
+    )
     readers = _list(plan.assignees) if plan.assignees else "anybody"
     purposes = _list(tuple(map(terms.compact, plan.purposes))) if plan.purposes else "any purpose"
     table.add_row("", "for", f"{readers}, {purposes}")
@@ -41,7 +45,7 @@ def certificate_table(certificate: Certificate) -> Table:
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
-        table.add_row(name, str(m.asked), str(m.achieved), verdict)
+        table.add_row(escape(name), str(m.asked), str(m.achieved), verdict)
     table.add_section()
     for name, value in _figures(certificate):
         table.add_row(name, "", value, "")
@@ -50,9 +54,9 @@ def certificate_table(certificate: Certificate) -> Table:
 
 def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
     """Return the rows of a table, missing values empty."""
-    table = _table(title, *map(_escaped, columns))
+    table = _table(title, *map(escape, columns))
     for row in rows:
-        table.add_row(*("" if value is None else _escaped(str(value)) for value in row))
+        table.add_row(*("" if value is None else escape(str(value)) for value in row))
     return table
 
 
@@ -69,8 +73,8 @@ def methods_table(method: terms.Term, parameters: list[dict[str, Any]]) -> Table
 def decision_lines(decision: Decision) -> Iterator[str]:
     """Yield the answer, then how it was derived."""
     colour = "green" if decision.permitted else "red"
-    yield f"[bold {colour}]{decision.effect}[/]: {_escaped(decision.reason)}"
-    yield from (f"  - {_escaped(line)}" for line in decision.derivation)
+    yield f"[bold {colour}]{decision.effect}[/]: {escape(decision.reason)}"
+    yield from (f"  - {escape(line)}" for line in decision.derivation)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -92,15 +96,11 @@ def _figures(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=escape(title), title_justify="left", title_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
 
 
 def _list(names: tuple[str, ...]) -> str:
-    return _escaped(", ".join(names)) or "-"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")
+    return escape(", ".join(names)) or "-"

@@ -1,12 +1,15 @@
 """The vocabulary: namespaces, terms and contexts, read from `vocab/` and never fetched."""
 
 import json
+import re
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from policy_engine.errors import InternalError
 
@@ -33,6 +36,9 @@ ANNOTATIONS = (
 )
 """How the properties begin that describe a policy and do not change what it means."""
 
+_UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
+_IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
+_ENCODED = re.compile("%([0-9A-Fa-f]{2})")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
 
@@ -126,11 +132,27 @@ def canonical(iri: str) -> str:
     """Return the IRI that an old or misprinted one stands for; any other as it is.
 
     The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published
-    ODRL context has it, as `odrl:neq`.
+    ODRL context has it, as `odrl:neq`. Of the spellings that RFC 3986 (section 6.2.2) holds
+    equal, one is taken, so that nothing passes a prohibition by writing `%41` for `A`.
     """
+    iri = _one_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
         return MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
     return _MENDED.get(iri, iri)
+
+
+def _one_spelling(iri: str) -> str:
+    iri = _ENCODED.sub(_decoded, iri)
+    scheme, colon, rest = iri.partition("://")
+    if colon:
+        end = re.search(r"[/?#]|$", rest).start()  # type: ignore[union-attr]  # $ always matches
+        iri = f"{scheme.lower()}://{rest[:end].lower()}{rest[end:]}"
+    return quote(iri, safe=_IRI_CHARACTERS)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match[0].upper()
 
 
 def _load(name: str) -> Any:

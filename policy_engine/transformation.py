@@ -123,7 +123,7 @@ def _is_columns(part: Refinement) -> bool:
 
 def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator[str]:
     for value in part.values:
-        name = column_name(target, str(value.value))
+        name = column_name(target, terms.canonical(str(value.value)))
         if name is None:
             message = f"{value.value!r} is not a column of the target. Its columns are {target}/..."
             problems.append(Problem("M006", message, "", value.place))

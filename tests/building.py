@@ -42,7 +42,7 @@ def policy(permissions=(), prohibitions=(), **parts):
         "prohibition": list(prohibitions),
         **parts,
     }
-    return json.dumps(whole, indent=2)
+    return json.dumps({key: value for key, value in whole.items() if value}, indent=2)
 
 
 def people_policy(**parts):

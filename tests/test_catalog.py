@@ -95,7 +95,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, code):
 
 def test_a_folder_is_no_table(tmp_path):
     (tmp_path / "a.csv").mkdir()
-    assert refused(tmp_path / "a.csv").code == "C003"
+    assert refused(tmp_path / "a.csv").code == "C002"
 
 
 @pytest.mark.parametrize("source", [3, None, [1, 2], object()])

@@ -68,10 +68,33 @@ def test_check_counts_rows(certificate):
         check(certificate.model_copy(update={"rows_out": 5}))
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pe:certificate": {}}', "\xff"])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pe:certificate": {}}', "\xff", "[" * 9999])
 def test_what_is_no_certificate_is_refused(text):
     with pytest.raises(CertificateError, match="V005"):
         read_certificate(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"@id": "http://x.org/anonPeople"', '"@id": "http://x.org/other"'),
+        ('"file": "anonPeople.csv"', '"file": "../../people.csv"'),
+        ('"rows_in": 6', '"rows_in": 6, "rows_in": 7'),
+        ('"pe:certificate": {', '"pe:more": 1, "pe:certificate": {'),
+    ],
+    ids=["outside-and-inside", "path", "twice", "more"],
+)
+def test_a_certificate_that_contradicts_itself_is_refused(certificate, old, new):
+    text = certificate.to_jsonld()
+    assert old in text
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(text.replace(old, new, 1))
+
+
+def test_a_certificate_gives_away_no_path(released):
+    text = (released / "release" / "certificate.jsonld").read_text()
+    assert str(released) not in text
+    assert '"location": "people.csv"' in text
 
 
 def test_a_certificate_of_another_file_is_refused(released):

@@ -96,7 +96,7 @@ def test_plan_in_json(run):
         "read",
         "drop",
         "anonymize",
-        "release",
+        "publish",
     ]
 
 
@@ -178,6 +178,12 @@ def test_sample_prints_or_writes_the_same_bytes(run, people):
     printed = run("sample", "customer", "--rows", "20", "--seed", "7").output
     run("sample", "customer", "--rows", "20", "--seed", "7", "--output", "s.csv")
     assert (people / "s.csv").read_text() == printed
+
+
+def test_names_that_look_like_markup_are_printed_as_they_are(run, people):
+    (people / "[b]x.csv").write_text("a,b[/b]\n[/red],2\n")
+    result = run("show", "[b]x.csv")
+    assert all(text in result.output for text in ("[b]x.csv", "b[/b]", "[/red]"))
 
 
 def test_show_prints_the_first_rows(run):

@@ -13,6 +13,8 @@ from policy_engine.api import decide_request, read_request
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import decide
 from policy_engine.errors import RequestError
+from policy_engine.methods import Measurement
+from policy_engine.plan import make_plan
 from policy_engine.policy import Hierarchy, read_policy
 
 
@@ -28,6 +30,7 @@ def certificates(released):
     return [load_certificate(released / "release")]
 
 
+TWO = Measurement(bound="k", asked=2, achieved=2)
 READS = policy([permission(uid="http://x.org/policy/r", action="read")])
 
 
@@ -83,6 +86,20 @@ def test_a_column_is_part_of_its_dataset_and_nothing_else_is(target, permitted):
     assert answer(READS, target).permitted is permitted
 
 
+@pytest.mark.parametrize("column", ["%61ge", "age?", "age#", "%61%67%65", "a%67e"])
+def test_no_spelling_of_a_column_slips_past_a_prohibition(column):
+    ban = permission(action="read", target=f"{DATASET}/age")
+    text = policy([permission(action="read")], [ban])
+    assert not answer(text, f"{DATASET}/{column}").permitted
+    assert not answer(text, f"HTTP://X.org/People/{column}").permitted
+
+
+def test_one_spelling_of_an_iri_is_as_good_as_another():
+    assert answer(READS, f"{DATASET}/%61ge").permitted
+    spaced = policy([permission(action="read", target=f"{DATASET}/my age")])
+    assert answer(spaced, f"{DATASET}/my%20age").permitted
+
+
 def test_a_grant_on_a_host_is_none_on_its_datasets():
     assert not answer(policy([permission(action="read", target="http://x.org")])).permitted
 
@@ -121,6 +138,21 @@ def test_what_the_policy_says_of_its_parties_counts():
     rule = permission(action="read", assignee={"@id": ANALYST, "belongsTo": "http://x.org/staff"})
     other = permission(action="read", target="http://x.org/More", assignee="http://x.org/staff")
     assert answer(policy([rule, other]), "http://x.org/More").permitted
+
+
+def test_one_policy_says_nobody_into_the_permissions_of_another():
+    staff = "http://x.org/staff"
+    reads = policy([permission(action="read", assignee=staff)], uid="http://x.org/a")
+    intruder = {"@id": "http://x.org/eve", "belongsTo": staff}
+    other = permission(action="read", target="http://x.org/d/Other", assignee=intruder)
+    texts = [reads, policy([other], uid="http://x.org/b")]
+    assert not answer(texts, who="http://x.org/eve").permitted
+
+
+def test_two_policies_of_one_uid_are_refused():
+    narrow = policy([permission(action="read", purpose="statistical")])
+    with pytest.raises(RequestError, match="D002"):
+        answer([READS, narrow])
 
 
 @pytest.mark.parametrize(
@@ -179,6 +211,12 @@ def test_a_certificate_of_another_policy_is_none(certificates):
     assert not answer(other, OUTPUT, certificates=certificates).permitted
 
 
+def test_a_certificate_that_lost_rows_is_none(certificates):
+    [certificate] = certificates
+    lost = certificate.model_copy(update={"rows_out": 5})
+    assert not answer(people_policy(), OUTPUT, certificates=[lost]).permitted
+
+
 @pytest.mark.parametrize("field", ["achieved", "asked"])
 def test_a_certificate_that_was_edited_is_none(certificates, field):
     [certificate] = certificates
@@ -232,6 +270,22 @@ def test_outputs_made_of_one_another_come_to_an_end():
         made("http://x.org/2", "http://x.org/d/b", "http://x.org/d/a"),
     ]
     assert not answer(texts, "http://x.org/d/a", who="http://x.org/nobody").permitted
+
+
+def test_a_long_chain_of_outputs_is_decided_in_a_moment(certificates):
+    policies, held = [], []
+    for n in range(30):
+        source, output = f"http://x.org/d/{n}", f"http://x.org/d/{n + 1}"
+        action = anonymize(method="k-anonymity", k=2, quasi=["age"])
+        action["refinement"][-1]["rightOperand"] = [f"{source}/age"]
+        rule = permission(action=action, target=source, output=output, assignee="http://x.org/z")
+        policies.append(read_policy(policy([rule], uid=f"http://x.org/{n}")))
+        proof = {"plan": make_plan(policies[-1]), "measurements": (TWO,)}
+        held.append(certificates[0].model_copy(update=proof))
+    first = policy([permission(action="read", target="http://x.org/d/0")], uid="http://x.org/first")
+    request = read_request(ANALYST, "read", ["http://x.org/d/30"], "marketing")
+    assert not decide(policies, held, request).permitted
+    assert decide([*policies, read_policy(first)], held, request).permitted
 
 
 def test_a_request_needs_iris():

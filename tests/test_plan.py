@@ -27,7 +27,7 @@ def catalog(tmp_path):
 
 def test_a_plan_names_every_column_once(catalog):
     plan = make_plan(read_policy(people_policy()), catalog)
-    assert plan.read.columns == plan.release.columns == ("age", "city", "disease")
+    assert plan.read.columns == plan.publish.columns == ("age", "city", "disease")
     assert plan.drop.identifiers == ("name",)
     assert plan.drop.unmentioned == ("phone",)
 

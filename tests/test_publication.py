@@ -66,7 +66,7 @@ def test_a_full_disk_leaves_nothing(people, monkeypatch):
 
 def test_what_a_killed_run_left_is_swept_away(people):
     out = people / "out"
-    dead = out / ".anonPeople.csv.999999999.abc"
+    dead = out / ".policy-engine.999999999.abc"
     dead.mkdir(parents=True)
     (dead / "anonPeople.csv").write_text("partial")
     apply(people, out)
@@ -75,7 +75,7 @@ def test_what_a_killed_run_left_is_swept_away(people):
 
 def test_what_a_running_process_stages_is_left_alone(people):
     out = people / "out"
-    alive = out / f".anonPeople.csv.{os.getpid()}.abc"
+    alive = out / f".policy-engine.{os.getpid()}.abc"
     alive.mkdir(parents=True)
     apply(people, out)
     assert alive.exists()
@@ -99,3 +99,27 @@ def test_an_unknown_ending_is_refused(tmp_path):
 @pytest.mark.parametrize(("like", "name"), [("parquet", "a.parquet"), ("memory", "a.csv")])
 def test_a_folder_gets_the_format_of_the_input(tmp_path, like, name):
     assert destination(tmp_path / "out", "http://x.org/a", like) == tmp_path / "out" / name
+
+
+def test_an_input_is_never_overwritten(released):
+    data = {DATASET: released / "release" / "anonPeople.csv"}
+    (released / "release" / "anonPeople.csv").write_bytes((released / "people.csv").read_bytes())
+    with pytest.raises(OutputError, match="is the input itself"):
+        apply_policy(
+            released / "policy.jsonld",
+            data,
+            released / "release" / "anonPeople.csv",
+            overwrite=True,
+        )
+
+
+def test_a_file_that_is_no_release_is_not_overwritten(people):
+    (people / "mine.csv").write_text("precious")
+    with pytest.raises(OutputError, match="is no release"):
+        apply(people, people / "mine.csv", overwrite=True)
+    assert (people / "mine.csv").read_text() == "precious"
+
+
+def test_a_name_too_long_for_the_disk_is_told(people):
+    with pytest.raises(OutputError, match="O002"):
+        apply(people, people / f"{'x' * 300}.csv")

@@ -16,9 +16,21 @@ from policy_engine.kernels.mondrian import Axis, Classes
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_STAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z?)$"
+_CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
+_STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9]{{2}})?$"
+_ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
 _TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
+_MOST_DIGITS = 100_000  # before the point, in a decimal number
+_LONGEST_CELL = 100_000
+_LONGEST_COLUMN = 1_000_000_000
 _EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
+
+
+_UNORDERED = (
+    *(pa.types.is_nested, pa.types.is_duration, pa.types.is_interval),
+    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary),
+    pa.types.is_binary_view,
+)
 
 
 @dataclass(frozen=True)
@@ -42,18 +54,25 @@ class Encoded:
 
     def values(self) -> NDArray[np.int32]:
         """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
-        return self.codes - np.int32(self.has_missing)
+        blank = sum(label == "" for label in self.labels[:2])  # an empty text is no value either
+        values: NDArray[np.int32] = np.maximum(self.codes - np.int32(blank), np.int32(-1))
+        return values
 
 
-def encode(name: str, column: pa.ChunkedArray, *, numbers: bool) -> Encoded:
+def encode(
+    name: str, column: pa.ChunkedArray, *, numbers: bool, generalised: bool = True
+) -> Encoded:
     """Encode a column. Texts that are all dates or times (ISO 8601) are read as such; with
-    `numbers`, texts that are all numbers too, as those of a file without types are.
+    `numbers`, texts that are all numbers too, as those of a file without types are. A column
+    that is not to be generalised needs no axis, and may hold infinite values.
 
     Raises DataError where the type has no order or equality (C009), or a value is infinite
     or outside the calendar (R004).
     """
     indices, values = _dictionary(name, column)
     keys, labels, is_ordered = _keys(name, values, numbers=numbers)
+    if generalised and keys.dtype.kind == "f" and np.isinf(keys).any():
+        raise _infinite(name)
     missing = _is_nan(keys)
     order, first = _unique(keys, labels, ~missing)
     has_missing = bool(missing.any()) or indices.null_count > 0
@@ -65,10 +84,21 @@ def encode(name: str, column: pa.ChunkedArray, *, numbers: bool) -> Encoded:
     return Encoded(
         codes=rank[rows],
         labels=np.array([*prefix, *labels[kept]], dtype=object),
-        position=np.concatenate([[0.0] * has_missing, _position(keys[kept], is_ordered)]),
+        position=np.concatenate(
+            [[0.0] * has_missing, _position(keys[kept], is_ordered and generalised)]
+        ),
         is_ordered=is_ordered,
         has_missing=has_missing,
     )
+
+
+def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return the rank of every row's text, which tells equal numbers written differently apart."""
+    if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
+        return np.zeros(len(column), dtype=np.int64)
+    indices, values = _dictionary("", column)
+    ranks = pc.rank(values.cast(pa.string())).take(indices).fill_null(0)
+    return np.asarray(ranks, dtype=np.int64)
 
 
 def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -82,8 +112,11 @@ def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([texts.cast(kind).take(indices)])
 
 
-def write_cells(column: Encoded, classes: Classes) -> pa.DictionaryArray:
-    """Return the generalised cell of every row, in the order of the classes (cells.py)."""
+def write_cells(name: str, column: Encoded, classes: Classes) -> pa.DictionaryArray:
+    """Return the generalised cell of every row, in the order of the classes (cells.py).
+
+    Raises DataError (R005) where a set would be too long to be written.
+    """
     codes = column.codes[classes.order]
     starts = classes.starts[:-1]
     missing = column.has_missing & (np.minimum.reduceat(codes, starts) == 0)
@@ -91,10 +124,24 @@ def write_cells(column: Encoded, classes: Classes) -> pa.DictionaryArray:
         cell, texts = _ranges(column, codes, starts, missing)
     else:
         cell, texts = _sets(column, codes, np.diff(classes.starts), missing)
+    _check_lengths(name, texts, cell, np.diff(classes.starts))
     rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
     empty = np.array([text is None for text in texts])[rows]
     dictionary = pa.array([text or "" for text in texts], pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(rows, mask=empty), dictionary)
+
+
+def _check_lengths(
+    name: str, texts: list[str | None], cell: NDArray[np.int64], sizes: NDArray[Any]
+) -> None:
+    lengths = np.array([len(text or "") for text in texts])
+    if lengths.max() > _LONGEST_CELL or (lengths[cell] * sizes).sum() > _LONGEST_COLUMN:
+        message = (
+            f"The texts of {name!r} differ so much that a set would take {lengths.max():,} "
+            f"characters. Allowed are {_LONGEST_CELL:,} in a cell."
+        )
+        hint = "Is the column an identifier? Else leave it out, or shorten its texts."
+        raise DataError.of("R005", message, hint)
 
 
 def _ranges(
@@ -145,12 +192,15 @@ def _body(body: str, missing: int) -> str:
 
 def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     """Return the rows as indices of distinct values, none of them unused or missing."""
-    kind = column.type
-    if not pa.types.is_dictionary(kind):
+    is_dictionary = pa.types.is_dictionary(column.type)
+    kind = column.type.value_type if is_dictionary else column.type
+    if any(is_kind(kind) for is_kind in _UNORDERED):
+        raise _unusable(name, kind)
+    if is_dictionary and any(chunk.dictionary.null_count for chunk in column.chunks):
+        column, is_dictionary = column.cast(kind), False
+    if not is_dictionary:
         if pa.types.is_float16(kind):
             column = column.cast(pa.float32())
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_duration(kind):
-            raise _unusable(name, kind)
         try:
             column = column.dictionary_encode()
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
@@ -192,18 +242,22 @@ def _keys(
     ):
         return labels, labels, False
     if pa.types.is_decimal(kind) or kind == pa.uint64():
-        return np.array([Decimal(label) for label in labels], dtype=object), labels, True
+        decimals = [Decimal(label) for label in labels]
+        if any(decimal.adjusted() > _MOST_DIGITS for decimal in decimals):
+            raise _infinite(name)
+        return np.array(decimals, dtype=object), labels, True
     if pa.types.is_temporal(kind):
         _check_calendar(name, labels)
         exact = (
             _times(values) if is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
         )
         return exact.cast(_same_width(kind)).cast(pa.int64()).to_numpy(), labels, True
-    keys = values.cast(kind).to_numpy(zero_copy_only=False)
-    if np.isinf(keys).any():
-        message = f"The column {name!r} holds infinite values. A range needs numbers with an end."
-        raise DataError.of("R004", message)
-    return keys, labels, True
+    return values.cast(kind).to_numpy(zero_copy_only=False), labels, True
+
+
+def _infinite(name: str) -> DataError:
+    message = f"The column {name!r} holds infinite values. A range needs numbers with an end."
+    return DataError.of("R004", message)  # type: ignore[return-value]
 
 
 def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.DataType]:
@@ -213,14 +267,18 @@ def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.Da
         return texts, pa.string()
     if numbers and _all_match(trimmed, _INTEGER) and pc.max(pc.binary_length(trimmed)).as_py() < 19:
         return trimmed, pa.int64()
-    if numbers and _all_match(trimmed, _NUMBER):
+    is_nan = pc.equal(pc.ascii_lower(trimmed), "nan")
+    figures = trimmed.filter(pc.invert(is_nan))
+    some_nan = len(figures) < len(trimmed) and _digits(figures) <= _EXACT_DIGITS
+    if numbers and _all_match(figures if some_nan else trimmed, _NUMBER):
         return trimmed, pa.float64()
     if _all_match(trimmed, _TIME):
         return trimmed, pa.time64("ns")
-    zoned = pc.any(pc.ends_with(trimmed, "Z")).as_py()
+    zone = "UTC" if pc.any(pc.match_substring_regex(trimmed, _ZONED)).as_py() else None
     for pattern, kind in (
         (_DATE, pa.date32()),
-        (_STAMP, pa.timestamp("ns", "UTC" if zoned else None)),
+        (_STAMP, pa.timestamp("ns", zone)),
+        (_STAMP, pa.timestamp("us", zone)),  # the years that nanoseconds do not reach
     ):
         if _all_match(trimmed, pattern) and _can_cast(trimmed, kind):
             return trimmed, kind
@@ -257,8 +315,8 @@ def _labels(values: pa.Array) -> NDArray[np.object_]:
     """Return the distinct values as text, without idle zeros behind the seconds."""
     texts = values if is_text(values.type) else values.cast(pa.string())
     if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
-        texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?)$", r"\1\2")
-        texts = pc.replace_substring_regex(texts, r"\.(Z?)$", r"\1")
+        texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?|[-+]\d{4})$", r"\1\2")
+        texts = pc.replace_substring_regex(texts, r"\.(Z?|[-+]\d{4})$", r"\1")
     return np.array(texts.to_pylist(), dtype=object)
 
 
@@ -314,4 +372,10 @@ def _position(keys: NDArray[Any], is_ordered: bool) -> NDArray[np.float64]:
     low, high = keys[0], keys[-1]
     if keys.dtype == object:
         return np.array([float((key - low) / (high - low)) for key in keys])
-    return (keys.astype(np.float64) - float(low)) / (float(high) - float(low))
+    if keys.dtype.kind == "f":
+        _, exponent = np.frexp(np.float64(max(abs(low), abs(high))))
+        scaled = np.ldexp(keys.astype(np.float64), -exponent)  # no difference overflows
+        return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
+    above = keys.astype(np.int64).view(np.uint64)
+    above = above - above[:1]  # exact, beyond 2^53 and over the whole range too
+    return np.asarray(above / above[-1])

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.catalog import MEMORY, make_catalog
 from policy_engine.engines import tables
-from policy_engine.engines.encoding import Encoded, encode, write_cells
+from policy_engine.engines.encoding import Encoded, encode, write_cells, written_order
 from policy_engine.engines.engine import Progress, Stored, silent
 from policy_engine.engines.reading_back import groups
 from policy_engine.errors import DataError, Problem
@@ -61,6 +62,7 @@ class LocalEngine:
                 field.name,
                 column,
                 numbers=tables.is_text_of_csv(field) or field.name in method.sensitive,
+                generalised=field.name in method.quasi_identifier,
             )
             for field, column in zip(table.schema, table.columns, strict=True)
         }
@@ -70,11 +72,16 @@ class LocalEngine:
             raise DataError(*problems)
         classes = self._partition(columns, method, constraint, rows)
         self._progress("generalising", 0, rows)
-        kept = [columns[name] for name in table.column_names if name not in method.quasi_identifier]
+        kept = [
+            keys
+            for name in table.column_names
+            if name not in method.quasi_identifier
+            for keys in (columns[name].codes, written_order(table.column(name)))
+        ]
         classes = _sorted_within(classes, kept)
         return pa.table(
             {
-                name: write_cells(columns[name], classes)
+                name: write_cells(name, columns[name], classes)
                 if name in method.quasi_identifier
                 else table.column(name).take(pa.array(classes.order))
                 for name in table.column_names
@@ -132,8 +139,8 @@ def _too_little(
     if rows < constraint.size:
         message = f"The table has {rows} rows, fewer than k, which is {constraint.size}."
         yield Problem("R002", message)
-    for name in sensitive:
-        found = len(columns[name].labels) - columns[name].has_missing
+    for name in sensitive if constraint.distinct > 1 else ():
+        found = int(columns[name].values().max()) + 1
         if found < constraint.distinct:
             message = (
                 f"The sensitive column {name!r} has {found} distinct values, "
@@ -142,12 +149,12 @@ def _too_little(
             yield Problem("R003", message, f"On this table, l can be at most {found}.")
 
 
-def _sorted_within(classes: mondrian.Classes, kept: list[Encoded]) -> mondrian.Classes:
+def _sorted_within(classes: mondrian.Classes, kept: list[NDArray[Any]]) -> mondrian.Classes:
     """Order the rows of each class by the values kept, so that input order leaves no trace."""
     if not kept:
         return classes
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
-    keys = [column.codes[classes.order] for column in reversed(kept)]
+    keys = [column[classes.order] for column in reversed(kept)]
     order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
     return mondrian.Classes(order, classes.starts)
 

@@ -1,15 +1,12 @@
 """A release read back: its cells parsed, its classes formed, the loss of each cell."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.cells import Cell, read_cell
 from policy_engine.engines.encoding import encode
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.grouping import Groups, classes_of
 
 
@@ -20,7 +17,7 @@ def groups(table: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) 
     """
     codes, losses = [], []
     for name in quasi:
-        cell_of, texts = _cells(table.column(name))
+        cell_of, texts = _cells(name, table.column(name))
         loss = _losses(name, [_cell(name, text) for text in texts])
         codes.append(cell_of)
         losses.append(loss[cell_of])
@@ -29,16 +26,21 @@ def groups(table: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) 
         class_of=class_of,
         count=count,
         sensitive={
-            name: encode(name, table.column(name), numbers=True).values() for name in sensitive
+            name: encode(name, table.column(name), numbers=True, generalised=False).values()
+            for name in sensitive
         },
         loss=np.column_stack(losses),
     )
 
 
-def _cells(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
+def _cells(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
     """Return the number of each row's cell, and the distinct cells; missing is one of them."""
     if not pa.types.is_dictionary(column.type):
-        column = column.cast(pa.string()).dictionary_encode()
+        try:
+            column = column.cast(pa.string()).dictionary_encode()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            message = f"The column {name!r} is of type {column.type}, which holds no cells."
+            raise CertificateError.of("V002", message) from None
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
@@ -68,31 +70,26 @@ def _losses(name: str, found: list[Cell]) -> NDArray[np.float64]:
         domain += any(cell.may_be_missing for cell in found)
         sizes = np.array([len(cell.values) + cell.may_be_missing for cell in found])
         return np.where(sizes > 1, sizes / max(domain, 1), 0.0)
-    low = _points(name, (cell.values[0] for cell in found if cell.values))
-    high = _points(name, (cell.values[-1] for cell in found if cell.values))
+    present = [bool(cell.values) for cell in found]
+    low, high = _ends(name, [cell for cell in found if cell.values])
     loss = np.zeros(len(found))
-    loss[[bool(cell.values) for cell in found]] = (high - low) / (high.max() - low.min())
+    loss[present] = high - low
     mixed = [bool(cell.values) and cell.may_be_missing for cell in found]
     return np.where(mixed, 1.0, loss)
 
 
-def _points(name: str, bounds: Iterable[str]) -> NDArray[np.float64]:
-    """Return the ends of ranges as numbers: numbers as they are, times by the clock."""
-    texts = pa.array(bounds, pa.string())
-    encoded = encode(name, pa.chunked_array([texts]), numbers=True)
-    if not encoded.is_ordered:
+def _ends(name: str, found: list[Cell]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and upper ends of cells, placed from 0 to 1 on the axis of the column."""
+    texts = pa.array([cell.values[end] for end in (0, -1) for cell in found], pa.string())
+    try:
+        encoded = encode(name, pa.chunked_array([texts]), numbers=True)
+    except DataError:
+        encoded = None
+    if encoded is None or not encoded.is_ordered:
         message = f"The column {name!r} holds ranges, and cells that lie on no axis with them."
         raise CertificateError.of("V002", message)
-    return _axis(texts)
-
-
-def _axis(texts: pa.Array) -> NDArray[np.float64]:
-    """Place numbers and times on an axis that both ends of the ranges share."""
-    number = pc.match_substring_regex(texts, r"^-?[0-9.]+([eE][-+]?[0-9]+)?$")
-    if pc.all(number).as_py():
-        return np.asarray(texts.cast(pa.float64()), dtype=np.float64)
-    clock = pc.match_substring_regex(texts, r"^[0-9]{2}:")
-    stamps = pc.if_else(clock, pc.binary_join_element_wise("1970-01-01 ", texts, ""), texts)
-    zoned = pc.any(pc.match_substring_regex(texts, r"(Z|[-+][0-9]{2}:?[0-9]{2})$")).as_py()
-    kind = pa.timestamp("us", "UTC") if zoned else pa.timestamp("us")
-    return np.asarray(stamps.cast(kind).cast(pa.int64()), dtype=np.float64)
+    low, high = np.split(encoded.position[encoded.codes], 2)
+    if (encoded.codes[: len(found)] > encoded.codes[len(found) :]).any():
+        message = f"The column {name!r} holds a range whose ends are not in order."
+        raise CertificateError.of("V002", message)
+    return low, high

@@ -5,7 +5,9 @@ import gzip
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,11 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import format_of
+from policy_engine.catalog import format_of, is_file, unreadable
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
+_BLOCK = 8_000_000  # bytes; no row may be longer
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
@@ -34,16 +37,15 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
         if format_of(path) == "parquet":
             return plain_texts(pq.read_table(path, columns=list(columns) if columns else None))
         return _read_csv(path, columns)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError):
+    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error):
         raise _explained(path) from None
-    except (OSError, EOFError) as error:
-        message = f"The file cannot be read: {_first_line(error)}"
-        raise DataError.of("C003", message, source=str(path)) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from None
 
 
 def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Return the names of a file's columns and its first rows; errors as `read_table`."""
-    if not path.is_file():
+    if not is_file(path):
         raise DataError.of("C002", f"There is no file {str(path)!r}.")
     table = read_table(path).slice(0, count)
     return tuple(table.column_names), list(zip(*table.to_pydict().values(), strict=True))
@@ -73,7 +75,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 def as_typed(table: pa.Table) -> pa.Table:
     """Return the table with every text column from a CSV file as what its values are."""
     columns = [
-        typed(column) if field.metadata and b"csv" in field.metadata else _plain(column)
+        typed(column) if is_text_of_csv(field) else _plain(column)
         for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
@@ -94,6 +96,9 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _plain_text(chunk: pa.Array) -> pa.Array:
+    if pa.types.is_float32(chunk.type) or pa.types.is_float64(chunk.type):
+        zero = pa.scalar(0.0, chunk.type)  # added to -0.0, it is 0.0
+        return pc.if_else(pc.is_nan(chunk), pa.scalar(None, chunk.type), pc.add(chunk, zero))
     if _plain_type(chunk.type) == _TEXT:
         values = chunk.dictionary.cast(pa.string())
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
@@ -129,9 +134,12 @@ class _Sink:
 
 
 def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
+    _check_quotes(path)
     names = columns or _header(path)
+    packing = "gzip" if format_of(path) == "csv.gz" else None
     table = pacsv.read_csv(
-        path,
+        pa.input_stream(path, compression=packing),
+        read_options=pacsv.ReadOptions(block_size=_BLOCK),
         parse_options=pacsv.ParseOptions(
             newlines_in_values=True, ignore_empty_lines=len(_header(path)) > 1
         ),
@@ -147,9 +155,26 @@ def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     )
 
 
+def _check_quotes(path: Path) -> None:
+    """Refuse a file in which a quoted cell is not closed: it would swallow the rows behind it."""
+    quotes = 0
+    with _open_bytes(path) as file:
+        while chunk := file.read(_BLOCK):
+            quotes += chunk.count(b'"')
+    if quotes % 2:
+        message = "A quoted cell is not closed: the file has an odd number of double quotes."
+        raise DataError.of("C010", message, source=str(path))
+
+
 def _header(path: Path) -> tuple[str, ...]:
     with _open_text(path) as text:
         return tuple(next(csv.reader(text), ()))
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    file: IO[bytes] = opener(path, "rb")
+    return file
 
 
 def _open_text(path: Path, errors: str = "strict") -> IO[str]:
@@ -175,24 +200,20 @@ def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
     with _open_text(path, errors="replace") as text:
         rows = csv.reader(text)
         expected = len(next(rows, ()))
-        for row in rows:
-            if row and len(row) != expected:
-                yield rows.line_num, len(row), expected
+        with suppress(csv.Error):  # a cell too long for Python's reader
+            for row in rows:
+                if row and len(row) != expected:
+                    yield rows.line_num, len(row), expected
 
 
 def _undecodable_line(path: Path) -> int:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "rb") as file:
+    with _open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode()
             except UnicodeDecodeError:
                 return number
     return 0
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{(str(error).splitlines() or [type(error).__name__])[0].rstrip('.')}."
 
 
 def _write_csv(table: pa.Table, file: Any) -> None:

@@ -1,5 +1,6 @@
 """Policies from files."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,14 +9,19 @@ from policy_engine.errors import DataError
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reader import read_policy
 
+Source = str | Path | Mapping[str, Any] | Policy
+"""A policy: the path of its file, its JSON as Python has it, or read already."""
 
-def load_policy(source: str | Path | Policy, contexts: Mapping[str, Any] | None = None) -> Policy:
-    """Return a policy, read from its file unless it is read already.
+
+def load_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
+    """Return a policy, read from its file or its JSON unless it is read already.
 
     Raises DataError where there is no such file, PolicyError where it is no valid policy.
     """
     if isinstance(source, Policy):
         return source
+    if isinstance(source, Mapping):
+        return read_policy(json.dumps(source), contexts=contexts)
     return read_policy(read_file(Path(source)), source=str(source), contexts=contexts)
 
 
@@ -25,6 +31,6 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
-    except OSError as error:
-        message = f"The file cannot be read: {error.strerror}."
+    except (OSError, ValueError) as error:
+        message = f"The file cannot be read: {getattr(error, 'strerror', None) or error}."
         raise DataError.of("C003", message, source=str(path)) from None

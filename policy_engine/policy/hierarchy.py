@@ -1,15 +1,16 @@
 """What is part of what: parties, assets, actions and purposes, each a directed graph."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal, get_args
-from urllib.parse import urlsplit
 
 from policy_engine import terms
 
 Part = Literal["party", "asset", "action", "purpose"]
 Edge = tuple[str, str]
+_COLUMN = re.compile(r"([^:/?#]+://[^/?#]+/[^?#]*[^/?#])/([^/?#]+)")
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -42,16 +43,16 @@ class Hierarchy:
         Empty where `wide` does not include `narrow`; one element where they are the same.
         Circles in the graph do no harm.
         """
-        ways: dict[str, tuple[str, ...]] = {narrow: (narrow,)}
+        below: dict[str, str] = {narrow: ""}
         queue = [narrow]
         for here in queue:
             if here == wide:
-                return ways[here]
+                return _way(below, here)
             # A column's name gives its dataset; a dataset's name gives nothing above it.
             dataset = _dataset(here) if part == "asset" and here == narrow else ()
             for up in (*self._above(part, here), *dataset):
-                if up not in ways:
-                    ways[up] = (*ways[here], up)
+                if up not in below:
+                    below[up] = here
                     queue.append(up)
         return ()
 
@@ -60,19 +61,37 @@ class Hierarchy:
         return bool(self.path(part, one, other) or self.path(part, other, one))
 
     def _above(self, part: Part, iri: str) -> Iterator[str]:
-        yield from (wide for narrow, wide in getattr(self, part) if narrow == iri)
+        yield from self._wider[part].get(iri, ())
         if part == "action":
-            yield from (wide for narrow, wide in _odrl_actions() if narrow == iri)
+            yield from _odrl_actions().get(iri, ())
+
+    @cached_property
+    def _wider(self) -> dict[Part, dict[str, list[str]]]:
+        return {part: _by_narrow(getattr(self, part)) for part in PARTS}
+
+
+def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    wider: dict[str, list[str]] = {}
+    for narrow, wide in edges:
+        wider.setdefault(narrow, []).append(wide)
+    return wider
+
+
+def _way(below: dict[str, str], top: str) -> tuple[str, ...]:
+    way = [top]
+    while below[way[-1]]:
+        way.append(below[way[-1]])
+    return tuple(reversed(way))
 
 
 def _dataset(iri: str) -> tuple[str, ...]:
     """Return the dataset that an IRI would be a column of, by its name; none for a host's."""
-    dataset, _, column = iri.rpartition("/")
-    return (dataset,) if column and urlsplit(dataset).path.strip("/") else ()
+    match = _COLUMN.fullmatch(iri)
+    return (match[1],) if match and match[2] not in (".", "..") else ()
 
 
 @cache
-def _odrl_actions() -> tuple[Edge, ...]:
-    """Return the inclusions of the ODRL vocabulary (section 3.5.2 and 4.3)."""
+def _odrl_actions() -> dict[str, list[str]]:
+    """Return the inclusions of the ODRL vocabulary (sections 3.5.2 and 4.3)."""
     actions = terms.instances(f"{terms.ODRL}Action").values()
-    return tuple((action.iri, wide) for action in actions for wide in action.iris("includedIn"))
+    return _by_narrow((one.iri, wide) for one in actions for wide in one.iris("includedIn"))

@@ -6,8 +6,10 @@ expanded as the JSON-LD 1.1 API says (section 5.1); the tests hold it against an
 implementation of that algorithm.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from policy_engine.errors import Place, Problem, did_you_mean, listed
@@ -16,6 +18,9 @@ from policy_engine.policy.text import Document, escape
 
 POINTER = "@index"
 """The key under which an expanded object holds its place in the text, a JSON pointer."""
+
+MAX_PROBLEMS = 100
+"""How many problems of one text are told at once."""
 
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
 _TOP_ONLY = ("@context", "@graph")
@@ -72,7 +77,8 @@ def expand(document: Document, contexts: Mapping[str, Any]) -> Graph:
             problems.append(Problem("P001", message, "", document.place(pointer)))
             continue
         context, wrong = read_contexts(document, top, pointer, contexts)
-        wrong = wrong or list(_check_object(document, top, pointer, context, is_top=True))
+        found = _check_object(document, top, pointer, context, is_top=True)
+        wrong = wrong or list(islice(found, MAX_PROBLEMS))
         problems += wrong
         if not wrong:
             nodes += _top_nodes(top, pointer, context)
@@ -149,6 +155,10 @@ def _check(
         message = "JSON-LD ignores a null, so a policy may not hold one."
         hint = "Remove the key or give it a value."
         yield Problem("P007", message, hint, document.place(pointer))
+    elif value == []:
+        message = "JSON-LD ignores an empty list, so a policy may not hold one."
+        hint = "Remove the key or give it a value."
+        yield Problem("P007", message, hint, document.place(pointer))
     elif isinstance(value, list):
         for step, item in enumerate(value):
             yield from _check(document, item, f"{pointer}/{step}", context)
@@ -160,7 +170,7 @@ def _check_object(
     document: Document, value: Mapping[str, Any], pointer: str, context: Context, *, is_top: bool
 ) -> Iterator[Problem]:
     iris = [context.key(key).iri for key in value]
-    for iri in (iri for iri in dict.fromkeys(iris) if iris.count(iri) > 1):
+    for iri in (iri for iri, times in Counter(iris).items() if times > 1):
         names = [key for key in value if context.key(key).iri == iri]
         message = f"The keys {listed(names)} mean the same, {iri}; one of them is allowed."
         place = document.place(f"{pointer}/{escape(names[1])}", of_key=True)

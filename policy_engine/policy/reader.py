@@ -361,6 +361,8 @@ def _literal(value: Any, kind: str) -> str | bool | int | float:
         return float(_matched(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", value))
     if name == "boolean":
         return _matched("true|false|1|0", value) in ("true", "1")
+    if kind not in ("", f"{terms.XSD}string", f"{terms.XSD}anyURI"):
+        raise ValueError(kind)
     return value
 
 

@@ -11,6 +11,8 @@ from policy_engine.errors import Place, PolicyError, Problem
 
 MAX_BYTES = 4_000_000
 MAX_DEPTH = 64
+MAX_VALUES = 500_000
+MAX_POINTER = 1_000
 MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -121,8 +123,11 @@ class _Reader:
 
     def _value(self, pointer: str, depth: int) -> Any:
         self.values[pointer] = self.position
-        if depth > MAX_DEPTH:
-            self._fail(f"The text is nested more than {MAX_DEPTH} levels deep.", code="J003")
+        if depth > MAX_DEPTH or len(pointer) > MAX_POINTER:
+            limits = f"{MAX_DEPTH} levels and {MAX_POINTER} characters of keys are allowed."
+            self._fail(f"The text is nested too deeply. {limits}", code="J003")
+        if len(self.values) > MAX_VALUES:
+            self._fail(f"The text has too many values. {MAX_VALUES:,} are allowed.", code="J003")
         start = self.text[self.position : self.position + 1]
         if start == "{":
             return self._object(pointer, depth)

@@ -56,9 +56,14 @@ class Walker:
                 message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
                 self.add("P007", message, "", node, prop, index)
             elif not is_absolute(iri) and not terms_too:
-                known = terms.instances(f"{_MC}purpose") if role == "purpose" else ()
-                hint = did_you_mean(iri, map(terms.local_name, known))
+                purposes = terms.instances(f"{_MC}purpose") if role == "purpose" else ()
+                hint = did_you_mean(iri, map(terms.local_name, purposes))
                 self.add("L006", *relative(iri, hint), node, prop, index)
+            elif role == "purpose" and _is_unknown_purpose(iri):
+                known = map(terms.local_name, terms.instances(f"{_MC}purpose"))
+                message = f"{terms.compact(iri)!r} is not a purpose of the MOSAICrOWN profile."
+                hint = did_you_mean(terms.local_name(iri), known)
+                self.add("P005", message, hint, node, prop, index)
             else:
                 found.append((iri, index))
                 named = Node(data, data.get(POINTER, ""))
@@ -146,6 +151,11 @@ class Walker:
         """Note a problem at a node, or at the nth value (or the key) of one of its properties."""
         place = self.graph.place(node, prop, index, of_key=of_key)
         self.problems.append(Problem(code, message, hint, place))
+
+
+def _is_unknown_purpose(iri: str) -> bool:
+    """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
+    return iri.startswith((_ODRL, _MC, terms.PE)) and iri not in terms.instances(f"{_MC}purpose")
 
 
 def _odrl_properties() -> set[str]:

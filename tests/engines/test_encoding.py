@@ -26,7 +26,7 @@ def seen(column):
 def cells(values, *parts, numbers=False):
     order = np.array([row for part in parts for row in part], dtype=np.int64)
     starts = np.cumsum([0, *map(len, parts)])
-    return write_cells(encoded(values, numbers=numbers), Classes(order, starts)).to_pylist()
+    return write_cells("c", encoded(values, numbers=numbers), Classes(order, starts)).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,8 @@ def test_encode_places_numbers_by_value_and_texts_by_rank():
         (["10:00", "10:00:00", "08:00:00.5"], ["08:00:00.5", "10:00"]),
         (["007", "7"], None),
         (["1", "x"], None),
-        (["1", "nan"], None),
+        (["1", "nan"], ["", "1"]),
+        (["1.2345678901234567", "NaN"], None),
         (["1,5", "2"], None),
         (["+5", "6"], None),
         (["2020-02-30", "2020-02-01"], None),

@@ -77,7 +77,7 @@ def test_given_context_that_is_no_context_is_refused(given):
     assert problems(policy, contexts={"http://g/": given}) == [("L005", "/@context/2")]
 
 
-@pytest.mark.parametrize("graph", ["x", 0, [{"@value": "x"}], [{"@list": []}], [[{}]]])
+@pytest.mark.parametrize("graph", ["x", 0, [{"@value": "x"}], [{"@list": [1]}], [[{}]]])
 def test_graph_that_holds_no_objects_is_refused(graph):
     assert problems({"@context": CONTEXT, "@graph": graph}) == [("L003", "/@graph")]
 
@@ -114,7 +114,9 @@ def test_literal_that_is_not_of_its_type_is_refused(text, kind):
 
 
 def test_empty_list_is_no_value():
-    assert rule_problems(**anonymize({"@list": []})) == [("P004", "/action/refinement/1")]
+    assert rule_problems(**anonymize({"@list": []})) == [
+        ("P007", "/action/refinement/1/rightOperand/@list")
+    ]
 
 
 def test_column_outside_the_target_is_not_called_missing_too():
