@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine import cells
+from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy
 from policy_engine.errors import DataError
 from policy_engine.kernels.mondrian import Axis, Classes
 
@@ -78,7 +79,7 @@ def encode(
     has_missing = bool(missing.any()) or indices.null_count > 0
     rank = np.zeros(len(keys) + 1, dtype=np.int32)
     rank[order] = np.cumsum(first) - 1 + has_missing
-    rows = indices.fill_null(len(keys)).to_numpy(zero_copy_only=False)
+    rows = to_numpy(indices.fill_null(len(keys)))
     kept = order[first]
     prefix = [""] if has_missing else []
     return Encoded(
@@ -127,8 +128,8 @@ def write_cells(name: str, column: Encoded, classes: Classes) -> pa.DictionaryAr
     _check_lengths(name, texts, cell, np.diff(classes.starts))
     rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
     empty = np.array([text is None for text in texts])[rows]
-    dictionary = pa.array([text or "" for text in texts], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(rows, mask=empty), dictionary)
+    dictionary = from_texts([text or "" for text in texts])
+    return pa.DictionaryArray.from_arrays(from_numpy(rows, empty), dictionary)
 
 
 def _check_lengths(
@@ -209,12 +210,12 @@ def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]
     if isinstance(encoded, pa.ChunkedArray):
         encoded = pa.concat_arrays(encoded.chunks)
     used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
-    used[encoded.indices.drop_null().to_numpy(zero_copy_only=False)] = True
-    used &= encoded.dictionary.is_valid().to_numpy(zero_copy_only=False)
+    used[to_numpy(encoded.indices.drop_null())] = True
+    used &= to_numpy(encoded.dictionary.is_valid())
     if used.all():
         return encoded.indices, encoded.dictionary
-    position = pa.array(np.cumsum(used) - 1, mask=~used)
-    return position.take(encoded.indices), encoded.dictionary.filter(pa.array(used))
+    position = from_numpy(np.cumsum(used) - 1, ~used)
+    return position.take(encoded.indices), encoded.dictionary.filter(from_numpy(used))
 
 
 def _unusable(name: str, kind: pa.DataType) -> DataError:
@@ -251,8 +252,8 @@ def _keys(
         exact = (
             _times(values) if is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
         )
-        return exact.cast(_same_width(kind)).cast(pa.int64()).to_numpy(), labels, True
-    return values.cast(kind).to_numpy(zero_copy_only=False), labels, True
+        return to_numpy(exact.cast(_same_width(kind)).cast(pa.int64())), labels, True
+    return to_numpy(values.cast(kind)), labels, True
 
 
 def _infinite(name: str) -> DataError:

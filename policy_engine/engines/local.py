@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.catalog import MEMORY, make_catalog
 from policy_engine.engines import tables
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.encoding import Encoded, encode, write_cells, written_order
 from policy_engine.engines.engine import Progress, Stored, silent
 from policy_engine.engines.reading_back import groups
@@ -83,7 +84,7 @@ class LocalEngine:
             {
                 name: write_cells(name, columns[name], classes)
                 if name in method.quasi_identifier
-                else table.column(name).take(pa.array(classes.order))
+                else table.column(name).take(from_numpy(classes.order))
                 for name in table.column_names
             },
             schema=_schema(table, method.quasi_identifier),

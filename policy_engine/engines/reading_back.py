@@ -5,6 +5,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.cells import Cell, read_cell
+from policy_engine.engines.arrays import from_texts, to_numpy
 from policy_engine.engines.encoding import encode
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.grouping import Groups, classes_of
@@ -45,7 +46,7 @@ def _cells(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     texts = whole.dictionary.cast(pa.string()).to_pylist()
-    rows = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    rows = to_numpy(whole.indices.fill_null(len(texts)))
     missing = [None] if whole.null_count else []
     return rows.astype(np.int32), [*texts, *missing]
 
@@ -80,7 +81,7 @@ def _losses(name: str, found: list[Cell]) -> NDArray[np.float64]:
 
 def _ends(name: str, found: list[Cell]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the lower and upper ends of cells, placed from 0 to 1 on the axis of the column."""
-    texts = pa.array([cell.values[end] for end in (0, -1) for cell in found], pa.string())
+    texts = from_texts([cell.values[end] for end in (0, -1) for cell in found])
     try:
         encoded = encode(name, pa.chunked_array([texts]), numbers=True)
     except DataError:

@@ -17,6 +17,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.catalog import format_of, is_file, unreadable
+from policy_engine.engines.arrays import from_texts
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
@@ -223,9 +224,8 @@ def _write_csv(table: pa.Table, file: Any) -> None:
     for batch in table.to_batches(max_chunksize=_BATCH):
         columns = [_csv_text(column, missing) for column in batch.columns]
         if len(batch):
-            ends = pa.array(["\n"] * len(batch))
-            lines = pc.binary_join_element_wise(*columns, ",")
-            file.write(pc.binary_join_element_wise(lines, ends, "").buffers()[2])
+            last = pc.binary_join_element_wise(columns[-1], "\n", "")
+            file.write(pc.binary_join_element_wise(*columns[:-1], last, ",").buffers()[2])
 
 
 def _csv_text(column: pa.Array, missing: str) -> pa.Array:
@@ -234,7 +234,7 @@ def _csv_text(column: pa.Array, missing: str) -> pa.Array:
         missing if text is None else _quoted(text)
         for text in encoded.dictionary.cast(pa.string()).to_pylist()
     ]
-    return pa.array(texts, pa.string()).take(encoded.indices).fill_null(missing)
+    return from_texts(texts).take(encoded.indices).fill_null(missing)
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,36 @@
+"""Arrays between Arrow and numpy, straight.
+
+`pyarrow.array` and `Array.to_numpy` first import pandas wherever it is installed, a third of a
+second that nothing here needs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def to_numpy(array: pa.Array) -> NDArray[Any]:
+    """Return a primitive array without missing values as numpy sees it, without a copy."""
+    if pa.types.is_boolean(array.type):
+        return to_numpy(array.cast(pa.uint8())).astype(np.bool_)
+    return np.from_dlpack(array)
+
+
+def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return a one-dimensional numpy array as an Arrow array, missing where the mask says so."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else values
+    present = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [present, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def from_texts(texts: Sequence[str]) -> pa.Array:
+    """Return texts as an Arrow array of strings."""
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
