@@ -1,7 +1,8 @@
 """Arrays between Arrow and numpy, straight.
 
-`pyarrow.array` and `Array.to_numpy` first import pandas wherever it is installed, a third of a
-second that nothing here needs.
+`pyarrow.array`, `pyarrow.scalar` (also where a constant is given to a function of its compute
+module) and `Array.to_numpy` first import pandas wherever it is installed: a third of a second
+that nothing here needs.
 """
 
 from collections.abc import Sequence
@@ -12,11 +13,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 
-def to_numpy(array: pa.Array) -> NDArray[Any]:
-    """Return a primitive array without missing values as numpy sees it, without a copy."""
+def to_numpy(array: pa.Array, missing: float = 0) -> NDArray[Any]:
+    """Return a primitive array as numpy has it, with `missing` where there is no value.
+
+    Without missing values, nothing is copied.
+    """
     if pa.types.is_boolean(array.type):
-        return to_numpy(array.cast(pa.uint8())).astype(np.bool_)
-    return np.from_dlpack(array)
+        return to_numpy(array.cast(pa.uint8()), missing).astype(np.bool_)
+    if array.null_count == 0:
+        return np.from_dlpack(array)
+    data = np.frombuffer(array.buffers()[1], dtype=array.type.to_pandas_dtype())
+    here = data[array.offset : array.offset + len(array)]
+    return np.where(to_numpy(array.is_valid()), here, np.array(missing, dtype=here.dtype))
 
 
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
@@ -34,3 +42,8 @@ def from_texts(texts: Sequence[str]) -> pa.Array:
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def constant(text: str) -> pa.Scalar:
+    """Return a text as an Arrow scalar."""
+    return from_texts([text])[0]

@@ -79,7 +79,7 @@ def encode(
     has_missing = bool(missing.any()) or indices.null_count > 0
     rank = np.zeros(len(keys) + 1, dtype=np.int32)
     rank[order] = np.cumsum(first) - 1 + has_missing
-    rows = to_numpy(indices.fill_null(len(keys)))
+    rows = to_numpy(indices, missing=len(keys))
     kept = order[first]
     prefix = [""] if has_missing else []
     return Encoded(
@@ -98,8 +98,8 @@ def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:
     if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
         return np.zeros(len(column), dtype=np.int64)
     indices, values = _dictionary("", column)
-    ranks = pc.rank(values.cast(pa.string())).take(indices).fill_null(0)
-    return np.asarray(ranks, dtype=np.int64)
+    ranks = pc.rank(values.cast(pa.string())).take(indices)
+    return to_numpy(ranks).astype(np.int64)
 
 
 def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -268,7 +268,7 @@ def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.Da
         return texts, pa.string()
     if numbers and _all_match(trimmed, _INTEGER) and pc.max(pc.binary_length(trimmed)).as_py() < 19:
         return trimmed, pa.int64()
-    is_nan = pc.equal(pc.ascii_lower(trimmed), "nan")
+    is_nan = pc.match_substring_regex(trimmed, "^[nN][aA][nN]$")
     figures = trimmed.filter(pc.invert(is_nan))
     some_nan = len(figures) < len(trimmed) and _digits(figures) <= _EXACT_DIGITS
     if numbers and _all_match(figures if some_nan else trimmed, _NUMBER):
@@ -306,9 +306,8 @@ def _digits(texts: pa.Array) -> int:
 
 def _times(texts: pa.Array) -> pa.Array:
     """Return times of day, which Arrow does not read itself."""
-    seconds = pc.equal(pc.binary_length(texts), 5)
-    full = pc.if_else(seconds, pc.binary_join_element_wise(texts, ":00", ""), texts)
-    stamps = pc.binary_join_element_wise("1970-01-01 ", full, "")
+    with_seconds = pc.replace_substring_regex(texts, "^([0-9]{2}:[0-9]{2})$", r"\1:00")
+    stamps = pc.replace_substring_regex(with_seconds, "^", "1970-01-01 ")
     return stamps.cast(pa.timestamp("ns")).cast(pa.time64("ns"))
 
 

@@ -46,7 +46,7 @@ def _cells(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     texts = whole.dictionary.cast(pa.string()).to_pylist()
-    rows = to_numpy(whole.indices.fill_null(len(texts)))
+    rows = to_numpy(whole.indices, missing=len(texts))
     missing = [None] if whole.null_count else []
     return rows.astype(np.int32), [*texts, *missing]
 

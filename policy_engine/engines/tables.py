@@ -3,6 +3,7 @@
 import csv
 import gzip
 import hashlib
+import math
 import os
 import re
 import zlib
@@ -11,13 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.catalog import format_of, is_file, unreadable
-from policy_engine.engines.arrays import from_texts
+from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
@@ -98,8 +100,8 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 def _plain_text(chunk: pa.Array) -> pa.Array:
     if pa.types.is_float32(chunk.type) or pa.types.is_float64(chunk.type):
-        zero = pa.scalar(0.0, chunk.type)  # added to -0.0, it is 0.0
-        return pc.if_else(pc.is_nan(chunk), pa.scalar(None, chunk.type), pc.add(chunk, zero))
+        values = to_numpy(chunk, missing=math.nan)
+        return from_numpy(values + values.dtype.type(0), np.isnan(values))  # -0.0 + 0 is 0.0
     if _plain_type(chunk.type) == _TEXT:
         values = chunk.dictionary.cast(pa.string())
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
@@ -224,8 +226,9 @@ def _write_csv(table: pa.Table, file: Any) -> None:
     for batch in table.to_batches(max_chunksize=_BATCH):
         columns = [_csv_text(column, missing) for column in batch.columns]
         if len(batch):
-            last = pc.binary_join_element_wise(columns[-1], "\n", "")
-            file.write(pc.binary_join_element_wise(*columns[:-1], last, ",").buffers()[2])
+            last = pc.binary_join_element_wise(columns[-1], constant("\n"), constant(""))
+            lines = pc.binary_join_element_wise(*columns[:-1], last, constant(","))
+            file.write(lines.buffers()[2])
 
 
 def _csv_text(column: pa.Array, missing: str) -> pa.Array:
@@ -234,7 +237,8 @@ def _csv_text(column: pa.Array, missing: str) -> pa.Array:
         missing if text is None else _quoted(text)
         for text in encoded.dictionary.cast(pa.string()).to_pylist()
     ]
-    return from_texts(texts).take(encoded.indices).fill_null(missing)
+    rows = to_numpy(encoded.indices, missing=len(texts))
+    return from_texts([*texts, missing]).take(from_numpy(rows))
 
 
 def _quoted(text: str) -> str:
