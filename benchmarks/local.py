@@ -22,6 +22,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+PEERS = (
+    (
+        "adult8",
+        30_162,
+        "sex age race marital-status education native-country workclass occupation",
+        "salary-class",
+    ),
+    ("hosp", 163_065, "age zip3 los weight sex state admission", "diagnosis"),
+    ("acs", 1_000_000, "STATEFIP AGE EDUC OCC", "INCTOT"),
+)
+"""Tables on which other tools were measured: rows, quasi-identifiers, sensitive column."""
+
 COMMAND = [sys.executable, "-m", "policy_engine"]
 
 
@@ -124,33 +136,44 @@ def tables(folder, rows):
             yield name, SHARED / "data" / data, policy, iri
         else:
             print(f"MISSING: {data} does not lie in {SHARED / 'data'}")
-    generator = SHARED / "peers" / "gen_acs.py"
+    for name, size, quasi, sensitive in PEERS:
+        path = peer_table(name, folder, min(size, rows))
+        for k in (5, 100) if path else ():
+            iri = f"http://example.com/{name}"
+            policy = k_anonymity(folder, iri, k, quasi.split(), sensitive)
+            yield f"{name} {min(size, rows):,} k={k}", path, policy, iri
+
+
+def peer_table(name, folder, rows):
+    """Return the table that other tools were measured on, made or found; None without it."""
+    if name == "adult8":
+        path = SHARED / "data" / "adult_arx.csv.gz"
+        return path if path.exists() else print(f"MISSING: {path}")
+    generator = SHARED / "peers" / f"gen_{name}.py"
     if not generator.exists():
-        print(f"MISSING: {generator}")
-        return
-    acs = folder / "acs.csv"
-    subprocess.run([sys.executable, generator, str(rows), acs], check=True, cwd=folder)
-    for k in (5, 100):
-        yield f"acs {rows:,} k={k}", acs, acs_policy(folder, k), "http://example.com/ACS"
+        return print(f"MISSING: {generator}")
+    path = folder / f"{name}.csv"
+    arguments = [str(rows), str(path)] if name == "acs" else []
+    subprocess.run([sys.executable, generator, *arguments], check=True, cwd=folder)
+    return path
 
 
-def acs_policy(folder, k):
-    """Write the policy of the census extract: k-anonymity of four quasi-identifiers."""
-    columns = [f"http://example.com/ACS/{name}" for name in ("STATEFIP", "AGE", "EDUC", "OCC")]
+def k_anonymity(folder, iri, k, quasi, sensitive):
+    """Write a policy of k-anonymity and return its path."""
     parts = {
         "method": ("eq", "k-anonymity"),
         "k": ("eq", k),
-        "quasi-identifier": ("isAllOf", columns),
-        "sensitive": ("isAllOf", ["http://example.com/ACS/INCTOT"]),
+        "quasi-identifier": ("isAllOf", [f"{iri}/{name}" for name in quasi]),
+        "sensitive": ("isAllOf", [f"{iri}/{sensitive}"]),
     }
     refinements = [
         {"leftOperand": f"mosaicrown:{name}", "operator": operator, "rightOperand": value}
         for name, (operator, value) in parts.items()
     ]
     policy = json.loads((ROOT / "policies" / "adult.jsonld").read_text())
-    policy["permission"][0]["target"] = "http://example.com/ACS"
+    policy["permission"][0]["target"] = iri
     policy["permission"][0]["action"][0]["refinement"] = refinements
-    path = folder / f"acs-{k}.jsonld"
+    path = folder / f"{iri.rpartition('/')[2]}-{k}.jsonld"
     path.write_text(json.dumps(policy))
     return path
 
