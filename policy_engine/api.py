@@ -5,19 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.catalog import Catalog, make_catalog
+from policy_engine.catalog import Catalog, is_file, is_folder, make_catalog
 from policy_engine.certificate import (
+    FILE_NAME,
     Certificate,
     certify,
     check,
     check_digest,
     load_certificate,
+    read_certificate,
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import OutputError
+from policy_engine.errors import CertificateError, OutputError
 from policy_engine.plan import Plan, make_plan
-from policy_engine.policy import Hierarchy, Policy, Source, load_policy
+from policy_engine.policy import Hierarchy, Policy, Source, load_policy, read_file
 from policy_engine.publication import Publication, destination
 from policy_engine.release import Release, existing_release, run_plan
 from policy_engine.transformation import check_transformation
@@ -118,14 +120,14 @@ def certify_output(
     """
     path = Path(output)
     plan = make_plan(load_policy(policy, contexts))
-    if path.is_dir():
+    if is_folder(path):
         path = _only_output(path)
     engine = _engine(Catalog(), silent)
     release = existing_release(plan, path)
     certificate = certify(release, engine)
     check(certificate, str(path))
-    beside = path.parent / "certificate.jsonld"
-    if beside.is_file() and (earlier := load_certificate(beside)).file == path.name:
+    earlier = _beside(path)
+    if earlier:
         check_digest(earlier, release.output)
     return certificate
 
@@ -168,6 +170,16 @@ def _published(release: Release, engine: "LocalEngine", place: Publication) -> V
     verified = _verified(release, engine, place.file)
     place.publish(verified.certificate)
     return verified
+
+
+def _beside(output: Path) -> Certificate | None:
+    """Return the certificate that lies beside an output and speaks of it, if there is one."""
+    file = output.parent / FILE_NAME
+    try:
+        found = read_certificate(read_file(file)) if is_file(file) else None
+    except CertificateError:
+        return None
+    return found if found and found.file == output.name else None
 
 
 def _only_output(folder: Path) -> Path:

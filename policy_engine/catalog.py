@@ -52,9 +52,17 @@ def make_catalog(data: Mapping[str, Any]) -> Catalog:
     Raises DataError where a file is missing, unreadable, of an unknown format or without a
     proper header.
     """
-    datasets, tables = [], {}
+    datasets: list[Dataset] = []
+    tables: dict[str, Any] = {}
+    if not isinstance(data, Mapping):
+        message = (
+            f"Data is given by IRI, as in {{iri: path or table}}. Given: a {type(data).__name__}."
+        )
+        raise DataError.of("C010", message)
     for name, source in data.items():
         iri = terms.canonical(name)
+        if any(iri == dataset.iri for dataset in datasets):
+            raise DataError.of("C010", f"Data for {iri!r} is given twice.")
         if isinstance(source, str | Path):
             datasets.append(_file(iri, Path(source)))
         else:
@@ -67,15 +75,23 @@ def make_catalog(data: Mapping[str, Any]) -> Catalog:
 
 def column_name(dataset: str, column: str) -> str | None:
     """Return the name of a dataset's column by its IRI, None for a column of another one."""
-    if not column.startswith(f"{dataset}/"):
+    if terms.dataset_of(column) != dataset:
         return None
-    return unquote(column.removeprefix(f"{dataset}/")) or None
+    return unquote(column.removeprefix(f"{dataset}/"))
 
 
 def is_file(path: Path) -> bool:
     """Tell whether there is such a file; DataError (C003) where that cannot be told."""
     try:
         return path.is_file()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is such a folder; DataError (C003) where that cannot be told."""
+    try:
+        return path.is_dir()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
 
@@ -102,10 +118,15 @@ def format_of(path: Path) -> Format:
 
 def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Problem]:
     """Yield a problem for each column that the dataset lacks, with the nearest names."""
-    for name in wanted:
-        if name not in dataset.columns:
-            message = f"{dataset.iri} has no column {name!r}. It has {listed(dataset.columns)}."
-            yield Problem("C005", message, did_you_mean(name, dataset.columns) or _hint(dataset))
+    missing = [name for name in wanted if name not in dataset.columns]
+    if len(missing) == len(wanted):
+        # What the first line holds may be a person's data: it is not quoted.
+        message = f"{dataset.iri} has none of the columns {listed(wanted)}."
+        yield Problem("C005", message, _hint(dataset) or "Has the file a header?")
+        return
+    for name in missing:
+        message = f"{dataset.iri} has no column {name!r}."
+        yield Problem("C005", message, did_you_mean(name, dataset.columns))
 
 
 def _hint(dataset: Dataset) -> str:
@@ -179,7 +200,7 @@ def _table(source: Any) -> Any:
         if type(source).__module__.partition(".")[0] == "pandas":
             return pa.Table.from_pandas(source, preserve_index=False)
         return pa.table(source)
-    except (TypeError, ValueError, pa.ArrowException) as error:
+    except (AttributeError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
         raise DataError.of("C010", message, hint) from None

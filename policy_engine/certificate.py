@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.catalog import MEMORY, is_file
+from policy_engine.catalog import MEMORY, is_file, is_folder
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
 from policy_engine.methods import Measurement
 from policy_engine.plan import Plan
+from policy_engine.policy import read_file
 from policy_engine.policy.text import read_json
 from policy_engine.release import Release
 
@@ -147,10 +148,10 @@ def load_certificate(path: Path) -> Certificate:
     without a file, CertificateError where it is no certificate (V005) or the output beside it
     is not the one that was certified (V004).
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = path / FILE_NAME if is_folder(path) else path
     if not is_file(file):
         raise DataError.of("C002", f"There is no certificate {str(file)!r}.")
-    certificate = read_certificate(file.read_bytes(), str(file))
+    certificate = read_certificate(read_file(file), str(file))
     output = file.parent / certificate.file
     if certificate.file and output.is_file():
         check_digest(certificate, Stored.of_file(output))

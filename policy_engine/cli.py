@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from policy_engine import terms
-from policy_engine.errors import PolicyEngineError, Problem, RequestError, locate
+from policy_engine.errors import (
+    PlanError,
+    PolicyEngineError,
+    PolicyError,
+    Problem,
+    RequestError,
+    locate,
+)
 
 if TYPE_CHECKING:
     from policy_engine.api import VerifiedRelease
@@ -119,7 +126,9 @@ def plan(
 @app.command()
 def apply(
     policy: PolicyArgument,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR_OR_FILE")],
+    output: Annotated[
+        Path, typer.Option("--output", metavar="DIR_OR_FILE", help="Where the release goes.")
+    ],
     data: DataOption,
     engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.LOCAL,  # noqa: ARG001
     overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
@@ -167,14 +176,17 @@ def show(
 @app.command()
 def certify(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file, or its folder.")],
-    policy: Annotated[Path, typer.Option("--policy", metavar="POLICY")],
+    policy: Annotated[
+        Path, typer.Option("--policy", metavar="POLICY", help="What the output has to hold.")
+    ],
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
     from policy_engine.api import certify_output  # noqa: PLC0415
 
-    certificate = certify_output(output, policy, _contexts(context))
+    with _unanswered(PolicyError, PlanError):
+        certificate = certify_output(output, policy, _contexts(context))
     if output_format is Format.JSON:
         _print_json(json.loads(certificate.to_jsonld()))
         return
@@ -185,11 +197,15 @@ def certify(
 
 @app.command()
 def decide(
-    policy: Annotated[list[Path], typer.Option("--policy", metavar="POLICY")],
+    policy: Annotated[
+        list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
+    ],
     assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
-    target: Annotated[list[str], typer.Option(metavar="IRI", help="What for; read together.")],
+    target: Annotated[
+        list[str], typer.Option(metavar="IRI", help="The asset; several are read together.")
+    ],
     action: Annotated[str, typer.Option(help="What to do with it.")] = "read",
-    purpose: Annotated[str, typer.Option(metavar="IRI", help="What it is for.")] = "",
+    purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
     certificate: Annotated[
         list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
     ] = [],  # noqa: B006
@@ -204,11 +220,13 @@ def decide(
     from policy_engine.policy import Hierarchy, read_file, read_hierarchy  # noqa: PLC0415
 
     contexts = _contexts(context)
-    facts = [
-        read_hierarchy(read_file(path), source=str(path), contexts=contexts) for path in hierarchy
-    ]
-    request = read_request(assignee, action, target, purpose)
-    decision = decide_request(policy, certificate, request, Hierarchy().joined(facts), contexts)
+    with _unanswered(PolicyEngineError):
+        facts = [
+            read_hierarchy(read_file(path), source=str(path), contexts=contexts)
+            for path in hierarchy
+        ]
+        request = read_request(assignee, action, target, purpose)
+        decision = decide_request(policy, certificate, request, Hierarchy().joined(facts), contexts)
     if output_format is Format.JSON:
         _print_json(decision.model_dump(mode="json"))
     else:
@@ -275,6 +293,8 @@ def main() -> NoReturn:
         app()
     except PolicyEngineError as error:
         typer.echo(str(error), err=True)
+        if "json" in sys.argv or "--format=json" in sys.argv:
+            _print_json({"problems": [*map(_plain, error.problems)]})
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("interrupted; nothing was written", err=True)
@@ -309,6 +329,16 @@ def _data(options: list[str], option_name: str = "--data") -> dict[str, str]:
     return found
 
 
+@contextmanager
+def _unanswered(*kinds: type[PolicyEngineError]) -> Iterator[None]:
+    """Have errors of these kinds end with 2: the question was not answered with a no (1)."""
+    try:
+        yield
+    except kinds as error:
+        error.exit_code = 2
+        raise
+
+
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
@@ -332,7 +362,7 @@ def _contexts(options: list[str]) -> dict[str, Any]:
 
 
 def _usage(message: str) -> PolicyEngineError:
-    return RequestError.of("D001", message)
+    return RequestError.of("U001", message)
 
 
 def _plain(problem: Problem) -> dict[str, Any]:

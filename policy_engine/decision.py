@@ -139,9 +139,17 @@ class _Case:
         """Return what counts for a policy's permissions: its own word and the caller's."""
         return (self.given or Hierarchy()).joined([policy.hierarchy])
 
+    def _is_void(self, policy: Policy) -> bool:
+        """Tell whether rules clash, by all that is known here, that may not (ODRL IM, 2.10)."""
+        return policy.conflict == "invalid" and any(
+            overlap(permission, prohibition, self.hierarchy)
+            for permission in policy.permissions
+            for prohibition in policy.prohibitions
+        )
+
     def _permits(self, policy: Policy) -> Iterator[Rule]:
         """Yield the rules of a policy that permit the whole request, one rule at a time."""
-        for rule in self._grants(policy):
+        for rule in self._grants(policy) if not self._is_void(policy) else ():
             if not list(self._missing(rule, policy)):
                 yield rule
 
@@ -243,7 +251,8 @@ class _Case:
                     yield says.join(map(terms.compact, ways[0]))
 
     def _nothing_permits(self) -> Decision:
-        misses = tuple(self._near_misses())
+        void = [f"{p.uid} is void: its rules clash" for p in self.policies if self._is_void(p)]
+        misses = (*void, *self._near_misses())
         nearest = f" The nearest, {misses[0]}." if misses else ""
         denied = self._deny(f"No rule permits it, and what no rule permits is denied.{nearest}")
         return denied.model_copy(update={"derivation": misses})

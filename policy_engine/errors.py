@@ -66,6 +66,7 @@ CODES = {
     "V004": "a file other than the certified one",
     "V005": "a certificate that cannot be read",
     "D001": "a request that names no IRI",
+    "U001": "a command line that cannot be understood",
     "H001": "a profile that is used but not named",
     "D002": "two policies with one uid",
     "X001": "a bug in the engine",

@@ -3,6 +3,7 @@
 import json
 import re
 import string
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,8 @@ ANNOTATIONS = (
 
 _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
+_HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
+_PORTS = {"http": ":80", "https": ":443"}
 _ENCODED = re.compile("%([0-9A-Fa-f]{2})")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
@@ -141,13 +144,42 @@ def canonical(iri: str) -> str:
     return _MENDED.get(iri, iri)
 
 
+def dataset_of(iri: str) -> str:
+    """Return the dataset that an IRI is a column of by its name, or nothing.
+
+    A column's IRI is its dataset's, a slash, and the name with `/`, `?` and `#` encoded. What
+    lies directly on a host is no column, for a host is no dataset.
+    """
+    dataset, slash, name = iri.rpartition("/")
+    is_name = bool(slash and name) and name not in (".", "..") and not set("?#") & set(name)
+    return dataset if is_name and not _HOST.fullmatch(dataset) and dataset[-1:] != "/" else ""
+
+
 def _one_spelling(iri: str) -> str:
-    iri = _ENCODED.sub(_decoded, iri)
-    scheme, colon, rest = iri.partition("://")
-    if colon:
-        end = re.search(r"[/?#]|$", rest).start()  # type: ignore[union-attr]  # $ always matches
-        iri = f"{scheme.lower()}://{rest[:end].lower()}{rest[end:]}"
-    return quote(iri, safe=_IRI_CHARACTERS)
+    iri = _ENCODED.sub(_decoded, unicodedata.normalize("NFC", iri.strip()))
+    scheme, colon, rest = iri.partition(":")
+    if not colon or "/" in scheme:
+        return iri
+    if rest.startswith("//"):
+        end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
+        host = rest[2:end].lower().removesuffix(_PORTS.get(scheme.lower(), ":"))
+        rest = f"//{host}{_without_dots(rest[end:])}"
+    return quote(f"{scheme.lower()}:{rest}", safe=_IRI_CHARACTERS)
+
+
+def _without_dots(path: str) -> str:
+    """Return a path, a query and a fragment without dot segments (RFC 3986, section 5.2.4)."""
+    end = re.search(r"[?#]|$", path).start()  # type: ignore[union-attr]
+    kept: list[str] = []
+    steps = path[:end].split("/")
+    for step in steps:
+        if step == "..":
+            kept = kept[:-1] if len(kept) > 1 else kept
+        elif step != ".":
+            kept.append(step)
+    if steps[-1] in (".", ".."):
+        kept.append("")
+    return "/".join(kept) + path[end:]
 
 
 def _decoded(match: re.Match[str]) -> str:

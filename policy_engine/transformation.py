@@ -126,7 +126,8 @@ def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator
         name = column_name(target, terms.canonical(str(value.value)))
         if name is None:
             message = f"{value.value!r} is not a column of the target. Its columns are {target}/..."
-            problems.append(Problem("M006", message, "", value.place))
+            hint = "In a name, / ? and # are written as %2F, %3F and %23."
+            problems.append(Problem("M006", message, hint, value.place))
         else:
             yield name
 

@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -107,6 +108,23 @@ def test_an_output_that_does_not_hold_is_refused(people, text, code):
     with pytest.raises(CertificateError) as caught:
         certify_output(people / "made.csv", people / "policy.jsonld")
     assert code in {problem.code for problem in caught.value.problems}
+
+
+def test_another_file_beside_a_certificate_is_measured_for_itself(released):
+    folder = released / "release"
+    good = (folder / "anonPeople.csv").read_text()
+    (folder / "good.csv").write_text(good)
+    (folder / "anonPeople.csv").write_text(good.replace("flu", "cold"))
+    assert certify_output(folder / "good.csv", released / "policy.jsonld").holds
+    (folder / "certificate.jsonld").write_text("{}")
+    assert certify_output(folder / "good.csv", released / "policy.jsonld").holds
+
+
+def test_a_policy_may_be_given_as_json():
+    text = people_policy()
+    assert load_policy(text).uid == load_policy(json.loads(text)).uid == "http://x.org/policy"
+    with pytest.raises(DataError, match="C010"):
+        load_policy(None)
 
 
 def test_an_output_without_rows_is_refused(people):

@@ -137,10 +137,29 @@ def test_format_of_tells_the_endings_that_are_known():
 def test_missing_columns_are_told_with_the_nearest():
     [problem] = missing_columns(("age", "nmae"), dataset("name", "age"))
     assert problem.code == "C005"
-    assert problem.message == f"{IRI} has no column 'nmae'. It has 'name' and 'age'."
+    assert problem.message == f"{IRI} has no column 'nmae'."
     assert problem.hint == "Did you mean 'name'?"
 
 
 def test_missing_columns_tell_of_other_separators():
     [problem] = missing_columns(("age",), dataset("name;age;city"))
     assert "separated by commas" in problem.hint
+
+
+def test_a_file_without_a_header_is_not_quoted():
+    rows = Dataset(IRI, "people.csv", "csv", ("Ann", "ann@example.com"))
+    [problem] = missing_columns(("name", "age"), rows)
+    assert "Has the file a header?" in problem.hint
+    assert "Ann" not in str(problem)
+
+
+@pytest.mark.parametrize("data", ["people.csv", None, [1], {IRI: 3}], ids=str)
+def test_data_that_is_no_data_by_iri_is_refused(data):
+    with pytest.raises(DataError, match="C010"):
+        make_catalog(data)
+
+
+def test_one_dataset_given_in_two_spellings_is_refused():
+    table = pa.table({"a": [1]})
+    with pytest.raises(DataError, match="given twice"):
+        make_catalog({IRI: table, IRI.replace("http", "HTTP"): table})

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -226,6 +227,33 @@ def test_a_mistake_is_a_coded_line_and_never_a_traceback(people):
     result = command("apply", "none.jsonld", "--data", "a=b", "--output", "out", cwd=people)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "C002 There is no file 'none.jsonld'.\n"
+
+
+def test_a_question_that_cannot_be_asked_is_not_answered_with_no(people):
+    (people / "bad.jsonld").write_text("{}")
+    asked = ["--policy", "bad.jsonld", "--assignee", ANALYST, "--target", DATASET]
+    result = command("decide", *asked, "--format", "json", cwd=people)
+    assert result.returncode == 2
+    assert json.loads(result.stdout)["problems"][0]["code"] == "L001"
+    result = command("certify", "people.csv", "--policy", "bad.jsonld", cwd=people)
+    assert (result.returncode, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["certify", "a" * 300, "--policy", "policy.jsonld"],
+        ["show", "b" * 300 + ".csv"],
+        ["apply", "policy.jsonld", "--data", f"{DATASET}=people.csv", "--output", "c" * 300],
+        ["validate", "d" * 300],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_name_that_no_disk_takes_is_told(people, arguments):
+    result = command(*arguments, cwd=people)
+    assert result.returncode == 2
+    assert re.search(r"[A-Z]\d{3} ", result.stdout + result.stderr)
+    assert "X001" not in result.stderr
 
 
 def test_our_own_bug_is_told_as_one(people):

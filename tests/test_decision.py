@@ -94,6 +94,47 @@ def test_no_spelling_of_a_column_slips_past_a_prohibition(column):
     assert not answer(text, f"HTTP://X.org/People/{column}").permitted
 
 
+@pytest.mark.parametrize(
+    ("asked", "banned"),
+    [
+        ("http://e.com/a/../X", "http://e.com/X"),
+        ("http://e.com/./X", "http://e.com/X"),
+        ("URN:data:X", "urn:data:X"),
+        ("http://e.com:80/X", "http://e.com/X"),
+        ("http://e.com/X#", "http://e.com/X"),
+        ("http://e.com/X?", "http://e.com/X"),
+        (" http://e.com/X", "http://e.com/X"),
+        ("http://e.com/e\u0301", "http://e.com/\u00e9"),
+        ("urn:d:D/ZIP", "urn:d:D"),
+        ("http://e.com/data#D/ZIP", "http://e.com/data#D"),
+        ("http://e.com/q?d=D/ZIP", "http://e.com/q?d=D"),
+        ("http://e.com/D/a/b", "http://e.com/D"),
+        ("http://e.com/ZIP", "http://e.com"),
+    ],
+)
+def test_a_prohibition_holds_however_its_target_is_written_or_parted(asked, banned):
+    permit = permission(action="read", target=asked)
+    ban = permission(action="read", target=banned)
+    assert answer(policy([permit]), asked).permitted
+    assert not answer(policy([permit], [ban]), asked).permitted
+
+
+@pytest.mark.parametrize("dataset", ["urn:d:D", "http://e.com/data#D", "http://e.com/D"])
+def test_columns_of_datasets_of_every_scheme_are_granted_with_them(dataset):
+    assert answer(policy([permission(action="read", target=dataset)]), f"{dataset}/ZIP").permitted
+
+
+def test_a_policy_whose_rules_clash_is_void_altogether():
+    group = permission(action="read", assignee="http://x.org/group")
+    other = permission(action="read", target="http://x.org/More")
+    text = policy([permission(action="read"), other], [group], conflict="invalid")
+    member = Hierarchy(party=((ANALYST, "http://x.org/group"),))
+    assert answer(text, "http://x.org/More").permitted
+    decision = answer(text, "http://x.org/More", hierarchy=member)
+    assert not decision.permitted
+    assert "is void" in decision.reason
+
+
 def test_one_spelling_of_an_iri_is_as_good_as_another():
     assert answer(READS, f"{DATASET}/%61ge").permitted
     spaced = policy([permission(action="read", target=f"{DATASET}/my age")])

@@ -235,7 +235,10 @@ def _keys(
         values, kind = _inferred(values.cast(pa.string()), numbers=numbers)
         if pa.types.is_floating(kind) and _digits(values) > _EXACT_DIGITS:
             kind = pa.decimal256(76)
-    labels = _labels(values)
+    try:
+        labels = _labels(values)
+    except pa.ArrowInvalid:  # a time zone that nobody knows
+        raise _unusable(name, kind) from None
     if (
         (is_text(values.type) and is_text(kind))
         or pa.types.is_null(kind)

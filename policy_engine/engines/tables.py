@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import format_of, is_file, unreadable
+from policy_engine.catalog import format_of, is_file, make_catalog, unreadable
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -50,8 +50,18 @@ def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any,
     """Return the names of a file's columns and its first rows; errors as `read_table`."""
     if not is_file(path):
         raise DataError.of("C002", f"There is no file {str(path)!r}.")
+    [dataset] = make_catalog({"": path}).datasets
     table = read_table(path).slice(0, count)
-    return tuple(table.column_names), list(zip(*table.to_pydict().values(), strict=True))
+    columns = [_shown(column) for column in table.columns]
+    return dataset.columns, list(zip(*columns, strict=True))
+
+
+def _shown(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values as text where Arrow has one for them, else as Python has them."""
+    try:
+        return column.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [str(value) for value in column]
 
 
 def write_table(table: pa.Table, path: Path) -> None:

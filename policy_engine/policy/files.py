@@ -14,7 +14,7 @@ Source = str | Path | Mapping[str, Any] | Policy
 
 
 def load_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
-    """Return a policy, read from its file or its JSON unless it is read already.
+    """Return a policy, read from its file or its JSON (as text or as Python has it).
 
     Raises DataError where there is no such file, PolicyError where it is no valid policy.
     """
@@ -22,6 +22,11 @@ def load_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Po
         return source
     if isinstance(source, Mapping):
         return read_policy(json.dumps(source), contexts=contexts)
+    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
+        return read_policy(source, contexts=contexts)
+    if not isinstance(source, str | Path):
+        message = f"A policy is a path, JSON or a Policy. Given: a {type(source).__name__}."
+        raise DataError.of("C010", message)
     return read_policy(read_file(Path(source)), source=str(source), contexts=contexts)
 
 

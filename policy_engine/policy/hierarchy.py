@@ -1,6 +1,5 @@
 """What is part of what: parties, assets, actions and purposes, each a directed graph."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -10,7 +9,6 @@ from policy_engine import terms
 
 Part = Literal["party", "asset", "action", "purpose"]
 Edge = tuple[str, str]
-_COLUMN = re.compile(r"([^:/?#]+://[^/?#]+/[^?#]*[^/?#])/([^/?#]+)")
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -49,15 +47,21 @@ class Hierarchy:
             if here == wide:
                 return _way(below, here)
             # A column's name gives its dataset; a dataset's name gives nothing above it.
-            dataset = _dataset(here) if part == "asset" and here == narrow else ()
-            for up in (*self._above(part, here), *dataset):
+            dataset = terms.dataset_of(here) if part == "asset" and here == narrow else ""
+            for up in (*self._above(part, here), *filter(None, [dataset])):
                 if up not in below:
                     below[up] = here
                     queue.append(up)
         return ()
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:
-        """Tell whether one of two IRIs includes the other."""
+        """Tell whether one of two IRIs includes the other, or may do so.
+
+        Of assets, one whose IRI goes on where the other ends may be a part of it: too much
+        rather than too little, since this is what prohibitions and outputs are found by.
+        """
+        if part == "asset" and (_goes_on(one, other) or _goes_on(other, one)):
+            return True
         return bool(self.path(part, one, other) or self.path(part, other, one))
 
     def _above(self, part: Part, iri: str) -> Iterator[str]:
@@ -68,6 +72,10 @@ class Hierarchy:
     @cached_property
     def _wider(self) -> dict[Part, dict[str, list[str]]]:
         return {part: _by_narrow(getattr(self, part)) for part in PARTS}
+
+
+def _goes_on(short: str, long: str) -> bool:
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("/", "?", "#")
 
 
 def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
@@ -82,12 +90,6 @@ def _way(below: dict[str, str], top: str) -> tuple[str, ...]:
     while below[way[-1]]:
         way.append(below[way[-1]])
     return tuple(reversed(way))
-
-
-def _dataset(iri: str) -> tuple[str, ...]:
-    """Return the dataset that an IRI would be a column of, by its name; none for a host's."""
-    match = _COLUMN.fullmatch(iri)
-    return (match[1],) if match and match[2] not in (".", "..") else ()
 
 
 @cache
