@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from policy_engine.certificate import (
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import CertificateError, OutputError
+from policy_engine.errors import CertificateError, DataError, OutputError
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import Hierarchy, Policy, Source, load_policy, read_file
 from policy_engine.publication import Publication, destination
@@ -51,12 +52,14 @@ class VerifiedRelease:
         return self.release.plan
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return the output as a pandas frame."""
+        """Return the output as a pandas frame. Raises DataError (C011) without pandas."""
+        _need("pandas")
         frame: pd.DataFrame = self.table.to_pandas()
         return frame
 
     def to_polars(self) -> "pl.DataFrame":
-        """Return the output as a polars frame."""
+        """Return the output as a polars frame. Raises DataError (C011) without polars."""
+        _need("polars")
         import polars as pl  # noqa: PLC0415 (only where it is asked for)
 
         frame = pl.from_arrow(self.table)
@@ -152,6 +155,12 @@ def _check_apart(output: Path, catalog: Catalog) -> None:
         if source.exists() and output.exists() and source.samefile(output):
             message = f"The output {str(output)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
+
+
+def _need(package: str) -> None:
+    if find_spec(package) is None:
+        hint = f"pip install 'policy-engine[{package}]'."
+        raise DataError.of("C011", f"{package} is not installed.", hint)
 
 
 def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":

@@ -53,6 +53,7 @@ CODES = {
     "C008": "bytes that are not UTF-8",
     "C009": "a column type that cannot be used",
     "C010": "data that cannot be understood as a table",
+    "C011": "a package that is not installed",
     "R001": "an empty table",
     "R002": "fewer rows than k",
     "R003": "fewer distinct sensitive values than l",
@@ -66,9 +67,9 @@ CODES = {
     "V004": "a file other than the certified one",
     "V005": "a certificate that cannot be read",
     "D001": "a request that names no IRI",
-    "U001": "a command line that cannot be understood",
-    "H001": "a profile that is used but not named",
     "D002": "two policies with one uid",
+    "H001": "a profile that is used but not named",
+    "U001": "a command line that cannot be understood",
     "X001": "a bug in the engine",
 }
 """What each code stands for. Codes are stable: they are never given a second meaning."""
@@ -169,6 +170,11 @@ def locate(problem: Problem, source: str) -> str:
     line_and_column = f"{problem.place.line}:{problem.place.column}" if problem.place.line else ""
     where = ":".join(part for part in (source, line_and_column) if part)
     return f"{where}: {problem}" if where else str(problem)
+
+
+def by_place(problem: Problem) -> tuple[int, int]:
+    """Return what problems of one text are sorted by."""
+    return problem.place.line, problem.place.column
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

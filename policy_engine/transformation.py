@@ -6,7 +6,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.catalog import column_name
-from policy_engine.errors import Place, PlanError, Problem, did_you_mean, listed
+from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.methods import Method, findings, method_class
 from policy_engine.policy import Action, Policy, Refinement, Rule
 from policy_engine.policy.clashes import overlap
@@ -91,7 +91,7 @@ def _method(policy: Policy, rule: Rule, action: Action) -> Method:
             hint = f"Add a refinement with the leftOperand mosaicrown:{finding.parameter}."
         problems.append(Problem(finding.code, finding.message, hint, place))
     if problems:
-        raise PlanError(*sorted(problems, key=_by_place), source=policy.source)
+        raise PlanError(*sorted(problems, key=by_place), source=policy.source)
     return kind(**values)
 
 
@@ -139,8 +139,3 @@ def _forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
             message = f"{prohibition.label()} prohibits what {rule.label()} permits."
             hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
             yield Problem("M008", message, hint, prohibition.place)
-
-
-def _by_place(problem: Problem) -> tuple[int, int]:
-    place: Place = problem.place
-    return place.line, place.column

@@ -10,6 +10,7 @@ from policy_engine.errors import (
     Place,
     PolicyError,
     Problem,
+    by_place,
     did_you_mean,
     listed,
 )
@@ -48,7 +49,7 @@ def read_policy(
     raw = text if isinstance(text, bytes) else text.encode()
     policy = reader.read(hashlib.sha256(raw).hexdigest(), source)
     if reader.problems or policy is None:
-        raise PolicyError(*sorted(reader.problems, key=_by_place), source=source)
+        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
     problems = [] if policy.conflict != "invalid" else list(clashes(policy))
     if problems:
         raise PolicyError(*problems, source=source)
@@ -68,12 +69,8 @@ def read_hierarchy(
         reader.reference(node)
     reader.refuse_unread()
     if reader.problems:
-        raise PolicyError(*sorted(reader.problems, key=_by_place), source=source)
+        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
     return reader.hierarchy()
-
-
-def _by_place(problem: Problem) -> tuple[int, int]:
-    return problem.place.line, problem.place.column
 
 
 class _Reader(Walker):
