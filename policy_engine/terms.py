@@ -6,7 +6,7 @@ import string
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -131,6 +131,7 @@ def local_name(iri: str) -> str:
     return iri.rstrip("/").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
 
 
+@lru_cache(maxsize=65_536)
 def canonical(iri: str) -> str:
     """Return the IRI that an old or misprinted one stands for; any other as it is.
 

@@ -177,9 +177,7 @@ def _check_object(
         yield Problem("L003", message, "", place)
     yield from _check_shape(document, set(iris), pointer)
     yield from _check_graph(document, value, pointer, context)
-    literal = {
-        iri: item for iri, item in zip(iris, value.values(), strict=True) if "@value" in iris
-    }
+    literal = dict(zip(iris, value.values(), strict=True)) if "@value" in iris else {}
     if not all(isinstance(literal.get(word, ""), str) for word in ("@type", "@language")):
         message = "A literal has one type or language, a name in a string."
         yield Problem("L003", message, "", document.place(pointer))

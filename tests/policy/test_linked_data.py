@@ -286,3 +286,9 @@ def test_expansion_is_that_of_pyld(name):
 @pytest.mark.parametrize("path", sorted(POLICIES.glob("*.jsonld")), ids=lambda path: path.stem)
 def test_expansion_of_a_shipped_policy_is_that_of_pyld(path):
     assert_expands_as_pyld_does(json.loads(path.read_text("utf-8")))
+
+
+def test_a_text_of_unknown_keys_is_refused_in_a_moment():
+    found = problems(**{f"key{n}": 1 for n in range(20_000)})
+    assert len(found) == 100
+    assert {code for code, _ in found} == {"L002"}
