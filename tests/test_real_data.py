@@ -1,7 +1,7 @@
 import warnings
+from collections import Counter
 from pathlib import Path
 
-import pyarrow.compute as pc
 import pytest
 
 from policy_engine import apply_policy, certify_output
@@ -45,11 +45,8 @@ def test_adult_loses_little(adult):
 
 @pytest.mark.filterwarnings("default:SKIPPED")
 def test_adult_keeps_its_incomes_and_generalises_its_ages(adult):
-    before = tables.read_table(DATA / "adult.csv.gz", ("income",))["income"].cast("string")
-    after = adult.table["income"]
-    assert pc.value_counts(before).to_pylist().sort(key=str) == pc.value_counts(
-        after
-    ).to_pylist().sort(key=str)
+    before = tables.read_table(DATA / "adult.csv.gz", ("income",))["income"].to_pylist()
+    assert Counter(adult.table["income"].to_pylist()) == Counter(before)
     ages = {read_cell(cell) for cell in adult.table["age"].unique().to_pylist()}
     assert all(17 <= int(cell.values[0]) <= int(cell.values[-1]) <= 90 for cell in ages)
 

@@ -18,6 +18,7 @@ from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import mondrian
 from policy_engine.kernels.constraint import Constraint
 from policy_engine.kernels.grouping import Groups
+from policy_engine.methods import Method
 from policy_engine.plan import Anonymize, Read
 
 
@@ -58,28 +59,18 @@ class LocalEngine:
         """
         method, rows = step.method, table.num_rows
         self._progress("encoding", 0, rows)
-        columns = {
-            field.name: encode(
-                field.name,
-                column,
-                numbers=tables.is_text_of_csv(field) or field.name in method.sensitive,
-                generalised=field.name in method.quasi_identifier,
-            )
-            for field, column in zip(table.schema, table.columns, strict=True)
-        }
+        columns = dict(_encoded(table, method))
         constraint = method.constraint()
         problems = list(_too_little(columns, rows, method.sensitive, constraint))
         if problems:
             raise DataError(*problems)
         classes = self._partition(columns, method, constraint, rows)
         self._progress("generalising", 0, rows)
-        kept = [
-            keys
-            for name in table.column_names
-            if name not in method.quasi_identifier
-            for keys in (columns[name].codes, written_order(table.column(name)))
-        ]
-        classes = _sorted_within(classes, kept)
+        kept = [name for name in table.column_names if name not in method.quasi_identifier]
+        classes = _sorted_within(
+            classes,
+            [k for name in kept for k in (columns[name].codes, written_order(table.column(name)))],
+        )
         return pa.table(
             {
                 name: write_cells(name, columns[name], classes)
@@ -120,7 +111,7 @@ class LocalEngine:
         return tables.as_typed(self.written)
 
     def _partition(
-        self, columns: dict[str, Encoded], method: Any, constraint: Constraint, rows: int
+        self, columns: dict[str, Encoded], method: Method, constraint: Constraint, rows: int
     ) -> mondrian.Classes:
         if mondrian.needs_compiling():
             self._progress("compiling the partitioner (once per installation)", 0, 0)
@@ -131,6 +122,15 @@ class LocalEngine:
             constraint,
             lambda settled: self._progress("partitioning", settled, rows),
         )
+
+
+def _encoded(table: pa.Table, method: Method) -> Iterator[tuple[str, Encoded]]:
+    for field, column in zip(table.schema, table.columns, strict=True):
+        name = field.name
+        # Sensitive texts are compared as the certificate will compare them, read from a file.
+        numbers = tables.is_text_of_csv(field) or name in method.sensitive
+        generalised = name in method.quasi_identifier
+        yield name, encode(name, column, numbers=numbers, generalised=generalised)
 
 
 def _too_little(
