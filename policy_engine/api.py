@@ -42,9 +42,13 @@ class VerifiedRelease:
 
     release: Release
     certificate: Certificate
-    table: "pa.Table"
     path: Path | None
     _engine: "LocalEngine" = field(repr=False)
+
+    @property
+    def table(self) -> "pa.Table":
+        """The output: its cells as text, the columns that were kept by their types."""
+        return self._engine.output()
 
     @property
     def plan(self) -> Plan:
@@ -172,7 +176,7 @@ def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":
 def _verified(release: Release, engine: "LocalEngine", path: Path | None) -> VerifiedRelease:
     certificate = certify(release, engine)
     check(certificate)
-    return VerifiedRelease(release, certificate, engine.output(), path, engine)
+    return VerifiedRelease(release, certificate, path, engine)
 
 
 def _published(release: Release, engine: "LocalEngine", place: Publication) -> VerifiedRelease:

@@ -92,8 +92,10 @@ def validate(
             }
         )
         if output_format is Format.TEXT:
-            for problem in problems or hints:
+            for problem in problems:
                 typer.echo(locate(problem, str(path)))
+            for hint in hints:
+                typer.echo(locate(hint, str(path)), err=True)
             if not problems:
                 typer.echo(f"{path}: valid")
     if output_format is Format.JSON:

@@ -65,9 +65,9 @@ class Publication:
         without the output that it speaks of, never an output without its certificate. Raises
         OutputError where the destination has been taken meanwhile, or cannot be written.
         """
-        self._check_free()
         staged = self._stage / FILE_NAME
         try:
+            self._check_free()
             with staged.open("w", encoding="utf-8") as file:
                 file.write(certificate.to_jsonld())
                 file.flush()

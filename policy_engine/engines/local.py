@@ -33,6 +33,7 @@ class LocalEngine:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.written: pa.Table = pa.table({})
+        self._output: pa.Table | None = None
 
     def read(self, step: Read) -> tuple[pa.Table, Stored]:
         """Read the columns of the input. Raises DataError where it is damaged or empty."""
@@ -84,7 +85,7 @@ class LocalEngine:
     def write(self, table: pa.Table, destination: Path | None) -> Stored:
         """Write the table to a file that does not exist yet, or keep it in memory."""
         self._progress("writing", 0, table.num_rows)
-        self.written = table
+        self.written, self._output = table, None
         if destination is None:
             return Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
         tables.write_table(table, destination)
@@ -93,7 +94,7 @@ class LocalEngine:
     def columns(self, stored: Stored) -> tuple[str, ...]:
         """Return the names of a stored table's columns."""
         if stored.location == MEMORY:
-            return tuple(self.output().column_names)
+            return tuple(self.written.column_names)
         [dataset] = make_catalog({"": stored.location}).datasets
         return dataset.columns
 
@@ -108,7 +109,9 @@ class LocalEngine:
 
     def output(self) -> pa.Table:
         """Return the table written last, its cells as text and all else by its type."""
-        return tables.as_typed(self.written)
+        if self._output is None:
+            self._output = tables.as_typed(self.written)
+        return self._output
 
     def _partition(
         self, columns: dict[str, Encoded], method: Method, constraint: Constraint, rows: int
