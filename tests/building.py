@@ -1,6 +1,8 @@
 """Small policies and tables for the tests, built rather than copied."""
 
 import json
+import subprocess
+import sys
 
 ODRL = "http://www.w3.org/ns/odrl.jsonld"
 MOSAICROWN = "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"
@@ -68,3 +70,17 @@ Dan,41,Oslo,cold,4
 Eve,60,Bern,flu,5
 Fay,61,Bern,cold,6
 """
+
+
+def modules_loaded_by(*arguments, cwd):
+    """Run a command in a process of its own; return the names of what it imported."""
+    code = (
+        f"import sys; sys.argv = {['policy-engine', *arguments]!r}\n"
+        "from policy_engine.cli import app\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(sys.modules))\n"
+    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd)
+    return set(result.stdout.splitlines()[-1].split())
