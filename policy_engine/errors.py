@@ -54,11 +54,30 @@ CODES = {
     "C009": "a column type that cannot be used",
     "C010": "data that cannot be understood as a table",
     "C011": "a package that is not installed",
+    "C012": "a taxonomy without a file",
+    "C013": "a key that is missing or too short",
+    "T001": "a text that is not a taxonomy in its format",
+    "T002": "an empty taxonomy",
+    "T003": "a taxonomy that is too large or too deep",
+    "T004": "a row with too many or too few levels",
+    "T005": "an empty label",
+    "T006": "a value that stands twice in a taxonomy",
+    "T007": "a generalised value with two parents",
+    "T008": "a circle of generalised values",
+    "T009": "a concept without a name of its own",
+    "T010": "a label that the taxonomy lacks",
+    "T011": "a way of generalising that does not fit the values",
+    "T012": "more problems than are shown",
     "R001": "an empty table",
     "R002": "fewer rows than k",
-    "R003": "fewer distinct sensitive values than l",
+    "R003": "a bound that the table as a whole does not hold",
     "R004": "a value that cannot be ordered",
     "R005": "a set with too many values to be of use",
+    "R006": "a generalization that the values do not bear",
+    "R007": "values that the taxonomy lacks",
+    "R008": "pseudonyms that link the rows of one person across classes",
+    "R009": "no generalisation within the limit on suppression",
+    "R010": "a lattice of generalisations too large to search",
     "O001": "an output that exists",
     "O002": "an output that cannot be written",
     "V001": "an equivalence class that breaks a bound",
@@ -66,6 +85,7 @@ CODES = {
     "V003": "rows lost or added",
     "V004": "a file other than the certified one",
     "V005": "a certificate that cannot be read",
+    "V006": "an output that cannot be measured without its input",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "H001": "a profile that is used but not named",
@@ -183,7 +203,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], last_word: str = "and") -> str:
     """Return names as `'a', 'b' and 'c'`."""
     *head, last = [repr(name) for name in names]
-    return f"{', '.join(head)} and {last}" if head else last
+    return f"{', '.join(head)} {last_word} {last}" if head else last
