@@ -1,12 +1,22 @@
 """The five verbs, from the text of a policy to an answer."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.catalog import Catalog, is_file, is_folder, make_catalog
+from policy_engine.catalog import (
+    Catalog,
+    find_taxonomies,
+    is_file,
+    is_folder,
+    make_catalog,
+    missing_columns,
+    unreadable,
+)
 from policy_engine.certificate import (
     FILE_NAME,
     Certificate,
@@ -19,11 +29,11 @@ from policy_engine.certificate import (
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import CertificateError, DataError, OutputError
-from policy_engine.plan import Plan, make_plan
+from policy_engine.plan import CellStyle, Plan, make_plan
 from policy_engine.policy import Hierarchy, Policy, Source, load_policy, read_file
 from policy_engine.publication import Publication, destination
 from policy_engine.release import Release, existing_release, run_plan
-from policy_engine.transformation import check_transformation
+from policy_engine.transformation import check_transformation, transformation, transforms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.engines.local import LocalEngine
+    from policy_engine.suggestion import Suggestion
 
 
 @dataclass(frozen=True)
@@ -98,17 +109,23 @@ def apply_policy(
     overwrite: bool = False,
     progress: Progress = silent,
     contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    cells: CellStyle = "text",
 ) -> VerifiedRelease:
     """Anonymise data as a policy asks, prove it on the output, and release it.
 
-    `data` maps dataset IRIs to paths or tables. With an `output`, a file or a folder, the
-    release is written there beside its certificate; else it stays in memory. Raises a
-    PolicyEngineError of the stage that found a problem; then nothing is written.
+    `data` maps dataset IRIs to paths or tables, `taxonomies` the names that the policy has for
+    them to paths or `Taxonomy` values; those that lie beside the policy are found by
+    themselves. `key` makes pseudonyms: bytes, or the path of a file that holds them. With an
+    `output`, a file or a folder, the release is written there beside its certificate; else it
+    stays in memory. Raises a PolicyEngineError of the stage that found a problem; then nothing
+    is written.
     """
     read = load_policy(policy, contexts)
-    catalog = make_catalog(data)
-    plan = make_plan(read, catalog)
-    engine = _engine(catalog, progress)
+    catalog = _catalog(read, data, taxonomies)
+    plan = make_plan(read, catalog, cells=cells)
+    engine = _engine(catalog, progress, key)
     if output is None:
         return _verified(run_plan(plan, engine), engine, None)
     file = destination(Path(output), plan.publish.asset, plan.read.format)
@@ -117,26 +134,72 @@ def apply_policy(
         return _published(run_plan(plan, engine, place.staged), engine, place)
 
 
+def plan_policy(
+    policy: Source,
+    data: Mapping[str, Any] | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Return what would be done; bound to data where there is any."""
+    read = load_policy(policy, contexts)
+    return make_plan(read, _catalog(read, data, taxonomies) if data else None)
+
+
 def certify_output(
-    output: str | Path, policy: Source, contexts: Mapping[str, Any] | None = None
+    output: str | Path,
+    policy: Source,
+    contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
     Where a certificate lies beside the output and speaks of it, its digest is compared too.
-    Raises CertificateError where the output does not hold what the policy asks.
+    Where the policy has a unit of privacy, the output alone does not tell persons apart: with
+    `data`, and the `key` where there are pseudonyms, the release is made again and must be the
+    same, byte by byte. Raises CertificateError where the output does not hold what the policy asks.
     """
-    path = Path(output)
-    plan = make_plan(load_policy(policy, contexts))
+    path, read = Path(output), load_policy(policy, contexts)
+    catalog = _catalog(read, data or {}, taxonomies)
     if is_folder(path):
         path = _only_output(path)
-    engine = _engine(Catalog(), silent)
+    plan = make_plan(read, catalog if data else None)
     release = existing_release(plan, path)
-    certificate = certify(release, engine)
+    if plan.anonymize.columns.privacy_unit and data:
+        plan = make_plan(read, catalog, cells=_cells_of(path, plan))
+        certificate = _made_again(plan, path, _engine(catalog, silent, key))
+    else:
+        certificate = certify(release, _engine(catalog, silent))
     check(certificate, str(path))
+    check_digest(certificate, release.output)
     earlier = _beside(path)
     if earlier:
         check_digest(earlier, release.output)
     return certificate
+
+
+def _cells_of(path: Path, plan: Plan) -> CellStyle:
+    """Return how the ranges of an output are written."""
+    [output] = make_catalog({"": path}).datasets
+    return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
+
+
+def _made_again(plan: Plan, path: Path, engine: "LocalEngine") -> Certificate:
+    """Return the certificate of the release that a plan makes in the format of a file."""
+    with TemporaryDirectory() as folder:
+        return certify(run_plan(plan, engine, Path(folder) / path.name), engine)
+
+
+def _catalog(
+    policy: Policy, data: Mapping[str, Any], taxonomies: Mapping[str, Any] | None
+) -> Catalog:
+    """Return the data and the taxonomies that a policy needs; the latter from beside it, too."""
+    if not transforms(policy):
+        return make_catalog(data)
+    _, asked = transformation(policy)
+    folder = Path(policy.source).parent if policy.source else None
+    return make_catalog(data, find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder))
 
 
 def decide_request(
@@ -150,6 +213,25 @@ def decide_request(
     read = [load_policy(source, contexts) for source in policies]
     held = [c if isinstance(c, Certificate) else load_certificate(Path(c)) for c in certificates]
     return decide(read, held, request, hierarchy)
+
+
+def suggest_hierarchy(
+    table: str | Path | Any, column: str, kind: str | None = None
+) -> "Suggestion":
+    """Return a proposal for a generalisation hierarchy of a column, to be edited by a person.
+
+    `kind` forces quantiles, prefix, calendar or frequency; without it, the values decide.
+    Raises DataError where there is no such column, or its values do not bear the kind.
+    """
+    from policy_engine.engines.tables import counted  # noqa: PLC0415 (slow to import)
+    from policy_engine.suggestion import suggest  # noqa: PLC0415
+
+    catalog = make_catalog({"the table": table})
+    [dataset] = catalog.datasets
+    problems = list(missing_columns((column,), dataset))
+    if problems:
+        raise DataError(*problems, source=dataset.location)
+    return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
 
 
 def _check_apart(output: Path, catalog: Catalog) -> None:
@@ -167,10 +249,27 @@ def _need(package: str) -> None:
         raise DataError.of("C011", f"{package} is not installed.", hint)
 
 
-def _engine(catalog: Catalog, progress: Progress) -> "LocalEngine":
+def _engine(
+    catalog: Catalog, progress: Progress, key: str | Path | bytes | None = None
+) -> "LocalEngine":
     from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-    return LocalEngine(catalog.tables, progress)
+    return LocalEngine(catalog.tables, progress, catalog.taxonomies, _key(key))
+
+
+def _key(given: str | Path | bytes | None) -> bytes | None:
+    """Return the key that is given, or that the environment holds, without blanks around it."""
+    if given is None:
+        given = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
+    elif not isinstance(given, bytes):
+        path = Path(given)
+        if not is_file(path):
+            raise DataError.of("C013", f"There is no key file {str(path)!r}.")
+        try:
+            given = path.read_bytes()
+        except OSError as error:
+            raise unreadable(path, error) from None
+    return given.strip() if given else None
 
 
 def _verified(release: Release, engine: "LocalEngine", path: Path | None) -> VerifiedRelease:
@@ -208,5 +307,7 @@ __all__ = [
     "check_policy",
     "decide_request",
     "load_policy",
+    "plan_policy",
     "read_request",
+    "suggest_hierarchy",
 ]

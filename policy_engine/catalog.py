@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote, unquote
 
 from policy_engine import terms
 from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from policy_engine.taxonomy import Taxonomy
 
 Format = Literal["csv", "csv.gz", "parquet"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -28,10 +31,12 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The datasets at hand. `tables` holds those that are in memory, by IRI."""
+    """The datasets at hand. `tables` holds those that are in memory, by IRI, and `taxonomies`
+    those that the columns may be generalised by, by their name in the policy."""
 
     datasets: tuple[Dataset, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    taxonomies: Mapping[str, "Taxonomy"] = field(default_factory=dict, repr=False)
 
     def dataset(self, iri: str) -> Dataset:
         """Return the dataset of an IRI. Raises DataError (C001) where the catalog lacks it."""
@@ -43,8 +48,21 @@ class Catalog:
         message += f" Data is given for {listed(known)}." if known else ""
         raise DataError.of("C001", message, did_you_mean(iri, known) or f"Give {iri}=PATH.")
 
+    def digests(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return the sha-256 of taxonomies. Raises DataError (C012) with all that are not given."""
+        missing = [name for name in names if name not in self.taxonomies]
+        if missing:
+            problems = [
+                Problem("C012", f"No taxonomy is given for {name!r}.", f"Give {name}=FILE.")
+                for name in missing
+            ]
+            raise DataError(*problems)
+        return {name: self.taxonomies[name].digest for name in names}
 
-def make_catalog(data: Mapping[str, Any]) -> Catalog:
+
+def make_catalog(
+    data: Mapping[str, Any], taxonomies: Mapping[str, "Taxonomy"] | None = None
+) -> Catalog:
     """Return the catalog of the data given by IRI: paths, or tables in memory.
 
     A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
@@ -70,7 +88,41 @@ def make_catalog(data: Mapping[str, Any]) -> Catalog:
             names = tuple(tables[iri].column_names)
             _check_names(names, iri)
             datasets.append(Dataset(iri=iri, location=MEMORY, format="memory", columns=names))
-    return Catalog(datasets=tuple(datasets), tables=tables)
+    return Catalog(tuple(datasets), tables, taxonomies or {})
+
+
+def find_taxonomies(
+    names: tuple[str, ...], given: Mapping[str, Any], folder: Path | None
+) -> "dict[str, Taxonomy]":
+    """Return the taxonomies that a policy names: as given, by path or read already, else the
+    file of that name in the policy's own folder, or below it.
+
+    A name that leads out of the folder is never opened. Raises DataError where one cannot be
+    read; one that is neither given nor there is left out.
+    """
+    found = {}
+    for name in names:
+        source = given.get(name)
+        if source is None and folder and ":" not in name and ".." not in Path(name).parts:
+            source = folder / name if not Path(name).is_absolute() else None
+            source = source if source and is_file(source) else None
+        if source is not None:
+            found[name] = _taxonomy(source)
+    return found
+
+
+def _taxonomy(source: Any) -> "Taxonomy":
+    from policy_engine.taxonomy import read_taxonomy  # noqa: PLC0415 (imports numpy)
+
+    if not isinstance(source, str | Path):
+        return source  # type: ignore[no-any-return]
+    path = Path(source)
+    if not is_file(path):
+        raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
+    try:
+        return read_taxonomy(path.read_bytes(), path.name)
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def column_name(dataset: str, column: str) -> str | None:

@@ -5,7 +5,7 @@ import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,15 +18,19 @@ from policy_engine.policy import read_file
 from policy_engine.policy.text import read_json
 from policy_engine.release import Release
 
+if TYPE_CHECKING:
+    from policy_engine.kernels.grouping import Groups
+
 FILE_NAME = "certificate.jsonld"
 
 
 class Utility(BaseModel):
-    """What the output lost. All of it is read off the output; less is better.
+    """What the output lost, read off the output and the number of suppressed rows; less is better.
 
     `average_class_size` is in rows, `average_class_ratio` that over k (C_avg, LeFevre et al.
-    2006); `global_certainty_penalty` lies between 0 and 1; `discernability` is the sum of the
-    squared class sizes.
+    2006); `global_certainty_penalty` lies between 0 and 1, and `column_losses` are what it is
+    the mean of; `discernability` is the sum of the squared class sizes. The cells of
+    `perturbed` columns are representatives, off which no loss can be read.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -36,6 +40,8 @@ class Utility(BaseModel):
     average_class_ratio: float
     global_certainty_penalty: float
     discernability: int
+    column_losses: dict[str, float] = Field(default_factory=dict)
+    perturbed: tuple[str, ...] = ()
 
 
 class Certificate(BaseModel):
@@ -54,6 +60,7 @@ class Certificate(BaseModel):
     input_digest: str = ""
     rows_in: int | None = None
     rows_out: int
+    rows_suppressed: int = 0
     measurements: tuple[Measurement, ...]
     utility: Utility
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
@@ -76,27 +83,34 @@ def certify(release: Release, engine: Engine) -> Certificate:
     Returns the certificate whether or not the bounds hold; `check` insists on it. Raises
     CertificateError where the output has other columns than the plan releases (V002).
     """
-    plan, method = release.plan, release.plan.anonymize.method
+    plan, asked = release.plan, release.plan.anonymize
     _check_columns(release, engine)
-    groups = engine.group(release.output, method.quasi_identifier, method.sensitive)
-    k, rows = method.constraint().size, len(groups.class_of)
+    groups = engine.group(release.output, asked)
     return Certificate(
         plan=plan.without_path(),
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         input_digest=release.source.digest if release.source else "",
         rows_in=release.source.rows if release.source else None,
-        rows_out=rows,
-        measurements=method.measure(groups),
-        utility=Utility(
-            classes=groups.count,
-            average_class_size=rows / groups.count,
-            average_class_ratio=rows / groups.count / k,
-            global_certainty_penalty=groups.certainty_penalty(),
-            discernability=groups.discernability(),
-        ),
+        rows_out=len(groups.class_of),
+        rows_suppressed=release.suppressed,
+        measurements=tuple(asked.measure(groups, groups.ancestries)),
+        utility=_utility(groups, asked.k, release.suppressed),
         versions=_versions(),
         time=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+def _utility(groups: "Groups", k: int, suppressed: int) -> Utility:
+    rows = len(groups.class_of)
+    return Utility(
+        classes=groups.count,
+        average_class_size=rows / groups.count,
+        average_class_ratio=rows / groups.count / k,
+        global_certainty_penalty=groups.certainty_penalty(suppressed),
+        discernability=groups.discernability(suppressed),
+        column_losses=groups.column_losses(suppressed),
+        perturbed=tuple(name for name, loss in groups.loss.items() if loss is None),
     )
 
 
@@ -110,16 +124,24 @@ def check(certificate: Certificate, source: str = "") -> None:
 def _shortcomings(certificate: Certificate) -> Iterator[Problem]:
     for measured in certificate.measurements:
         if not measured.holds:
-            what = f"{measured.achieved} rows"
-            if measured.column:
-                what = f"{measured.achieved} distinct values of {measured.column!r}"
+            about = f" of {measured.column!r}" if measured.column else ""
             message = (
-                f"{measured.bound} is {measured.asked}, but class {measured.worst} "
-                f"of the output holds {what}."
+                f"{measured.bound}{about} is to be {measured.sense} {measured.asked:g}, but is "
+                f"{measured.achieved:g} in class {measured.worst} of the output."
             )
             yield Problem("V001", message)
-    if certificate.rows_in is not None and certificate.rows_in != certificate.rows_out:
-        message = f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}."
+    if certificate.rows_in is None:
+        return
+    left = certificate.rows_in - certificate.rows_suppressed
+    if left != certificate.rows_out:
+        message = (
+            f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}, of "
+            f"which {certificate.rows_suppressed} were suppressed."
+        )
+        yield Problem("V003", message)
+    most = certificate.plan.anonymize.recoding.max_suppression * certificate.rows_in
+    if certificate.rows_suppressed > most:
+        message = f"{certificate.rows_suppressed} rows are suppressed. Allowed are {int(most)}."
         yield Problem("V003", message)
 
 
@@ -174,6 +196,10 @@ def _is_file(release: Release) -> bool:
 
 def _check_columns(release: Release, engine: Engine) -> None:
     asked, found = set(release.plan.publish.columns), set(engine.columns(release.output))
+    for name in set(release.plan.anonymize.columns.quasi_names) - found:
+        ends = {f"{name}_low", f"{name}_high"}
+        if ends <= found:
+            found = (found - ends) | {name}
     problems = []
     if found - asked:
         message = (

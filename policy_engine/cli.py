@@ -14,6 +14,7 @@ import typer
 
 from policy_engine import terms
 from policy_engine.errors import (
+    OutputError,
     PlanError,
     PolicyEngineError,
     PolicyError,
@@ -33,6 +34,13 @@ app = typer.Typer(
 )
 
 
+hierarchies = typer.Typer(
+    help="Generalisation hierarchies: propose one for a column, to be edited by hand.",
+    no_args_is_help=True,
+)
+app.add_typer(hierarchies, name="hierarchy")
+
+
 class Format(StrEnum):
     """How to print: for people or for machines."""
 
@@ -44,6 +52,22 @@ class Engine(StrEnum):
     """Where to run."""
 
     LOCAL = "local"
+
+
+class Cells(StrEnum):
+    """How to write ranges."""
+
+    TEXT = "text"
+    BOUNDS = "bounds"
+
+
+class Kind(StrEnum):
+    """What a proposed hierarchy goes by."""
+
+    QUANTILES = "quantiles"
+    PREFIX = "prefix"
+    CALENDAR = "calendar"
+    FREQUENCY = "frequency"
 
 
 class Sample(StrEnum):
@@ -60,6 +84,12 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 ContextOption = Annotated[
     list[str],
     typer.Option("--context", metavar="URL=FILE", help="Your own copy of a JSON-LD context."),
+]
+TaxonomyOption = Annotated[
+    list[str],
+    typer.Option(
+        "--taxonomy", metavar="NAME=FILE", help="A taxonomy that does not lie beside the policy."
+    ),
 ]
 
 
@@ -107,16 +137,15 @@ def validate(
 def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Show what would be done, step by step; write nothing."""
-    from policy_engine.catalog import make_catalog  # noqa: PLC0415
-    from policy_engine.plan import make_plan  # noqa: PLC0415
-    from policy_engine.policy import load_policy  # noqa: PLC0415
+    from policy_engine.api import plan_policy  # noqa: PLC0415
 
-    catalog = make_catalog(_data(data)) if data else None
-    made = make_plan(load_policy(policy, _contexts(context)), catalog)
+    taxonomies = _data(taxonomy, "--taxonomy")
+    made = plan_policy(policy, _data(data), _contexts(context), taxonomies)
     if output_format is Format.JSON:
         _print_json(made.model_dump(mode="json"))
         return
@@ -134,6 +163,16 @@ def apply(
     data: DataOption,
     engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.LOCAL,  # noqa: ARG001
     overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."
+        ),
+    ] = None,
+    cells: Annotated[
+        Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
+    ] = Cells.TEXT,
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
@@ -148,6 +187,9 @@ def apply(
             overwrite=overwrite,
             progress=progress,
             contexts=_contexts(context),
+            taxonomies=_data(taxonomy, "--taxonomy"),
+            key=key,
+            cells=cells.value,
         )
     if output_format is Format.JSON:
         _print_json(_summary(release))
@@ -181,6 +223,15 @@ def certify(
     policy: Annotated[
         Path, typer.Option("--policy", metavar="POLICY", help="What the output has to hold.")
     ],
+    data: Annotated[
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="IRI=PATH",
+            help="The input, where k counts persons by a column of it.",
+        ),
+    ] = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
@@ -188,7 +239,9 @@ def certify(
     from policy_engine.api import certify_output  # noqa: PLC0415
 
     with _unanswered(PolicyError, PlanError):
-        certificate = certify_output(output, policy, _contexts(context))
+        certificate = certify_output(
+            output, policy, _contexts(context), _data(taxonomy, "--taxonomy"), _data(data)
+        )
     if output_format is Format.JSON:
         _print_json(json.loads(certificate.to_jsonld()))
         return
@@ -239,17 +292,47 @@ def decide(
     raise typer.Exit(0 if decision.permitted else 1)
 
 
+@hierarchies.command()
+def suggest(
+    table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
+    column: Annotated[str, typer.Argument(metavar="COLUMN")],
+    kind: Annotated[Kind | None, typer.Option(help="Else the values decide.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+) -> None:
+    """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
+    from policy_engine.api import suggest_hierarchy  # noqa: PLC0415
+
+    found = suggest_hierarchy(table, column, kind.value if kind else None)
+    if output is None:
+        typer.echo(found.to_csv(), nl=False)
+    else:
+        _write_text(output, found.to_csv())
+    typer.echo(f"{found.kind}: {found.reason}", err=True)
+
+
 @app.command()
 def methods(output_format: FormatOption = Format.TEXT) -> None:
-    """List the methods of the vocabulary with their parameters, types and defaults."""
-    listing = {name: _parameters(method) for name, method in terms.methods().items()}
-    if output_format is Format.JSON:
-        _print_json(listing)
-        return
-    from policy_engine.rendering import console, methods_table  # noqa: PLC0415
+    """List what a policy can ask for: methods, what all share, settings of single columns."""
+    from policy_engine import reference  # noqa: PLC0415 (slow to import)
 
-    for name, method in terms.methods().items():
-        console().print(methods_table(method, listing[name]))
+    known = {name: (term, reference.of_method(name)) for name, term in terms.methods().items()}
+    shared, columns = reference.shared(), reference.of_columns()
+    if output_format is Format.JSON:
+        listing = {
+            name: {"definition": term.definition, "parameters": [one._asdict() for one in own]}
+            for name, (term, own) in known.items()
+        }
+        settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
+        whole = {"methods": listing, "shared": [one._asdict() for one in shared]}
+        _print_json({**whole, "columns": settings})
+        return
+    from policy_engine.rendering import console, parameters_table  # noqa: PLC0415
+
+    for name, (term, own) in known.items():
+        console().print(parameters_table(f"{name}: {term.definition}", own))
+    console().print(parameters_table("Every method", shared))
+    for role, found in columns.items():
+        console().print(parameters_table(f"A column under {role}", found))
 
 
 @app.command()
@@ -265,13 +348,8 @@ def sample(
     text = getattr(samples, dataset.value)(rows, seed)
     if output is None:
         typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise _usage(
-            f"The sample cannot be written to {str(output)!r}: {error.strerror}."
-        ) from None
+    else:
+        _write_text(output, text)
 
 
 @app.callback(invoke_without_command=True)
@@ -363,6 +441,15 @@ def _contexts(options: list[str]) -> dict[str, Any]:
     return contexts
 
 
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise OutputError.of(
+            "O002", f"The file cannot be written: {error.strerror}.", source=str(path)
+        ) from None
+
+
 def _usage(message: str) -> PolicyEngineError:
     return RequestError.of("U001", message)
 
@@ -387,26 +474,6 @@ def _summary(release: "VerifiedRelease") -> dict[str, Any]:
         "unmentioned": drop.unmentioned,
         "certificate": release.certificate.model_dump(mode="json"),
     }
-
-
-def _parameters(method: terms.Term) -> list[dict[str, Any]]:
-    """Return a method's parameters as the vocabulary has them, those it requires first."""
-    listing = []
-    for key in ("requires", "allows"):
-        for iri in method.iris(key):
-            term = terms.vocabulary()[iri]
-            is_list = term.iris("range") == (f"{terms.ODRL}Asset",)
-            kind = "columns" if is_list else terms.compact(term.iris("range")[0])
-            least = f", from {term.facts['minimum']}" if "minimum" in term.facts else ""
-            listing.append(
-                {
-                    "name": terms.compact(iri),
-                    "type": kind + least,
-                    "default": "required" if key == "requires" else "none",
-                    "definition": term.definition,
-                }
-            )
-    return listing
 
 
 def _print_json(value: Mapping[str, Any] | list[Any]) -> None:

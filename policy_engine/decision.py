@@ -10,7 +10,7 @@ from policy_engine import terms
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate
 from policy_engine.errors import PlanError, RequestError, listed
-from policy_engine.plan import Plan, make_plan
+from policy_engine.plan import Anonymize, Plan, make_plan
 from policy_engine.policy import Action, Hierarchy, Policy, Rule
 from policy_engine.policy.clashes import overlap
 from policy_engine.transformation import ANONYMIZE
@@ -185,8 +185,8 @@ class _Case:
         [output] = outputs
         if output.plan is None or not all(map(output.covers, self.request.targets)):
             return None
-        dataset, method = output.plan.read.asset, output.plan.anonymize.method
-        columns = (*method.identifier, *output.plan.read.columns)
+        dataset, dropped = output.plan.read.asset, output.plan.anonymize.columns.dropped
+        columns = tuple(dict.fromkeys((*dropped, *output.plan.read.columns)))
         above = self.above | {output.asset}
         for targets in ((dataset,), tuple(column_iri(dataset, name) for name in columns)):
             inputs = self.request.model_copy(update={"targets": targets})
@@ -315,7 +315,8 @@ class _Output:
         """Yield what the certificate says, in a line."""
         if self.certificate is not None:
             measured = ", ".join(
-                f"{m.bound} {m.achieved} of {m.asked}" + (f" ({m.column})" if m.column else "")
+                f"{m.bound} {m.achieved:.6g} ({m.sense} {m.asked:g})"
+                + (f" of {m.column}" if m.column else "")
                 for m in self.certificate.measurements
             )
             yield f"certified: {measured}; output sha-256 {self.certificate.output_digest}"
@@ -323,15 +324,20 @@ class _Output:
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     """Tell whether a certificate proves all that today's plan of the policy asks for."""
-    made, bounds = certificate.plan, plan.anonymize.method.bounds()
+    made, bounds = certificate.plan, plan.anonymize.bounds()
     return (
         made.policy_digest == plan.policy_digest
         and made.publish.asset == plan.publish.asset
         and set(made.publish.columns) == set(plan.publish.columns)
-        and made.anonymize == plan.anonymize
-        and {(m.bound, m.column, m.asked) for m in certificate.measurements} == set(bounds)
+        and _asked(made) == _asked(plan)
+        and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
         and certificate.holds
     )
+
+
+def _asked(plan: Plan) -> Anonymize:
+    """Return what is asked for; which taxonomies were at hand is the data's business."""
+    return plan.anonymize.model_copy(update={"taxonomies": {}})
 
 
 def read_request(assignee: str, action: str, targets: Sequence[str], purpose: str = "") -> Request:

@@ -1,19 +1,20 @@
 """What will be done: typed steps, bound to data and an engine, printable and serialisable."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Catalog, Dataset, missing_columns
 from policy_engine.errors import DataError
-from policy_engine.methods import Method, method_class
 from policy_engine.policy import Policy
 from policy_engine.transformation import transformation
 
 EngineName = Literal["local"]
+CellStyle = Literal["text", "bounds"]
 S = TypeVar("S", bound=BaseModel)
 
 
@@ -32,35 +33,33 @@ class Read(_Frozen):
 
 
 class Drop(_Frozen):
-    """Leave columns out: identifiers, and whatever the policy does not mention."""
+    """Leave columns out: identifiers, the unit of privacy, and what the policy does not mention."""
 
     step: Literal["drop"] = "drop"
     identifiers: tuple[str, ...] = ()
     unmentioned: tuple[str, ...] = ()
 
 
-class Anonymize(_Frozen):
-    """Generalise the quasi-identifiers until the method's bounds hold in every class."""
+class Anonymize(Anonymization):
+    """Generalise the quasi-identifiers until every bound holds in every class.
+
+    `taxonomies` holds the digest of each taxonomy by its name, once they are known.
+    """
 
     step: Literal["anonymize"] = "anonymize"
-    algorithm: Literal["mondrian"] = "mondrian"
-    notation: str
-    method: SerializeAsAny[Method]
-
-    @field_validator("method", mode="before")
-    @classmethod
-    def _of_its_class(cls, value: Any, info: Any) -> Any:
-        if isinstance(value, dict):
-            return method_class(info.data["notation"])(**value)
-        return value
+    taxonomies: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Publish(_Frozen):
-    """Write the columns as the output, measure every bound on it, and only then publish."""
+    """Write the columns as the output, measure every bound on it, and only then publish.
+
+    With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
+    """
 
     step: Literal["publish"] = "publish"
     asset: str
     columns: tuple[str, ...]
+    cells: CellStyle = "text"
 
 
 Step = Annotated[Read | Drop | Anonymize | Publish, Field(discriminator="step")]
@@ -118,17 +117,22 @@ class Plan(_Frozen):
 
 
 def make_plan(
-    policy: Policy, catalog: Catalog | None = None, *, engine: EngineName = "local"
+    policy: Policy,
+    catalog: Catalog | None = None,
+    *,
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
 ) -> Plan:
     """Return the plan that carries out the policy's one permission to anonymise.
 
     With a catalog, the plan is bound to the data; without, it says what would be done to
     whatever lies there. Raises PlanError with every problem that shows without the data's
-    values, and DataError where the data lacks a column.
+    values, and DataError where the data lacks a column or a taxonomy cannot be read.
     """
-    rule, method = transformation(policy)
+    rule, asked = transformation(policy)
     target = rule.targets[0]
     dataset = catalog.dataset(target) if catalog is not None else None
+    digests = catalog.digests(asked.columns.taxonomies) if catalog is not None else {}
     return Plan(
         policy=policy.uid,
         policy_digest=policy.digest,
@@ -136,26 +140,37 @@ def make_plan(
         assignees=rule.assignees,
         purposes=rule.purposes,
         engine=engine,
-        steps=tuple(_steps(target, rule.output, method, dataset)),
+        steps=tuple(_steps(target, rule.output, asked, dataset, digests, cells)),
     )
 
 
-def _steps(target: str, output: str, method: Method, dataset: Dataset | None) -> Iterator[Step]:
-    kept = (*method.quasi_identifier, *method.sensitive, *method.insensitive)
+def _steps(
+    target: str,
+    output: str,
+    asked: Anonymization,
+    dataset: Dataset | None,
+    digests: Mapping[str, str],
+    cells: CellStyle,
+) -> Iterator[Step]:
+    columns = asked.columns
+    kept = columns.released
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        problems = list(missing_columns((*method.identifier, *kept), dataset))
+        mentioned = {*columns.dropped, *kept}
+        problems = list(missing_columns(tuple(dict.fromkeys((*columns.dropped, *kept))), dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)
-        mentioned = {*method.identifier, *kept}
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         kept = tuple(name for name in dataset.columns if name in set(kept))
+    unit = (columns.privacy_unit,) if columns.privacy_unit else ()
     yield Read(
         asset=target,
         location=dataset.location if dataset else "",
         format=dataset.format if dataset else "",
-        columns=kept,
+        columns=(*kept, *unit),
     )
-    yield Drop(identifiers=method.identifier, unmentioned=unmentioned)
-    yield Anonymize(notation=method.notation, method=method)
-    yield Publish(asset=output, columns=kept)
+    yield Drop(identifiers=columns.dropped, unmentioned=unmentioned)
+    yield Anonymize(
+        columns=columns, methods=asked.methods, recoding=asked.recoding, taxonomies=digests
+    )
+    yield Publish(asset=output, columns=kept, cells=cells)

@@ -14,7 +14,7 @@ class Release(BaseModel):
     """The output of a plan, not yet measured.
 
     `output` is where it lies, with the sha-256 of its bytes; `source` the same for the input,
-    None where the output is measured without it.
+    None where the output is measured without it. `suppressed` rows were left out.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -22,6 +22,7 @@ class Release(BaseModel):
     plan: Plan
     output: Stored
     source: Stored | None = None
+    suppressed: int = 0
 
 
 def run_plan(plan: Plan, engine: Engine, destination: Path | None = None) -> Release:
@@ -32,8 +33,9 @@ def run_plan(plan: Plan, engine: Engine, destination: Path | None = None) -> Rel
     cannot be written.
     """
     table, source = engine.read(plan.read)
-    anonymous = engine.anonymize(table, plan.anonymize)
-    return Release(plan=plan, output=engine.write(anonymous, destination), source=source)
+    anonymous = engine.anonymize(table, plan.anonymize, plan.publish)
+    suppressed, output = engine.suppressed, engine.write(anonymous, destination)
+    return Release(plan=plan, output=output, source=source, suppressed=suppressed)
 
 
 def existing_release(plan: Plan, path: Path) -> Release:

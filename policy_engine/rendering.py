@@ -1,5 +1,6 @@
 """What people read on a terminal: plans, certificates, decisions, methods."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,27 +10,32 @@ from rich.table import Table
 
 from policy_engine import terms
 from policy_engine.certificate import Certificate
+from policy_engine.columns import QuasiIdentifier
 from policy_engine.decision import Decision
 from policy_engine.plan import Plan
+from policy_engine.reference import Parameter
 
 
 def plan_table(plan: Plan) -> Table:
     """Return what will be done, a row a step."""
     table = _table(f"Plan for {plan.publish.asset}", "step", "what", "how")
-    method = plan.anonymize.method
+    asked, columns_of = plan.anonymize, plan.anonymize.columns
     location = plan.read.location or "wherever it lies"
     columns = f"{escape(location)}: {_list(plan.read.columns)}"
     table.add_row("read", escape(plan.read.asset), columns)
     table.add_row("drop", "identifiers", _list(plan.drop.identifiers))
     table.add_row("", "not mentioned", _list(plan.drop.unmentioned))
-    bounds = ", ".join(dict.fromkeys(f"{b.name} = {b.least}" for b in method.bounds()))
-    table.add_row(
-        "anonymize",
-        f"{plan.anonymize.notation}, {bounds}",
-        f"{plan.anonymize.algorithm}, {plan.engine}",
-    )
-    table.add_row("", "generalise", _list(method.quasi_identifier))
-    table.add_row("", "keep", _list((*method.sensitive, *method.insensitive)))
+    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in asked.bounds())
+    table.add_row("anonymize", f"{', '.join(asked.methods)}: {', '.join(bounds)}", _how(plan))
+    table.add_row("", "generalise", escape(", ".join(map(_with_how, columns_of.quasi_identifier))))
+    for what, names in (
+        ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
+        ("pseudonymise", columns_of.pseudonymize),
+        ("redact", columns_of.redact),
+        ("count persons by", tuple(filter(None, [columns_of.privacy_unit]))),
+    ):
+        if names or what == "keep":
+            table.add_row("", what, _list(names))
     table.add_row(
         "publish", escape(plan.publish.asset), "once every bound is measured on what was written"
     )
@@ -39,13 +45,32 @@ def plan_table(plan: Plan) -> Table:
     return table
 
 
+def _how(plan: Plan) -> str:
+    """Return the algorithm with the options that it has, and where it runs."""
+    options = plan.anonymize.recoding
+    if options.algorithm == "full-domain":
+        parts = [f"least {options.loss}", f"at most {options.max_suppression:.0%} suppressed"]
+    else:
+        parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
+        parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
+    if options.missing == "wildcard":
+        parts.append("missing values match any")
+    return f"{options.algorithm} ({', '.join(parts)}), {plan.engine}"
+
+
+def _with_how(column: QuasiIdentifier) -> str:
+    how = column.taxonomy or column.generalization
+    return f"{column.name} ({how})" if how else column.name
+
+
 def certificate_table(certificate: Certificate) -> Table:
     """Return what was asked and what was measured, a row a bound; then the loss."""
     table = _table("Certificate", "measure", "asked", "achieved", "")
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
-        table.add_row(escape(name), str(m.asked), str(m.achieved), verdict)
+        asked = f"{m.sense} {m.asked:g}"
+        table.add_row(escape(name), asked, _figure(m.achieved, m.sense), verdict)
     table.add_section()
     for name, value in _figures(certificate):
         table.add_row(name, "", value, "")
@@ -60,13 +85,11 @@ def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
     return table
 
 
-def methods_table(method: terms.Term, parameters: list[dict[str, Any]]) -> Table:
-    """Return the parameters of a method, a row each."""
-    table = _table(
-        f"{method.facts['notation']}: {method.definition}", "parameter", "type", "default", ""
-    )
+def parameters_table(title: str, parameters: list[Parameter]) -> Table:
+    """Return what can be given, a row each."""
+    table = _table(title, "parameter", "type", "default", "")
     for one in parameters:
-        table.add_row(one["name"], one["type"], one["default"], one["definition"])
+        table.add_row(*map(escape, one))
     return table
 
 
@@ -88,11 +111,30 @@ def _figures(certificate: Certificate) -> Iterator[tuple[str, str]]:
     rows = f"{certificate.rows_out:,}"
     if certificate.rows_in is not None:
         rows += f" of {certificate.rows_in:,}"
+    if certificate.rows_suppressed:
+        rows += f", {certificate.rows_suppressed:,} suppressed"
     yield "rows", rows
+    unit = certificate.plan.anonymize.columns.privacy_unit
+    if unit:
+        yield "counted in", f"distinct {escape(unit)}"
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
     yield "global certainty penalty", f"{utility.global_certainty_penalty:.4f}"
+    for name, loss in utility.column_losses.items():
+        yield f"  loss of {escape(name)}", f"{loss:.4f}"
+    if utility.perturbed:
+        yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _figure(value: float, sense: str) -> str:
+    """Return a figure of at most five digits, never rounded to the better side."""
+    if isinstance(value, int) or not math.isfinite(value) or value == round(value):
+        return f"{value:g}"
+    digits = 4 - math.floor(math.log10(abs(value)))
+    step = 10.0**-digits
+    towards = math.floor if sense == "at least" else math.ceil
+    return f"{towards(round(value / step, 6)) * step:.{max(digits, 0)}f}"
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -1,17 +1,21 @@
 """The one transformation that a policy asks for, checked as far as can be without data."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_name
+from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
 from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
-from policy_engine.methods import Method, findings, method_class
-from policy_engine.policy import Action, Policy, Refinement, Rule
+from policy_engine.methods import Finding, findings, is_text, method_class, parameters
+from policy_engine.policy import Action, Policy, Refinement, Rule, Value
 from policy_engine.policy.clashes import overlap
+from policy_engine.recoding import Recoding, misplaced
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
+_DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
 ANONYMIZE = f"{terms.ODRL}anonymize"
 
 
@@ -24,17 +28,17 @@ def check_transformation(policy: Policy) -> None:
         transformation(policy)
 
 
-def transformation(policy: Policy) -> tuple[Rule, Method]:
-    """Return the permission to anonymise that a policy gives, and the method it asks for.
+def transformation(policy: Policy) -> tuple[Rule, Anonymization]:
+    """Return the permission to anonymise that a policy gives, and what it asks for.
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
     rule, action = _only_one(policy)
-    method = _method(policy, rule, action)
+    asked = _anonymization(policy, rule, action)
     problems = list(_forbidden(policy, rule))
     if problems:
         raise PlanError(*problems, source=policy.source)
-    return rule, method
+    return rule, asked
 
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
@@ -70,58 +74,154 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     return rule, action
 
 
-def _method(policy: Policy, rule: Rule, action: Action) -> Method:
-    """Return the method that an action asks for, its columns by name."""
+def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
+    """Return what an action asks for, its columns by name."""
     given = {terms.local_name(part.parameter): part for part in action.refinements}
-    kind = _kind(given.pop("method", None), action, policy)
+    notations = _notations(given.pop("method", None), action, policy)
     problems: list[Problem] = []
-    values = {name: _bound(part) for name, part in given.items()}
-    for name, part in given.items():
-        if _is_columns(part):
-            values[name] = tuple(_columns(part, rule.targets[0], problems))
+    roles = {
+        name: tuple(_columns(part, rule.targets[0], problems))
+        for name, part in given.items()
+        if _is_columns(part)
+    }
+    values = {
+        name: _plain(part.values[0].value) for name, part in given.items() if name not in roles
+    }
+    unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
+    parts, found = _parts(notations, roles, values, unit)
+    found += _of_columns(roles)
     wrong = {problem.place for problem in problems}
-    for finding in findings(kind, values):
-        if any(
-            value.place in wrong for value in getattr(given.get(finding.parameter), "values", ())
-        ):
+    for finding, value in found:
+        part = given.get(finding.parameter)
+        if wrong & {one.place for one in getattr(part, "values", ())}:
             continue
-        place = given[finding.parameter].place if finding.parameter in given else action.place
-        hint = ""
-        if finding.code == "M002":
-            hint = f"Add a refinement with the leftOperand mosaicrown:{finding.parameter}."
-        problems.append(Problem(finding.code, finding.message, hint, place))
+        place = value.place if value else part.place if part else action.place
+        problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
-        raise PlanError(*sorted(problems, key=by_place), source=policy.source)
-    return kind(**values)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return Anonymization(**parts)
 
 
-def _kind(part: Refinement | None, action: Action, policy: Policy) -> type[Method]:
+Located = list[tuple[Finding, Value | None]]
+
+
+def _parts(
+    notations: tuple[str, ...],
+    roles: Mapping[str, tuple[tuple[str, Value], ...]],
+    values: Mapping[str, Any],
+    unit: str,
+) -> tuple[dict[str, Any], Located]:
+    """Return columns, models and options as asked for, and what is wrong with each of them."""
+    columns: dict[str, Any] = {"privacyUnit": unit}
+    for role, named in roles.items():
+        column = _SETTINGS.get(role)
+        columns[role] = [
+            {"name": name, **_settings(value, column)} if column else name for name, value in named
+        ]
+    kinds = {notation: method_class(notation) for notation in notations}
+    models, left = {}, set(values)
+    found = []
+    for notation, kind in kinds.items():
+        models[notation] = {name: values[name] for name in parameters(kind) if name in values}
+        left -= set(models[notation])
+        found += findings(kind, models[notation], notation)
+        if kind.is_about_values and not columns.get("sensitive"):
+            message = f"{notation} needs the parameter 'sensitive'."
+            found.append(Finding("M002", "sensitive", message))
+    options = {name: values[name] for name in left & set(parameters(Recoding))}
+    found += [*findings(Recoding, options, "recoding"), *misplaced(options)]
+    found += [_unowned(name, notations) for name in sorted(left - set(options))]
+    if not columns.get("quasi-identifier"):
+        message = f"{notations[0]} needs the parameter 'quasi-identifier'."
+        found.append(Finding("M002", "quasi-identifier", message))
+    found += clashes(
+        {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
+    )
+    return {"columns": columns, "methods": models, "recoding": options}, [(f, None) for f in found]
+
+
+_SETTINGS: Mapping[str, type[Column]] = {
+    "quasi-identifier": QuasiIdentifier,
+    "sensitive": Sensitive,
+}
+
+
+def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
+    """Return that no method asked for has a parameter, and which methods have it."""
+    owners = [known for known in terms.methods() if name in parameters(method_class(known))]
+    *head, last = notations
+    asked = f"{', '.join(head)} and {last} have" if head else f"{last} has"
+    return Finding("M004", name, f"{asked} no parameter {name!r}. It belongs to {listed(owners)}.")
+
+
+def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
+    fields = parameters(kind)
+    return {
+        name: one.value if is_text(fields[name]) else _plain(one.value)
+        for name, one in value.settings.items()
+    }
+
+
+def _of_columns(roles: Mapping[str, tuple[tuple[str, Value], ...]]) -> Located:
+    """Return what is wrong with the settings of single columns, each with its place."""
+    found: Located = []
+    for role, kind in _SETTINGS.items():
+        for name, value in roles.get(role, ()):
+            settings = _settings(value, kind)
+            wrong = [*findings(kind, {"name": name, **settings}, role), *misfits(role, settings)]
+            for finding in wrong:
+                message = f"{name!r}: {finding.message}"
+                place = value.settings.get(finding.parameter, value)
+                found.append((finding._replace(message=message), place))
+    return found
+
+
+def _hint(finding: Finding) -> str:
+    if finding.code != "M002" or finding.parameter not in _operands():
+        return ""
+    return f"Add a refinement with the leftOperand {_operands()[finding.parameter]}."
+
+
+def _operands() -> dict[str, str]:
+    operands = terms.instances(f"{terms.ODRL}LeftOperand")
+    return {terms.local_name(iri): terms.compact(iri) for iri in operands}
+
+
+def _notations(part: Refinement | None, action: Action, policy: Policy) -> tuple[str, ...]:
     known = terms.methods()
     if part is None:
         message = f"The action names no method. Known are {listed(known)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."
         raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
-    notation = str(part.values[0].value).removeprefix(terms.PE)
-    if notation not in known:
-        message = f"The method {notation!r} is not known. Known are {listed(known)}."
-        hint = did_you_mean(notation, known)
-        raise PlanError(Problem("M001", message, hint, part.place), source=policy.source)
-    return method_class(notation)
+    problems, notations = [], []
+    for value in part.values:
+        notation = str(value.value).removeprefix(terms.PE)
+        if notation not in known:
+            message = f"The method {notation!r} is not known. Known are {listed(known)}."
+            problems.append(Problem("M001", message, did_you_mean(notation, known), value.place))
+        elif notation in notations:
+            message = f"The method {notation!r} is asked for twice."
+            problems.append(Problem("M003", message, "", value.place))
+        notations.append(notation)
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+    return tuple(notations)
 
 
-def _bound(part: Refinement) -> Any:
-    """Return a bound as an integer, where its text is one."""
-    value = part.values[0].value
-    if isinstance(value, str) and _INTEGER.fullmatch(value):
+def _plain(value: Any) -> Any:
+    """Return a number or a truth value where a text is one."""
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    if _INTEGER.fullmatch(value):
         return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return float(value) if _DECIMAL.fullmatch(value) else value
 
 
 def _is_columns(part: Refinement) -> bool:
     return terms.vocabulary()[part.parameter].iris("range") == (f"{terms.ODRL}Asset",)
 
 
-def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator[str]:
+def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
     for value in part.values:
         name = column_name(target, terms.canonical(str(value.value)))
         if name is None:
@@ -129,7 +229,7 @@ def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator
             hint = "In a name, / ? and # are written as %2F, %3F and %23."
             problems.append(Problem("M006", message, hint, value.place))
         else:
-            yield name
+            yield name, value
 
 
 def _forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:

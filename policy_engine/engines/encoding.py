@@ -1,4 +1,4 @@
-"""Columns to ordered integer codes, and classes of codes back to cells."""
+"""Columns to ordered integer codes."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine import cells
-from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy
-from policy_engine.errors import DataError
-from policy_engine.kernels.mondrian import Axis, Classes
+from policy_engine.engines.arrays import from_numpy, to_numpy
+from policy_engine.errors import DataError, listed
+from policy_engine.kernels.bounds import Ancestry
+from policy_engine.taxonomy import Taxonomy
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
@@ -22,8 +23,6 @@ _STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9
 _ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
 _TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
 _MOST_DIGITS = 100_000  # before the point, in a decimal number
-_LONGEST_CELL = 100_000
-_LONGEST_COLUMN = 1_000_000_000
 _EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
 
 
@@ -48,10 +47,6 @@ class Encoded:
     position: NDArray[np.float64]
     is_ordered: bool
     has_missing: bool
-
-    def axis(self) -> Axis:
-        """Return the column as the partitioner sees it."""
-        return Axis(self.codes, self.position, self.has_missing)
 
     def values(self) -> NDArray[np.int32]:
         """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
@@ -93,6 +88,34 @@ def encode(
     )
 
 
+def ancestry(name: str, column: Encoded, taxonomy: Taxonomy) -> Ancestry:
+    """Return where the values of a sensitive column stand in their taxonomy.
+
+    Raises DataError (R007) with the values that it lacks.
+    """
+    blank = len(column.labels) - int(column.values().max(initial=-1)) - 1
+    labels = column.labels[blank:].tolist()
+    check_listed(name, labels, taxonomy)
+    return Ancestry(
+        parent=np.array(taxonomy.parents, dtype=np.int64),
+        height=taxonomy.height,
+        leaf=np.array([taxonomy.leaves[taxonomy.codes[label]] for label in labels], np.int64),
+    )
+
+
+def check_listed(name: str, labels: list[str], taxonomy: Taxonomy) -> None:
+    """Raise DataError (R007) with every value that a taxonomy lacks."""
+    missing = taxonomy.covering(labels)
+    if missing:
+        shown = listed(missing[:_MOST_LISTED])
+        more = f", and {len(missing) - _MOST_LISTED} more" if len(missing) > _MOST_LISTED else ""
+        message = f"The taxonomy of {name!r} lacks {len(missing)} of its values: {shown}{more}."
+        raise DataError.of("R007", message, "Add them to the taxonomy's file.")
+
+
+_MOST_LISTED = 20
+
+
 def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:
     """Return the rank of every row's text, which tells equal numbers written differently apart."""
     if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
@@ -111,84 +134,6 @@ def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_time(kind):
         return pa.chunked_array([_times(texts).take(indices)])
     return pa.chunked_array([texts.cast(kind).take(indices)])
-
-
-def write_cells(name: str, column: Encoded, classes: Classes) -> pa.DictionaryArray:
-    """Return the generalised cell of every row, in the order of the classes (cells.py).
-
-    Raises DataError (R005) where a set would be too long to be written.
-    """
-    codes = column.codes[classes.order]
-    starts = classes.starts[:-1]
-    missing = column.has_missing & (np.minimum.reduceat(codes, starts) == 0)
-    if column.is_ordered:
-        cell, texts = _ranges(column, codes, starts, missing)
-    else:
-        cell, texts = _sets(column, codes, np.diff(classes.starts), missing)
-    _check_lengths(name, texts, cell, np.diff(classes.starts))
-    rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
-    empty = np.array([text is None for text in texts])[rows]
-    dictionary = from_texts([text or "" for text in texts])
-    return pa.DictionaryArray.from_arrays(from_numpy(rows, empty), dictionary)
-
-
-def _check_lengths(
-    name: str, texts: list[str | None], cell: NDArray[np.int64], sizes: NDArray[Any]
-) -> None:
-    lengths = np.array([len(text or "") for text in texts])
-    if lengths.max() > _LONGEST_CELL or (lengths[cell] * sizes).sum() > _LONGEST_COLUMN:
-        message = (
-            f"The texts of {name!r} differ so much that a set would take {lengths.max():,} "
-            f"characters. Allowed are {_LONGEST_CELL:,} in a cell."
-        )
-        hint = "Is the column an identifier? Else leave it out, or shorten its texts."
-        raise DataError.of("R005", message, hint)
-
-
-def _ranges(
-    column: Encoded, codes: NDArray[np.int32], starts: NDArray[Any], missing: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], list[str | None]]:
-    """Return the number of each class's cell, and the cells: low and high of every class."""
-    size = len(column.labels) + 1
-    present = np.where(codes == 0, size, codes) if column.has_missing else codes
-    low = np.minimum.reduceat(present, starts).astype(np.int64)
-    high = np.maximum.reduceat(codes, starts).astype(np.int64)
-    keys, cell = np.unique((low * size + high) * 2 + missing, return_inverse=True)
-    return cell, [
-        _body(
-            cells.write_range(column.labels[key // 2 // size], column.labels[key // 2 % size]), key
-        )
-        if key // 2 // size < size
-        else None
-        for key in keys.tolist()
-    ]
-
-
-def _sets(
-    column: Encoded, codes: NDArray[np.int32], sizes: NDArray[Any], missing: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], list[str | None]]:
-    """Return the number of each class's cell, and the cells: the values of every class."""
-    width = len(column.labels)
-    leaf = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    pairs = np.unique(leaf * width + codes)
-    members, ends = pairs % width, np.searchsorted(pairs // width, np.arange(1, len(sizes) + 1))
-    known: dict[bytes, int] = {}
-    texts: list[str | None] = []
-    cell = np.empty(len(sizes), dtype=np.int64)
-    start = 0
-    for number, end in enumerate(ends.tolist()):
-        key = members[start:end].tobytes()
-        if key not in known:
-            known[key] = len(texts)
-            values = column.labels[members[start + int(missing[number]) : end]]
-            texts.append(_body(cells.write_set(values), missing[number]) if len(values) else None)
-        cell[number] = known[key]
-        start = end
-    return cell, texts
-
-
-def _body(body: str, missing: int) -> str:
-    return body + cells.MISSING if missing % 2 else body
 
 
 def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:

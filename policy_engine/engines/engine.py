@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from policy_engine.errors import DataError
-from policy_engine.plan import Anonymize, Read
+from policy_engine.plan import Anonymize, Publish, Read
 
 if TYPE_CHECKING:
     from policy_engine.kernels.grouping import Groups
@@ -44,12 +44,14 @@ class Engine(Protocol):
     """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table."""
 
     name: str
+    suppressed: int
+    """How many rows the last anonymisation left out."""
 
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
         ...
 
-    def anonymize(self, table: Any, step: Anonymize) -> Any:
+    def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Any:
         """Return the table with its quasi-identifiers generalised, in an order of its own."""
         ...
 
@@ -61,6 +63,6 @@ class Engine(Protocol):
         """Return the names of a stored table's columns."""
         ...
 
-    def group(self, stored: Stored, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> "Groups":
+    def group(self, stored: Stored, step: Anonymize) -> "Groups":
         """Read a stored table again and group its rows by their quasi-identifiers."""
         ...

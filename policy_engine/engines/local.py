@@ -2,36 +2,57 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine import cells
 from policy_engine.catalog import MEMORY, make_catalog
 from policy_engine.engines import tables
+from policy_engine.engines.anonymizing import (
+    Grouped,
+    Prepared,
+    cell_array,
+    check_bearable,
+    form_classes,
+    prepare,
+    sorted_within,
+)
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.encoding import Encoded, encode, write_cells, written_order
 from policy_engine.engines.engine import Progress, Stored, silent
-from policy_engine.engines.reading_back import groups
-from policy_engine.errors import DataError, Problem
-from policy_engine.kernels import mondrian
-from policy_engine.kernels.constraint import Constraint
+from policy_engine.engines.identifiers import check_key, check_unlinked, pseudonyms, redacted
+from policy_engine.engines.reading_back import HIGH, LOW, groups
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.grouping import Groups
-from policy_engine.methods import Method
-from policy_engine.plan import Anonymize, Read
+from policy_engine.kernels.mondrian import Classes
+from policy_engine.plan import Anonymize, CellStyle, Publish, Read
+from policy_engine.taxonomy import Taxonomy
 
 
 class LocalEngine:
-    """Runs plans in this process. `tables` holds the inputs in memory, by IRI."""
+    """Runs plans in this process.
+
+    `tables` holds the inputs in memory, by IRI, `taxonomies` those that plans name, and `key`
+    what pseudonyms are made with.
+    """
 
     name = "local"
 
     def __init__(
-        self, tables: Mapping[str, pa.Table] | None = None, progress: Progress = silent
+        self,
+        tables: Mapping[str, pa.Table] | None = None,
+        progress: Progress = silent,
+        taxonomies: Mapping[str, Taxonomy] | None = None,
+        key: bytes | None = None,
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
+        self._taxonomies = taxonomies or {}
+        self._key = key
+        self._prepared: tuple[tuple[int, str], Prepared] | None = None
+        self._persons: NDArray[np.int64] | None = None
+        self.suppressed = 0
         self.written: pa.Table = pa.table({})
         self._output: pa.Table | None = None
 
@@ -51,36 +72,54 @@ class LocalEngine:
             raise DataError.of("R001", "The table has no rows.", source=step.location)
         return table, Stored(step.location, digest, table.num_rows)
 
-    def anonymize(self, table: pa.Table, step: Anonymize) -> pa.Table:
-        """Generalise the quasi-identifiers with Mondrian, and put the rows in a new order.
+    def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> pa.Table:
+        """Generalise the quasi-identifiers, and put the rows in a new order.
 
         The order is that of the classes and, within one, of the values kept: the place of a
-        row says nothing about where it stood in the input. Raises DataError where the whole
-        table cannot hold a bound.
+        row says nothing about where it stood in the input. Raises DataError where the table
+        as a whole cannot hold a bound, or values do not bear what is asked of their column.
         """
-        method, rows = step.method, table.num_rows
-        self._progress("encoding", 0, rows)
-        columns = dict(_encoded(table, method))
-        constraint = method.constraint()
-        problems = list(_too_little(columns, rows, method.sensitive, constraint))
-        if problems:
-            raise DataError(*problems)
-        classes = self._partition(columns, method, constraint, rows)
-        self._progress("generalising", 0, rows)
-        kept = [name for name in table.column_names if name not in method.quasi_identifier]
-        classes = _sorted_within(
-            classes,
-            [k for name in kept for k in (columns[name].codes, written_order(table.column(name)))],
-        )
-        return pa.table(
-            {
-                name: write_cells(name, columns[name], classes)
-                if name in method.quasi_identifier
-                else table.column(name).take(from_numpy(classes.order))
-                for name in table.column_names
-            },
-            schema=_schema(table, method.quasi_identifier),
-        )
+        if step.columns.pseudonymize:
+            check_key(self._key)
+        prepared = self._prepare(table, step)
+        check_bearable(prepared, step)
+        grouped = form_classes(prepared, step, self._progress)
+        self._progress("generalising", 0, prepared.rows)
+        classes = sorted_within(prepared, grouped.classes)
+        self.suppressed = grouped.suppressed
+        persons = prepared.persons
+        self._persons = None if persons is None else persons[classes.order].astype(np.int64)
+        made: dict[str, tuple[pa.Field, pa.Array]] = {}
+        for name in output.columns:
+            for field, values in self._column(name, table, step, grouped, classes, output.cells):
+                if field.name in made:
+                    message = f"The output has two columns {field.name!r}."
+                    raise DataError.of("C006", message, "Rename one, or write cells as text.")
+                made[field.name] = field, values
+        schema = pa.schema([field for field, _ in made.values()])
+        return pa.table([values for _, values in made.values()], schema=schema)
+
+    def _column(
+        self,
+        name: str,
+        table: pa.Table,
+        step: Anonymize,
+        grouped: Grouped,
+        classes: Classes,
+        style: CellStyle,
+    ) -> Iterator[tuple[pa.Field, pa.Array]]:
+        """Yield the column of the output, or the two, that a column of the input becomes."""
+        rows = from_numpy(classes.order)
+        if name in grouped.cells:
+            yield from _generalised(name, grouped, classes, style)
+        elif name in step.columns.pseudonymize:
+            values = pseudonyms(table.column(name), check_key(self._key)).take(rows)
+            yield pa.field(name, values.type), values
+        elif name in step.columns.redact:
+            values = redacted(len(rows))
+            yield pa.field(name, values.type), values
+        else:
+            yield table.schema.field(name), table.column(name).take(rows)
 
     def write(self, table: pa.Table, destination: Path | None) -> Stored:
         """Write the table to a file that does not exist yet, or keep it in memory."""
@@ -98,14 +137,22 @@ class LocalEngine:
         [dataset] = make_catalog({"": stored.location}).datasets
         return dataset.columns
 
-    def group(self, stored: Stored, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Groups:
-        """Read a stored table again and group its rows. Raises CertificateError on bad cells."""
+    def group(self, stored: Stored, step: Anonymize) -> Groups:
+        """Read a stored table again and group its rows.
+
+        Raises CertificateError on cells of no known shape (V002), on pseudonyms that link
+        classes (R008), and where persons are to be counted in a table that this engine did not
+        make itself (V006).
+        """
         self._progress("verifying", 0, stored.rows)
         in_memory = stored.location == MEMORY
         table = self.output() if in_memory else tables.read_table(Path(stored.location))
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
-        return groups(table, quasi, sensitive)
+        found = groups(table, step, self._taxonomies, self._persons_of(table, step))
+        for name in step.columns.pseudonymize:
+            check_unlinked(name, table.column(name), found)
+        return found
 
     def output(self) -> pa.Table:
         """Return the table written last, its cells as text and all else by its type."""
@@ -113,58 +160,45 @@ class LocalEngine:
             self._output = tables.as_typed(self.written)
         return self._output
 
-    def _partition(
-        self, columns: dict[str, Encoded], method: Method, constraint: Constraint, rows: int
-    ) -> mondrian.Classes:
-        if mondrian.needs_compiling():
-            self._progress("compiling the partitioner (once per installation)", 0, 0)
-        self._progress("partitioning", 0, rows)
-        return mondrian.partition(
-            [columns[name].axis() for name in method.quasi_identifier],
-            [columns[name].values() for name in method.sensitive],
-            constraint,
-            lambda settled: self._progress("partitioning", settled, rows),
-        )
+    def _prepare(self, table: pa.Table, step: Anonymize) -> Prepared:
+        """Return the table prepared; once for all runs on it that differ in bounds alone."""
+        asked = (id(table), step.columns.model_dump_json())
+        if self._prepared is None or self._prepared[0] != asked:
+            self._progress("encoding", 0, table.num_rows)
+            self._prepared = asked, prepare(table, step, self._taxonomies)
+        return self._prepared[1]
 
-
-def _encoded(table: pa.Table, method: Method) -> Iterator[tuple[str, Encoded]]:
-    for field, column in zip(table.schema, table.columns, strict=True):
-        name = field.name
-        # Sensitive texts are compared as the certificate will compare them, read from a file.
-        numbers = tables.is_text_of_csv(field) or name in method.sensitive
-        generalised = name in method.quasi_identifier
-        yield name, encode(name, column, numbers=numbers, generalised=generalised)
-
-
-def _too_little(
-    columns: dict[str, Encoded], rows: int, sensitive: tuple[str, ...], constraint: Constraint
-) -> Iterator[Problem]:
-    """Yield the bounds that the table as a whole does not hold, so that no class could."""
-    if rows < constraint.size:
-        message = f"The table has {rows} rows, fewer than k, which is {constraint.size}."
-        yield Problem("R002", message)
-    for name in sensitive if constraint.distinct > 1 else ():
-        found = int(columns[name].values().max()) + 1
-        if found < constraint.distinct:
+    def _persons_of(self, table: pa.Table, step: Anonymize) -> NDArray[np.int64] | None:
+        if not step.columns.privacy_unit:
+            return None
+        if self._persons is None or len(self._persons) != table.num_rows:
             message = (
-                f"The sensitive column {name!r} has {found} distinct values, "
-                f"fewer than l, which is {constraint.distinct}."
+                f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
+                "the output alone does not tell them."
             )
-            yield Problem("R003", message, f"On this table, l can be at most {found}.")
+            raise CertificateError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+        return self._persons
 
 
-def _sorted_within(classes: mondrian.Classes, kept: list[NDArray[Any]]) -> mondrian.Classes:
-    """Order the rows of each class by the values kept, so that input order leaves no trace."""
-    if not kept:
-        return classes
-    leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
-    keys = [column[classes.order] for column in reversed(kept)]
-    order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
-    return mondrian.Classes(order, classes.starts)
+def _generalised(
+    name: str, grouped: Grouped, classes: Classes, style: CellStyle
+) -> Iterator[tuple[pa.Field, pa.Array]]:
+    """Yield the column of a quasi-identifier, or the two columns of its ranges' ends."""
+    numbers, texts = grouped.cells[name]
+    parsed = [cells.read_cell(text) for text in texts] if style == "bounds" else []
+    if not any(cell.is_range for cell in parsed):
+        yield pa.field(name, _CELL), cell_array(classes, numbers, texts)
+        return
+    for end, place in ((LOW, 0), (HIGH, -1)):
+        ends = [_end(cell, place) for cell in parsed]
+        # Its type is that of its values, as in a file that has none.
+        field = pa.field(f"{name}{end}", _CELL, metadata={"csv": "text"})
+        yield field, cell_array(classes, numbers, ends)
 
 
-def _schema(table: pa.Table, quasi: tuple[str, ...]) -> pa.Schema:
-    cell = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema(
-        [pa.field(field.name, cell) if field.name in quasi else field for field in table.schema]
-    )
+_CELL = pa.dictionary(pa.int32(), pa.string())
+
+
+def _end(cell: cells.Cell, end: int) -> str | None:
+    """Return one end of a range; none where the value may be missing, so nothing is known."""
+    return cell.values[end] if cell.values and not cell.may_be_missing else None

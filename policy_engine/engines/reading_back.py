@@ -1,41 +1,91 @@
 """A release read back: its cells parsed, its classes formed, the loss of each cell."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, read_cell
-from policy_engine.engines.arrays import from_texts, to_numpy
-from policy_engine.engines.encoding import encode
-from policy_engine.errors import CertificateError, DataError
-from policy_engine.kernels.grouping import Groups, classes_of
+from policy_engine import cells
+from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy
+from policy_engine.engines.encoding import ancestry, encode
+from policy_engine.engines.generalizations import losses
+from policy_engine.errors import CertificateError
+from policy_engine.kernels.grouping import Groups, classes_of, first_rows
+from policy_engine.plan import Anonymize
+from policy_engine.taxonomy import Taxonomy
+
+LOW, HIGH = "_low", "_high"
 
 
-def groups(table: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> Groups:
+def groups(
+    table: pa.Table,
+    step: Anonymize,
+    taxonomies: Mapping[str, Taxonomy],
+    persons: NDArray[np.int64] | None = None,
+) -> Groups:
     """Group the rows of a release by their cells, and price every cell.
 
-    Raises CertificateError (V002) where a column is missing or a cell has no shape known.
+    `persons` are those of the rows as they stand. Raises CertificateError (V002) where a cell
+    has no shape known, DataError where a sensitive value is not in its taxonomy.
     """
-    codes, losses = [], []
-    for name in quasi:
-        cell_of, texts = _cells(name, table.column(name))
-        loss = _losses(name, [_cell(name, text) for text in texts])
-        codes.append(cell_of)
-        losses.append(loss[cell_of])
-    class_of, count = classes_of(codes)
+    columns, wildcard = step.columns, step.recoding.missing == "wildcard"
+    read = {
+        one.name: _texts(one.name, cell_column(table, one.name)) for one in columns.quasi_identifier
+    }
+    class_of, count = classes_of([codes for codes, _ in read.values()])
+    first = first_rows(class_of, count)
+    loss = {}
+    for asked in columns.quasi_identifier:
+        codes, texts = read[asked.name]
+        taxonomy = taxonomies.get(asked.taxonomy)
+        of_cell = losses(asked.name, texts, asked, taxonomy, wildcard=wildcard)
+        loss[asked.name] = None if of_cell is None else of_cell[codes[first]]
+    encoded = {
+        name: encode(name, table.column(name), numbers=True, generalised=False)
+        for name in columns.sensitive_names
+    }
     return Groups(
         class_of=class_of,
         count=count,
-        sensitive={
-            name: encode(name, table.column(name), numbers=True, generalised=False).values()
-            for name in sensitive
+        sensitive={name: column.values() for name, column in encoded.items()},
+        loss=loss,
+        ancestries={
+            one.name: ancestry(one.name, encoded[one.name], taxonomies[one.taxonomy])
+            for one in columns.sensitive
+            if one.taxonomy
         },
-        loss=np.column_stack(losses),
+        persons=persons,
     )
 
 
-def _cells(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
-    """Return the number of each row's cell, and the distinct cells; missing is one of them."""
+def cell_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column of cells, put together where its ranges stand in two columns of ends."""
+    if name in table.column_names or f"{name}{LOW}" not in table.column_names:
+        return table.column(name)
+    ends = [_texts(name, table.column(f"{name}{end}")) for end in (LOW, HIGH)]
+    pairs, count = classes_of([codes for codes, _ in ends])
+    first = first_rows(pairs, count)
+    (low_of, lows), (high_of, highs) = ends
+    texts = [
+        _joined(name, lows[low], highs[high])
+        for low, high in zip(low_of[first].tolist(), high_of[first].tolist(), strict=True)
+    ]
+    missing = np.array([text is None for text in texts])
+    dictionary = from_texts([text or "" for text in texts])
+    rows = from_numpy(pairs.astype(np.int32), missing[pairs])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(rows, dictionary)])
+
+
+def _joined(name: str, low: str | None, high: str | None) -> str | None:
+    if (low is None) != (high is None):
+        message = f"The column {name!r} holds a range with one end."
+        raise CertificateError.of("V002", message)
+    return None if low is None or high is None else cells.write_range(low, high)
+
+
+def _texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
+    """Return the number of each row's text, and the distinct ones; missing is one of them."""
     if not pa.types.is_dictionary(column.type):
         try:
             column = column.cast(pa.string()).dictionary_encode()
@@ -49,48 +99,3 @@ def _cells(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[
     rows = to_numpy(whole.indices, missing=len(texts))
     missing = [None] if whole.null_count else []
     return rows.astype(np.int32), [*texts, *missing]
-
-
-def _cell(name: str, text: str | None) -> Cell:
-    try:
-        return read_cell(text)
-    except ValueError:
-        message = f"The column {name!r} holds a cell that is no range, set or value."
-        raise CertificateError.of("V002", message) from None
-
-
-def _losses(name: str, found: list[Cell]) -> NDArray[np.float64]:
-    """Return the normalised certainty penalty of every distinct cell.
-
-    A range: its width over that of the whole column, and 1 where the value may be missing
-    too. A set: its members over all values of the column, missing being one; a single value
-    costs nothing.
-    """
-    if not any(cell.is_range for cell in found):
-        domain = len({value for cell in found for value in cell.values})
-        domain += any(cell.may_be_missing for cell in found)
-        sizes = np.array([len(cell.values) + cell.may_be_missing for cell in found])
-        return np.where(sizes > 1, sizes / max(domain, 1), 0.0)
-    present = [bool(cell.values) for cell in found]
-    low, high = _ends(name, [cell for cell in found if cell.values])
-    loss = np.zeros(len(found))
-    loss[present] = high - low
-    mixed = [bool(cell.values) and cell.may_be_missing for cell in found]
-    return np.where(mixed, 1.0, loss)
-
-
-def _ends(name: str, found: list[Cell]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lower and upper ends of cells, placed from 0 to 1 on the axis of the column."""
-    texts = from_texts([cell.values[end] for end in (0, -1) for cell in found])
-    try:
-        encoded = encode(name, pa.chunked_array([texts]), numbers=True)
-    except DataError:
-        encoded = None
-    if encoded is None or not encoded.is_ordered:
-        message = f"The column {name!r} holds ranges, and cells that lie on no axis with them."
-        raise CertificateError.of("V002", message)
-    low, high = np.split(encoded.position[encoded.codes], 2)
-    if (encoded.codes[: len(found)] > encoded.codes[len(found) :]).any():
-        message = f"The column {name!r} holds a range whose ends are not in order."
-        raise CertificateError.of("V002", message)
-    return low, high

@@ -56,6 +56,17 @@ def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any,
     return dataset.columns, list(zip(*columns, strict=True))
 
 
+def counted(source: pa.Table | str | Path, column: str) -> dict[str, int]:
+    """Return how often each value of a column occurs, as text; the missing value is left out."""
+    if isinstance(source, pa.Table):
+        values = plain_texts(source.select([column])).column(0)
+    else:
+        values = read_table(Path(source), (column,)).column(0)
+    counts = pc.value_counts(values.cast(pa.string()).drop_null())
+    pairs = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+    return dict(pairs)
+
+
 def _shown(column: pa.ChunkedArray) -> list[Any]:
     """Return the values as text where Arrow has one for them, else as Python has them."""
     try:

@@ -1,16 +1,297 @@
-"""What every equivalence class must keep, as the partitioner needs to know it."""
+"""Whether a growing set of rows keeps every bound, for compiled code."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 
-@dataclass(frozen=True)
-class Constraint:
-    """The bounds that a cut may not break, on either of its sides.
+from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Diversity
+from policy_engine.kernels.compiled import compiled
 
-    `size` is the least number of rows (the k of k-anonymity); `distinct` is the least
-    number of distinct values of every sensitive column (the l of l-diversity), 1 where the
-    values of the sensitive columns do not matter.
+Codes = NDArray[np.int32]
+class Watch(NamedTuple):
+    """The bounds in few arrays, a row a sensitive column that has any.
+
+    `facts` (columns + 1, 4) holds COLUMN, its number, the DISTANCE of t-closeness, and where
+    its values and its taxonomy's nodes begin: OFFSET in `shares` (values, 2), which holds the
+    overall distribution and its running sum, and in `leaf` (values,); ROOT in `nodes`
+    (nodes, 2), which holds UP, the parent, and HEIGHT.
     """
 
-    size: int
-    distinct: int = 1
+    facts: NDArray[np.int64]
+    bounds: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    leaf: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+
+
+COLUMN, DISTANCE, OFFSET, ROOT = range(4)
+DISTINCT, ENTROPY, REC_C, REC_L, ALPHA, T, BETA, ENHANCED, DELTA = range(9)
+SHARE, CUMULATED = range(2)
+UP, HEIGHT = range(2)
+_DISTANCES = ("variational", "ordered", "hierarchical")
+_LOOSE = Diversity()
+
+
+def watch(constraint: Constraint, overall: list[NDArray[np.int64]]) -> Watch:
+    """Return the constraint for compiled code; `overall` counts the values of every column."""
+    kept = [c for c, bounds in enumerate(constraint.diversity) if bounds != _LOOSE]
+    asked = [constraint.diversity[column] for column in kept]
+    counts = [overall[column] for column in kept]
+    trees = [one.ancestry or _NO_ANCESTRY for one in asked]
+    facts = np.zeros((len(kept) + 1, 4), dtype=np.int64)
+    facts[:-1, COLUMN] = kept
+    facts[:-1, DISTANCE] = [_DISTANCES.index(one.distance) for one in asked]
+    facts[:, OFFSET] = np.cumsum([0, *map(len, counts)])
+    facts[:, ROOT] = np.cumsum([0, *(len(tree.parent) for tree in trees)])
+    shares, leaf = np.zeros((facts[-1, OFFSET], 2)), np.zeros(facts[-1, OFFSET], np.int64)
+    nodes = np.zeros((facts[-1, ROOT], 2), dtype=np.int64)
+    for place, tree in enumerate(trees):
+        here = slice(facts[place, OFFSET], facts[place + 1, OFFSET])
+        shares[here, SHARE] = counts[place] / max(counts[place].sum(), 1)
+        shares[here, CUMULATED] = np.cumsum(shares[here, SHARE])
+        leaf[here] = tree.leaf if asked[place].ancestry else 0
+        nodes[facts[place, ROOT] : facts[place + 1, ROOT], UP] = tree.parent
+        nodes[facts[place, ROOT] : facts[place + 1, ROOT], HEIGHT] = tree.height
+    bounds = np.array([_bounds(one) for one in asked]).reshape(len(kept), DELTA + 1)
+    return Watch(facts, bounds, shares, leaf, nodes)
+
+
+_NO_ANCESTRY = Ancestry(np.array([-1], np.int32), np.zeros(1, np.int32), np.zeros(0, np.int32))
+
+
+def _bounds(asked: Diversity) -> list[float]:
+    alpha = asked.alpha if asked.alpha < 1 else float("inf")
+    return [
+        *(asked.distinct, asked.entropy, *asked.recursive),
+        *(alpha, asked.t, asked.beta, asked.enhanced_beta, asked.delta),
+    ]
+
+
+class Tally(NamedTuple):
+    """How often each watched value was met in a growing set of rows, and by how many persons.
+
+    `counts` (values,) counts distinct (person, value) pairs, `touched[column, :KINDS]` lists
+    the codes met. `state` (columns + 1, 4) holds how many KINDS of values a column has, their
+    TOTAL count, its HOLDERS, the persons with a value, and the MOST frequent value's count;
+    behind the last column the number of UNITS and the STAMP. `persons` (columns + 1, persons)
+    and `pairs` (columns, pairs) hold the stamp of the last set in which a person was met with
+    a value, or (last row) at all, and a pair.
+    """
+
+    counts: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    state: NDArray[np.int64]
+    persons: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    flows: NDArray[np.float64]
+
+
+KINDS, TOTAL, HOLDERS, MOST = range(4)
+UNITS, STAMP = range(2)
+EXCESS, DEFICIT = range(2)
+
+
+def tally(watched: Watch, persons: int, pairs: int) -> Tally:
+    """Return a tally, to be cleared before its first use; without persons, rows count."""
+    columns = len(watched.bounds)
+    widest = int(np.diff(watched.facts[:, OFFSET]).max(initial=0))
+    deepest = int(np.diff(watched.facts[:, ROOT]).max(initial=0))
+    return Tally(
+        counts=np.zeros(int(watched.facts[-1, OFFSET]), np.int64),
+        touched=np.zeros((columns, widest), np.int64),
+        state=np.zeros((columns + 1, 4), np.int64),
+        persons=np.zeros((columns + 1, persons), np.int64),
+        pairs=np.zeros((columns, pairs), np.int64),
+        flows=np.zeros((deepest, 2)),
+    )
+
+
+def fresh(tally: Tally) -> Tally:
+    """Return a tally like another, for one more thread."""
+    return Tally(*map(np.zeros_like, tally))
+
+
+@compiled
+def forget(watched, tally):  # type: ignore[no-untyped-def]
+    """Forget all rows."""
+    columns, state = len(watched.bounds), tally.state
+    state[columns, UNITS] = 0
+    state[columns, STAMP] += 1
+    for place in range(columns):
+        for kind in range(state[place, KINDS]):
+            tally.counts[watched.facts[place, OFFSET] + tally.touched[place, kind]] = 0
+        for what in range(4):
+            state[place, what] = 0
+
+
+@compiled
+def count(watched, tally, rows, row, first, person):  # type: ignore[no-untyped-def]
+    """Take a row in; its sensitive codes stand from `first`, its pairs behind its person.
+
+    Without a unit of privacy, `person` is 0 and every row is a person of its own.
+    """
+    columns, state, counts = len(watched.bounds), tally.state, tally.counts
+    if person == 0 or _is_first(tally.persons, columns, rows[row, person], state[columns, STAMP]):
+        state[columns, UNITS] += 1
+    for place in range(columns):
+        column = watched.facts[place, COLUMN]
+        code = rows[row, first + column]
+        if code >= 0 and _is_new(tally, columns, rows, row, place, column, person):
+            value = watched.facts[place, OFFSET] + code
+            if counts[value] == 0:
+                tally.touched[place, state[place, KINDS]] = code
+                state[place, KINDS] += 1
+            counts[value] += 1
+            state[place, TOTAL] += 1
+            state[place, MOST] = max(state[place, MOST], counts[value])
+
+
+@compiled
+def _is_first(stamps, place, number, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether a number is met for the first time since the stamp was set."""
+    if stamps[place, number] == stamp:
+        return False
+    stamps[place, number] = stamp
+    return True
+
+
+@compiled
+def _is_new(tally, columns, rows, row, place, column, person):  # type: ignore[no-untyped-def]
+    """Tell whether this person is met with this value for the first time."""
+    stamp = tally.state[columns, STAMP]
+    if person == 0:
+        tally.state[place, HOLDERS] += 1
+        return True
+    if _is_first(tally.persons, place, rows[row, person], stamp):
+        tally.state[place, HOLDERS] += 1
+    return _is_first(tally.pairs, place, rows[row, person + 1 + column], stamp)
+
+
+@compiled
+def is_diverse(watched, tally):  # type: ignore[no-untyped-def]
+    """Tell whether the rows taken in keep every bound on sensitive values."""
+    for place in range(len(watched.bounds)):
+        if tally.state[place, TOTAL] == 0 or not _keeps(watched, tally, place):
+            return False
+    return True
+
+
+@compiled
+def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
+    bounds, state = watched.bounds, tally.state
+    most, holders = state[place, MOST], state[place, HOLDERS]
+    if min(state[place, KINDS], holders - most + 1) < bounds[place, DISTINCT]:
+        return False
+    if most > bounds[place, ALPHA] * holders * (1 + TOLERANCE):
+        return False
+    least = bounds[place, ENTROPY] * (1 - TOLERANCE)
+    if least > 0 and _effective(watched, tally, place) < least:
+        return False
+    if bounds[place, REC_L] > 0 and not _is_recursive(watched, tally, place):
+        return False
+    furthest = bounds[place, T] * (1 + TOLERANCE)
+    if furthest < np.inf and _distance(watched, tally, place) > furthest:
+        return False
+    if min(bounds[place, BETA], bounds[place, ENHANCED], bounds[place, DELTA]) < np.inf:
+        return _is_near(watched, tally, place)
+    return True
+
+
+@compiled
+def _effective(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Return exp of the entropy of the values met."""
+    entropy = 0.0
+    for kind in range(tally.state[place, KINDS]):
+        value = watched.facts[place, OFFSET] + tally.touched[place, kind]
+        share = tally.counts[value] / tally.state[place, TOTAL]
+        entropy -= share * np.log(share)
+    return np.exp(entropy)
+
+
+@compiled
+def _is_recursive(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Tell whether r1 < c (r_l + ... + r_m), taking the greatest counts off one by one."""
+    left = int(watched.bounds[place, REC_L]) - 1
+    most = tally.state[place, MOST]
+    tail, limit = tally.state[place, TOTAL], most
+    while left > 0 and limit > 0:
+        following = 0
+        for kind in range(tally.state[place, KINDS]):
+            times = tally.counts[watched.facts[place, OFFSET] + tally.touched[place, kind]]
+            if times == limit and left > 0:
+                tail -= times
+                left -= 1
+            elif times < limit:
+                following = max(following, times)
+        limit = following
+    return most < watched.bounds[place, REC_C] * tail * (1 - TOLERANCE)
+
+
+@compiled
+def _is_near(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Tell whether no value is more, or less, likely than beta and delta allow."""
+    bounds = watched.bounds
+    beta = min(bounds[place, BETA], bounds[place, ENHANCED]) * (1 + TOLERANCE)
+    for kind in range(tally.state[place, KINDS]):
+        value = watched.facts[place, OFFSET] + tally.touched[place, kind]
+        overall = watched.shares[value, SHARE]
+        share = tally.counts[value] / tally.state[place, TOTAL]
+        gain = (share - overall) / overall
+        if gain > beta:
+            return False
+        if bounds[place, ENHANCED] < np.inf and gain > -np.log(overall) * (1 + TOLERANCE):
+            return False
+        if abs(np.log(share / overall)) >= bounds[place, DELTA] * (1 - TOLERANCE):
+            return False
+    return True
+
+
+@compiled
+def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
+    if watched.facts[place, DISTANCE] == 1:
+        return _ordered(watched, tally, place)
+    if watched.facts[place, DISTANCE] == 2:
+        return _hierarchical(watched, tally, place)
+    distance = 0.0
+    for kind in range(tally.state[place, KINDS]):
+        value = watched.facts[place, OFFSET] + tally.touched[place, kind]
+        share = tally.counts[value] / tally.state[place, TOTAL]
+        distance += max(share - watched.shares[value, SHARE], 0.0)
+    return distance
+
+
+@compiled
+def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Return the earth mover's distance where neighbouring values are 1 / (m - 1) apart."""
+    start, end = watched.facts[place, OFFSET], watched.facts[place + 1, OFFSET]
+    met, distance = 0, 0.0
+    for value in range(start, end):
+        met += tally.counts[value]
+        distance += abs(met / tally.state[place, TOTAL] - watched.shares[value, CUMULATED])
+    return distance / max(end - start - 1, 1)
+
+
+@compiled
+def _hierarchical(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Return the earth mover's distance over the taxonomy (Li et al. 2007, section 4.2)."""
+    root, count = watched.facts[place, ROOT], watched.facts[place + 1, ROOT]
+    flows, nodes = tally.flows, watched.nodes
+    count -= root
+    for node in range(count):
+        flows[node, EXCESS] = flows[node, DEFICIT] = 0.0
+    for value in range(watched.facts[place, OFFSET], watched.facts[place + 1, OFFSET]):
+        extra = tally.counts[value] / tally.state[place, TOTAL] - watched.shares[value, SHARE]
+        flows[watched.leaf[value], EXCESS] += max(extra, 0.0)
+        flows[watched.leaf[value], DEFICIT] += max(-extra, 0.0)
+    distance = 0.0
+    for level in range(nodes[root, HEIGHT] + 1):
+        for node in range(count):
+            if nodes[root + node, HEIGHT] == level:
+                extra = flows[node, EXCESS] - flows[node, DEFICIT]
+                distance += level * min(flows[node, EXCESS], flows[node, DEFICIT])
+                up = nodes[root + node, UP]
+                if up >= 0:
+                    flows[up, EXCESS] += max(extra, 0.0)
+                    flows[up, DEFICIT] += max(-extra, 0.0)
+    return distance / max(nodes[root, HEIGHT], 1)

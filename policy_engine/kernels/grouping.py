@@ -1,10 +1,13 @@
 """Equivalence classes read off a table, by code that shares nothing with the partitioner."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.diversity import Histogram, histogram
 
 
 @dataclass(frozen=True)
@@ -12,39 +15,66 @@ class Groups:
     """The classes of a table, and what is needed to measure them.
 
     `class_of` (rows,) numbers each row's class 0 .. count-1. `sensitive` holds (rows,) codes
-    by column, -1 for missing. `loss` (rows, quasi-identifiers) is the normalised certainty
-    penalty of every cell, from 0 to 1.
+    by column, -1 for missing, and `ancestries` the taxonomies of those that have one. `loss`
+    holds by quasi-identifier the normalised certainty penalty of every class's cell, (count,),
+    from 0 to 1, None where it cannot be read off the cells. `persons` (rows,) numbers the
+    persons from 0; without it, every row is a person of its own.
     """
 
     class_of: NDArray[np.int64]
     count: int
     sensitive: Mapping[str, NDArray[np.int32]]
-    loss: NDArray[np.float64]
+    loss: Mapping[str, NDArray[np.float64] | None]
+    ancestries: Mapping[str, Ancestry] = field(default_factory=dict)
+    persons: NDArray[np.int64] | None = None
+    _histograms: dict[str, Histogram] = field(default_factory=dict, repr=False)
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of rows of every class, (count,)."""
         return np.bincount(self.class_of, minlength=self.count)
 
-    def distinct(self, column: str) -> NDArray[np.int64]:
-        """Return how many distinct values of a sensitive column every class holds, (count,)."""
-        codes = self.sensitive[column]
-        present = codes >= 0
-        width = int(codes.max(initial=0)) + 1
-        pairs = np.unique(self.class_of[present] * width + codes[present])
-        return np.bincount(pairs // width, minlength=self.count)
+    def units(self) -> NDArray[np.int64]:
+        """Return the number of distinct persons of every class, (count,)."""
+        if self.persons is None:
+            return self.sizes()
+        width = int(self.persons.max(initial=0)) + 1
+        return np.bincount(distinct(self.class_of * width + self.persons) // width)
 
-    def discernability(self) -> int:
-        """Return the sum of the squared class sizes (Bayardo and Agrawal, ICDE 2005)."""
+    def histogram(self, column: str) -> Histogram:
+        """Return how often each value of a sensitive column occurs in each class."""
+        if column not in self._histograms:
+            codes = self.sensitive[column]
+            self._histograms[column] = histogram(self.class_of, self.count, codes, self.persons)
+        return self._histograms[column]
+
+    def discernability(self, suppressed: int = 0) -> int:
+        """Return the sum of the squared class sizes (Bayardo and Agrawal, ICDE 2005).
+
+        A row that was suppressed counts as many as the table had.
+        """
         sizes = self.sizes()
-        return int((sizes * sizes).sum())
+        return int((sizes * sizes).sum()) + suppressed * (len(self.class_of) + suppressed)
 
-    def certainty_penalty(self) -> float:
+    def column_losses(self, suppressed: int = 0) -> dict[str, float]:
+        """Return the mean certainty penalty of every column that has one, from 0 to 1.
+
+        A row that was suppressed has lost everything.
+        """
+        sizes, rows = self.sizes(), len(self.class_of) + suppressed
+        return {
+            name: float((loss * sizes).sum() + suppressed) / rows
+            for name, loss in self.loss.items()
+            if loss is not None
+        }
+
+    def certainty_penalty(self, suppressed: int = 0) -> float:
         """Return the global certainty penalty, from 0 (as it was) to 1 (all is hidden).
 
         The mean of the cells' normalised certainty penalty over rows and quasi-identifiers
-        (Xu et al., KDD 2006; Ghinita et al., VLDB 2007).
+        (Xu et al., KDD 2006; Ghinita et al., VLDB 2007), as far as it can be read off cells.
         """
-        return float(self.loss.mean()) if self.loss.size else 0.0
+        losses = self.column_losses(suppressed).values()
+        return sum(losses) / len(losses) if losses else 0.0
 
 
 def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:
@@ -53,6 +83,28 @@ def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64],
     count = 1
     for codes in columns:
         width = int(codes.max(initial=0)) + 1
-        found, classes = np.unique(classes * width + codes, return_inverse=True)
-        count = len(found)
-    return classes, count
+        if count > _MOST_KEYS // width:
+            classes, count = _numbered(classes)
+        classes, count = classes * width + codes, count * width
+    return _numbered(classes)
+
+
+_MOST_KEYS = 2**62
+
+
+def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    found, numbers = np.unique(keys, return_inverse=True)
+    return numbers, len(found)
+
+
+def distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the distinct keys in order; sorting first, which is what numpy is fast at."""
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
+
+
+def first_rows(class_of: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the first row of every class, (count,)."""
+    first = np.empty(count, dtype=np.int64)
+    first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
+    return first

@@ -1,34 +1,52 @@
-"""Mondrian: partition rows of integer codes into equivalence classes, in place.
+"""Mondrian: partition rows of integer codes into equivalence classes.
 
-LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006; strict,
-multi-dimensional. The classes depend on the set of rows only, never on their order: which
-dimension is cut, and where, follows from counts of codes, and every tie has its rule.
+LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006; strict or
+relaxed, multi-dimensional. The classes depend on the set of rows only, never on their order:
+what is cut, and where, follows from counts of codes, and every tie has its rule.
 """
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.axis import (
+    ACTIVE,
+    FULL,
+    HAS_MISSING,
+    KIND,
+    MEMBERS,
+    OFFSET,
+    POSITION,
+    Axes,
+    Axis,
+    Codes,
+    Extent,
+    extent,
+    flat,
+    sweep,
+)
 from policy_engine.kernels.compiled import compiled, is_cached
-from policy_engine.kernels.constraint import Constraint
+from policy_engine.kernels.constraint import (
+    STAMP,
+    UNITS,
+    Constraint,
+    Tally,
+    Watch,
+    count,
+    forget,
+    fresh,
+    is_diverse,
+    tally,
+    watch,
+)
+from policy_engine.kernels.summary import Summary, price_codes, summarise, summary
 
-Codes = NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One quasi-identifier, as the partitioner sees it.
-
-    `codes` (rows,) holds 0 .. m-1 in the order of the values; `position` (m,) places every
-    code on the axis, from 0 to 1. Where `has_missing`, code 0 stands for the missing value.
-    """
-
-    codes: Codes
-    position: NDArray[np.float64]
-    has_missing: bool = False
+Score = Literal["span", "entropy", "loss"]
 
 
 @dataclass(frozen=True)
@@ -43,33 +61,91 @@ class Classes:
     starts: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class People:
+    """What no class may give away: the sensitive columns, and whose rows they are.
+
+    `sensitive` holds (rows,) codes, -1 for missing, which counts as no value. `persons`
+    (rows,) numbers the persons from 0; without it every row is a person of its own.
+    """
+
+    sensitive: tuple[Codes, ...] = ()
+    persons: Codes | None = None
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How nodes are cut.
+
+    By `loss`, the cut is taken whose two sides lose the least, of all boundaries in all
+    dimensions. By `span` or `entropy`, the dimension with the widest normalised range or the
+    greatest entropy is cut at the boundary nearest the median. Where `is_relaxed`, rows equal
+    to the cut value may go to either side.
+    """
+
+    score: Score = "loss"
+    is_relaxed: bool = False
+
+
+class Table(NamedTuple):
+    """The rows being partitioned and what a cut has to know of them.
+
+    A row holds its quasi-identifiers, its sensitive codes and last its number; where there are
+    persons, the person from column `person`, and behind him the numbers of his pairs with
+    every sensitive value. `sensitive` is the first sensitive column.
+    """
+
+    rows: Codes
+    axes: Axes
+    watched: Watch
+    tally: Tally
+    sensitive: int
+    person: int
+    size: int
+    score: int
+    is_relaxed: bool
+
+
 def partition(
     axes: list[Axis],
-    sensitive: list[Codes],
+    people: People,
     constraint: Constraint,
+    cutting: Cutting,
     on_settled: Callable[[int], object] = int,
 ) -> Classes:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 
-    A node is cut on the dimension with the widest normalised range, at the boundary between
-    two values nearest the median that leaves both sides valid; where that dimension has no
-    such boundary, on the next. Rows with a missing value are first cut from those with one,
-    wherever both sides are valid.
-
-    `sensitive` holds (rows,) codes, -1 for missing, which counts as no value. `on_settled`
-    is told now and then how many rows have found their class. The table as a whole must
-    satisfy the constraint; the caller checks it, since only he can say what is wrong.
+    A relaxed partition takes equal rows in the order given: the caller gives them in an order
+    that follows from their content. `on_settled` is told now and then how many rows have found
+    their class. The table as a whole must satisfy the constraint; the caller checks it, since
+    only he can say what is wrong.
     """
-    table, scratch = _prepare(axes, sensitive, constraint)
-    state = _State.whole_table(len(table.rows), constraint.size)
-    step = max(len(table.rows) // 50, 20_000)
-    while state.counters[_OPEN] > 0:
-        _cut_nodes(table, scratch, state.nodes, state.starts, state.counters, step)
-        on_settled(int(state.counters[_SETTLED]))
-    return Classes(
-        order=table.rows[:, -1].astype(np.int64),
-        starts=np.append(state.starts[: state.counters[_LEAVES]], len(table.rows)),
-    )
+    table = prepare(axes, people, constraint, cutting)
+    rows, workers = len(table.rows), os.cpu_count() or 1
+    parts = _cut(table, 0, rows, rows // (8 * workers) if rows > _WORTH_SHARING else 0)
+    starts, settled = [parts], rows
+    if rows > _WORTH_SHARING:
+        starts, settled = [], 0
+        with ThreadPoolExecutor(workers) as pool:
+            edges = zip(parts.tolist(), [*parts[1:].tolist(), rows], strict=True)
+            for part, edge in pool.map(lambda edge: (_cut(table, *edge, 0), edge), edges):
+                starts.append(part)
+                settled += edge[1] - edge[0]
+                on_settled(settled)
+    on_settled(settled)
+    return Classes(table.rows[:, -1].astype(np.int64), np.concatenate([*starts, [rows]]))
+
+
+_WORTH_SHARING = 50_000
+
+
+def _cut(table: Table, start: int, end: int, floor: int) -> NDArray[np.int64]:
+    """Cut the node of rows start .. end - 1 until none has more than `floor` rows and a valid
+    cut; return where the leaves start."""
+    table = table._replace(tally=fresh(table.tally))
+    leaves = np.zeros((end - start) // table.size + 1, dtype=np.int64)
+    found = _cut_nodes(table, _scratch(table, end - start), start, end, floor, leaves)
+    return leaves[:found]
 
 
 def needs_compiling() -> bool:
@@ -77,321 +153,474 @@ def needs_compiling() -> bool:
     return not _cut_nodes.signatures and not is_cached(_cut_nodes)
 
 
-_OPEN, _LEAVES, _SETTLED = 0, 1, 2
+_SCORES = ("loss", "span", "entropy")
 
 
-@dataclass(frozen=True)
-class _State:
-    """Open nodes (start, end) as a stack, the starts of the leaves, and counters."""
-
-    nodes: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    counters: NDArray[np.int64]
-
-    @classmethod
-    def whole_table(cls, rows: int, k: int) -> "_State":
-        nodes = np.zeros((rows // k + 2, 2), dtype=np.int64)
-        nodes[0] = 0, rows
-        starts = np.zeros(rows // k + 1, dtype=np.int64)
-        return cls(nodes, starts, np.array([1, 0, 0], dtype=np.int64))
-
-
-def _prepare(
-    axes: list[Axis], sensitive: list[Codes], constraint: Constraint
-) -> "tuple[_Table, _Scratch]":
-    domains = [len(axis.position) for axis in axes]
-    values = max((int(codes.max(initial=0)) + 1 for codes in sensitive), default=1)
-    table = _Table(
-        rows=_row_major([axis.codes for axis in axes], sensitive),
-        position=np.concatenate([axis.position for axis in axes]),
-        offsets=np.cumsum([0, *domains]),
-        has_missing=np.array([axis.has_missing for axis in axes]),
-        watched=len(sensitive) if constraint.distinct > 1 else 0,
-        size=constraint.size,
-        distinct=constraint.distinct,
-    )
-    scratch = _Scratch(
-        low=np.zeros(len(axes), dtype=np.int32),
-        high=np.zeros(len(axes), dtype=np.int32),
-        tried=np.zeros(len(axes), dtype=np.bool_),
-        histogram=np.zeros(max(domains), dtype=np.int64),
-        seen=np.zeros((2, values), dtype=np.int64),
-        stamp=np.zeros(1, dtype=np.int64),
-    )
-    return table, scratch
-
-
-def _row_major(quasi: list[Codes], sensitive: list[Codes]) -> Codes:
+def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: Cutting) -> Table:
     """Lay out each row's codes side by side, its number last: nodes then fit the cache."""
-    count = len(quasi[0])
-    rows = np.empty((count, len(quasi) + len(sensitive) + 1), dtype=np.int32)
-    for column, codes in enumerate([*quasi, *sensitive]):
-        rows[:, column] = codes
-    rows[:, -1] = np.arange(count, dtype=np.int32)
-    return rows
+    persons = people.persons
+    rows = len(axes[0].codes)
+    pairs = [] if persons is None else [_pairs(c, persons) for c in people.sensitive]
+    columns = [*(axis.codes for axis in axes), *people.sensitive]
+    person = 0 if persons is None else len(columns)
+    columns += [] if persons is None else [persons, *pairs]
+    overall = [_overall(c, p) for c, p in zip(people.sensitive, pairs or people.sensitive, strict=True)]
+    watched = watch(constraint, overall)
+    table = np.empty((rows, len(columns) + 1), dtype=np.int32)
+    for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
+        table[:, place] = codes
+    most = max((int(pair.max(initial=-1)) + 1 for pair in pairs), default=0)
+    return Table(
+        rows=table,
+        axes=flat(axes),
+        watched=watched,
+        tally=tally(watched, 0 if persons is None else int(persons.max(initial=-1)) + 1, most),
+        sensitive=len(axes),
+        person=person,
+        size=constraint.size,
+        score=_SCORES.index(cutting.score),
+        is_relaxed=cutting.is_relaxed,
+    )
 
 
-class _Table(NamedTuple):
-    """The rows being partitioned and what a cut has to know of them."""
+def _pairs(codes: Codes, persons: Codes) -> Codes:
+    """Number the distinct pairs of a person and a value."""
+    width = int(codes.max(initial=0)) + 2
+    _, pairs = np.unique(persons.astype(np.int64) * width + codes + 1, return_inverse=True)
+    return pairs.astype(np.int32)
 
-    rows: Codes
-    position: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    has_missing: NDArray[np.bool_]
-    watched: int
-    size: int
-    distinct: int
+
+def _overall(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
+    """Count the values, each once for every person who has it."""
+    if pairs is not codes:
+        _, first = np.unique(pairs, return_index=True)
+        codes = codes[first]
+    return np.bincount(codes[codes >= 0])
 
 
 class _Scratch(NamedTuple):
-    """Working memory, allocated once per call."""
+    """Working memory, allocated once per call.
 
-    low: Codes
-    high: Codes
-    tried: NDArray[np.bool_]
-    histogram: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    stamp: NDArray[np.int64]
+    `node` (dimensions, 3) holds the open node's LEAST and GREATEST code in each dimension, and
+    as ACTIVE the list of those in which they differ; `codes` (values, 2) the TIMES of each
+    code and the TURN in which codes come. `order` are the node's rows as sorted last, `best`
+    as sorted for the best cut; `losses` (2, rows) those of the first rows and of the last.
+    """
+
+    extent: Extent
+    summary: Summary
+    node: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    order: NDArray[np.int64]
+    best: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    units: NDArray[np.int64]
+    fits: NDArray[np.bool_]
+    moved: Codes
+    stack: NDArray[np.int64]
 
 
-_NO_CUT = (-1, -1)
+LEAST, GREATEST = range(2)
+TIMES, TURN = range(2)
+
+
+def _scratch(table: Table, rows: int) -> _Scratch:
+    dims = len(table.axes.facts) - 1
+    widest = int(np.diff(table.axes.facts[:, OFFSET]).max()) + 2
+    return _Scratch(
+        extent=extent(table.axes),
+        summary=summary(table.axes),
+        node=np.zeros((dims, 3), np.int64),
+        codes=np.zeros((widest, 2), np.int64),
+        order=np.zeros(rows, np.int64),
+        best=np.zeros(rows, np.int64),
+        left=np.zeros(rows, np.int64),
+        right=np.zeros(rows, np.int64),
+        units=np.zeros((2, rows if table.person else 0), np.int64),
+        fits=np.zeros(rows if len(table.watched.bounds) else 0, np.bool_),
+        moved=np.zeros((rows, table.rows.shape[1]), np.int32),
+        stack=np.zeros((rows // table.size + 2, 2), np.int64),
+    )
+
+
+_FAR, _NONE, _FIRST = np.int64(2**63 - 1), np.int64(0), np.int64(0)
+_UP, _DOWN = np.int64(1), np.int64(-1)
+_LARGE = 2048  # nodes of so many rows are cut by their summary, where it pays
+_SMALL = 64  # nodes of up to so many times k rows may cut through ties
 
 
 @compiled
-def _cut_nodes(table, scratch, nodes, starts, counters, step):  # type: ignore[no-untyped-def]
-    """Settle open nodes, depth first, until some `step` more rows have their class."""
-    goal = counters[_SETTLED] + step
-    while counters[_OPEN] > 0 and counters[_SETTLED] < goal:
-        counters[_OPEN] -= 1
-        start, end = nodes[counters[_OPEN], 0], nodes[counters[_OPEN], 1]
-        dim, code = _choose_cut(table, scratch, start, end)
-        if dim < 0:
-            starts[counters[_LEAVES]] = start
-            counters[_LEAVES] += 1
-            counters[_SETTLED] += end - start
+def _cut_nodes(table, scratch, start, end, floor, leaves):  # type: ignore[no-untyped-def]
+    """Cut a node, depth first; set where its leaves start and return how many there are."""
+    stack, open_nodes, found = scratch.stack, 1, 0
+    stack[0, 0], stack[0, 1] = start, end
+    while open_nodes > 0:
+        open_nodes -= 1
+        start, end = stack[open_nodes, 0], stack[open_nodes, 1]
+        left = _choose_cut(table, scratch, start, end) if end - start > floor else _NONE
+        if left > 0:
+            _reorder(table.rows, scratch, start, end)
+            stack[open_nodes, 0], stack[open_nodes, 1] = start + left, end
+            stack[open_nodes + 1, 0], stack[open_nodes + 1, 1] = start, start + left
+            open_nodes += 2
         else:
-            middle = _split(table.rows, start, end, dim, code)
-            _push(nodes, counters, middle, end)
-            _push(nodes, counters, start, middle)
+            leaves[found] = start
+            found += 1
+    return found
 
 
 @compiled
-def _push(nodes, counters, start, end):  # type: ignore[no-untyped-def]
-    nodes[counters[_OPEN], 0] = start
-    nodes[counters[_OPEN], 1] = end
-    counters[_OPEN] += 1
+def _reorder(rows, scratch, start, end):  # type: ignore[no-untyped-def]
+    for place in range(end - start):
+        for column in range(rows.shape[1]):
+            scratch.moved[place, column] = rows[scratch.best[place], column]
+    for place in range(end - start):
+        for column in range(rows.shape[1]):
+            rows[start + place, column] = scratch.moved[place, column]
 
 
 @compiled
 def _choose_cut(table, scratch, start, end):  # type: ignore[no-untyped-def]
-    """Return the dimension to cut and the last code of the left side, or _NO_CUT."""
-    if end - start < 2 * table.size:
-        return _NO_CUT
-    _measure_extent(table.rows, start, end, scratch.low, scratch.high)
-    for dim in range(len(scratch.low)):
-        if table.has_missing[dim] and scratch.low[dim] == 0 and scratch.high[dim] > 0:
-            if _is_valid(table, scratch, start, end, dim, 0):
-                return dim, 0
-    for dim in range(len(scratch.low)):
-        scratch.tried[dim] = scratch.low[dim] == scratch.high[dim]
-    while True:
-        dim = _widest(table, scratch)
-        if dim < 0:
-            return _NO_CUT
-        scratch.tried[dim] = True
-        code = _nearest_median(table, scratch, start, end, dim)
-        if code >= 0 and not _is_diverse(table, scratch, start, end, dim, code):
-            code = _nearest_diverse(table, scratch, start, end, dim)
-        if code >= 0:
-            return dim, code
+    """Return how many rows of `scratch.best` go to the left side of the cut, 0 for no cut."""
+    total = end - start
+    if total < 2 * table.size:
+        return _NONE
+    active = _measure_extent(table, scratch, start, end)
+    if table.score == 0 and total >= _LARGE and 2 * len(scratch.summary.times) <= total:
+        left = _cut_by_summary(table, scratch, start, end)
+        if left > 0:
+            return left
+    best, best_left = _FAR, _NONE
+    for turn in range(active):
+        if table.score > 0:
+            _next_first(table, scratch, start, end, turn, active)
+        dim = scratch.node[turn, ACTIVE]
+        _sort(table, scratch, start, end, dim)
+        score, left = _best_boundary(table, scratch, dim, total, active, best)
+        if score < best:
+            best, best_left = score, left
+            for place in range(total):
+                scratch.best[place] = scratch.order[place]
+            if table.score > 0:
+                break
+    return best_left
 
 
 @compiled
-def _measure_extent(rows, start, end, low, high):  # type: ignore[no-untyped-def]
-    """Set `low` and `high` to the least and greatest code of the node, per dimension."""
-    for dim in range(len(low)):
-        low[dim] = high[dim] = rows[start, dim]
-    for row in range(start + 1, end):
-        for dim in range(len(low)):
-            low[dim] = min(low[dim], rows[row, dim])
-            high[dim] = max(high[dim], rows[row, dim])
+def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
+    """Choose the cut of a large node between values; 0 where there is none that is valid."""
+    brief, node, total = scratch.summary, scratch.node, end - start
+    summarise(table.axes, brief, table.rows, start, end, node)
+    best, best_dim, best_turn = _FAR, _FIRST, _FIRST
+    for dim in range(len(node)):
+        if node[dim, LEAST] == node[dim, GREATEST]:
+            continue
+        turns = _take_turns(table, scratch, dim)
+        for side in range(2):
+            price_codes(table.axes, brief, scratch.extent.state, node, dim, scratch.codes, turns, side)
+        left = 0
+        for turn in range(turns - 1):
+            left += scratch.codes[scratch.codes[turn, TURN], TIMES]
+            if table.size <= left <= total - table.size:
+                one, other = brief.prices[0, turn], brief.prices[1, turns - 2 - turn]
+                score = _weighed(table.size, left, total, left, total - left, total, one, other)
+                if score < best:
+                    best, best_dim, best_turn = score, dim, turn
+    if best == _FAR:
+        return _NONE
+    left = _sides(table, scratch, start, end, best_dim, best_turn)
+    return left if _is_valid(table, scratch, left, total) else _NONE
 
 
 @compiled
-def _widest(table, scratch):  # type: ignore[no-untyped-def]
-    """Return the untried dimension with the widest normalised range, the first of equals."""
-    best, best_width = -1, -1.0
-    for dim in range(len(scratch.low)):
-        if not scratch.tried[dim]:
-            base = table.offsets[dim]
-            top, bottom = base + scratch.high[dim], base + scratch.low[dim]
-            width = table.position[top] - table.position[bottom]
-            if width > best_width:
-                best, best_width = dim, width
-    return best
+def _take_turns(table, scratch, dim):  # type: ignore[no-untyped-def]
+    """List the codes that occur in the order of cuts; return how many there are."""
+    codes, low = scratch.codes, scratch.node[dim, LEAST]
+    for code in range(scratch.node[dim, GREATEST] - low + 1):
+        codes[code, TIMES] = scratch.summary.times[table.axes.facts[dim, OFFSET] + low + code]
+    return _order_codes(
+        codes, scratch.node[dim, GREATEST] - low + 1, table.axes.facts[dim, KIND] == MEMBERS
+    )
 
 
 @compiled
-def _is_valid(table, scratch, start, end, dim, code):  # type: ignore[no-untyped-def]
-    """Tell whether cutting after `code` leaves both sides large and diverse enough."""
-    left = 0
-    for row in range(start, end):
-        left += table.rows[row, dim] <= code
-    if left < table.size or end - start - left < table.size:
-        return False
-    return _is_diverse(table, scratch, start, end, dim, code)
-
-
-@compiled
-def _nearest_median(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
-    """Return the last code left of the boundary nearest the median, -1 where a side is small.
-
-    If the nearest boundary leaves a side with too few rows, all others do. Of two equally
-    near, the lower is taken.
-    """
-    low = scratch.low[dim]
-    values = scratch.high[dim] - low + 1
-    if values <= 8 * (end - start):
-        for value in range(values):
-            scratch.histogram[value] = 0
+def _sides(table, scratch, start, end, dim, turn):  # type: ignore[no-untyped-def]
+    """Set `scratch.best` to the rows left of a cut, then those right of it, as they stand."""
+    codes, low = scratch.codes, scratch.node[dim, LEAST]
+    turns = _take_turns(table, scratch, dim)
+    for place in range(turns):
+        codes[codes[place, TURN], TIMES] = place <= turn
+    left = middle = _FIRST
+    for goes_left in range(1, -1, -1):
         for row in range(start, end):
-            scratch.histogram[table.rows[row, dim] - low] += 1
-        left, value = _nearest_in_counts(scratch.histogram, end - start)
-        cut = low + value
-    else:
-        order = _sorted_rows(table.rows, start, end, dim)
-        left = _nearest_in_sorted(table.rows, order, dim)
-        cut = table.rows[order[left - 1], dim]
-    return cut if min(left, end - start - left) >= table.size else -1
+            if codes[table.rows[row, dim] - low, TIMES] == goes_left:
+                scratch.best[left] = row
+                left += 1
+        if goes_left:
+            middle = left
+    return middle
 
 
 @compiled
-def _nearest_in_counts(counts, total):  # type: ignore[no-untyped-def]
-    """Return (rows left of the boundary nearest the median, last value left of it)."""
-    before = upto = 0
-    last = value = -1
-    while 2 * upto < total:
-        before, last = upto, value
-        value += 1
-        while counts[value] == 0:
-            value += 1
-        upto += counts[value]
-    if upto == total or (before > 0 and total - 2 * before <= 2 * upto - total):
-        return before, last
-    return upto, value
-
-
-@compiled
-def _nearest_in_sorted(rows, order, dim):  # type: ignore[no-untyped-def]
-    """Return how many rows lie left of the boundary nearest the median."""
-    total = len(order)
-    before = upto = (total - 1) // 2
-    median = rows[order[before], dim]
-    while before > 0 and rows[order[before - 1], dim] == median:
-        before -= 1
-    while upto < total and rows[order[upto], dim] == median:
-        upto += 1
-    if upto == total or (before > 0 and total - 2 * before <= 2 * upto - total):
-        return before
-    return upto
-
-
-@compiled
-def _sorted_rows(rows, start, end, dim):  # type: ignore[no-untyped-def]
-    """Return the rows of the node in the order of their codes: Shell's sort.
-
-    (numpy's sort would serve, but takes the compiler five seconds.)
-    """
-    order = np.arange(start, end)
-    gap = 1
-    while gap < len(order) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for last in range(gap, len(order)):
-            row, place = order[last], last
-            while place >= gap and rows[order[place - gap], dim] > rows[row, dim]:
-                order[place] = order[place - gap]
-                place -= gap
-            order[place] = row
-        gap //= 3
-    return order
-
-
-@compiled
-def _is_diverse(table, scratch, start, end, dim, code):  # type: ignore[no-untyped-def]
-    """Tell whether both sides of a cut hold enough distinct values of every sensitive column."""
-    for watched in range(table.watched):
-        column = len(scratch.low) + watched
-        scratch.stamp[0] += 1
-        left = right = 0
-        for row in range(start, end):
-            side = int(table.rows[row, dim] > code)
-            if _is_new(scratch, side, table.rows[row, column]):
-                left += 1 - side
-                right += side
-                if left >= table.distinct and right >= table.distinct:
-                    break
-        if left < table.distinct or right < table.distinct:
+def _is_valid(table, scratch, left, total):  # type: ignore[no-untyped-def]
+    """Tell whether both sides of `scratch.best` are large and diverse enough."""
+    if table.person == 0 and len(table.watched.bounds) == 0:
+        return True
+    columns, state = len(table.watched.bounds), table.tally.state
+    for side in range(2):
+        forget(table.watched, table.tally)
+        for place in range(0 if side == 0 else left, left if side == 0 else total):
+            row = scratch.best[place]
+            count(table.watched, table.tally, table.rows, row, table.sensitive, table.person)
+        if state[columns, UNITS] < table.size or not is_diverse(table.watched, table.tally):
             return False
     return True
 
 
 @compiled
-def _is_new(scratch, side, value):  # type: ignore[no-untyped-def]
-    """Tell whether a value is met on a side for the first time since the last stamp."""
-    if value < 0 or scratch.seen[side, value] == scratch.stamp[0]:
-        return False
-    scratch.seen[side, value] = scratch.stamp[0]
-    return True
+def _measure_extent(table, scratch, start, end):  # type: ignore[no-untyped-def]
+    """Set the node's least and greatest codes; return how many dimensions have two, listed."""
+    rows, node = table.rows, scratch.node
+    for dim in range(len(node)):
+        node[dim, LEAST] = node[dim, GREATEST] = rows[start, dim]
+    for row in range(start + 1, end):
+        for dim in range(len(node)):
+            code = rows[row, dim]
+            if code < node[dim, LEAST]:
+                node[dim, LEAST] = code
+            elif code > node[dim, GREATEST]:
+                node[dim, GREATEST] = code
+    active = 0
+    for dim in range(len(node)):
+        if node[dim, LEAST] < node[dim, GREATEST]:
+            node[active, ACTIVE] = dim
+            active += 1
+    return active
 
 
 @compiled
-def _nearest_diverse(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
-    """Return the last code left of the valid boundary nearest the median, -1 without one.
+def _next_first(table, scratch, start, end, turn, active):  # type: ignore[no-untyped-def]
+    """Bring the dimension with the greatest measure, of those not tried, to its turn.
 
-    The values on the left can only grow as the boundary moves right, and those on the right
-    only as it moves left: the valid boundaries are an interval of codes.
+    A dimension in which some values are missing comes before all others.
     """
-    order = _sorted_rows(table.rows, start, end, dim)
-    least, most = scratch.low[dim], scratch.high[dim]
-    for watched in range(table.watched):
-        column = len(scratch.low) + watched
-        least = max(least, _code_where_diverse(table, scratch, order, 1, dim, column))
-        most = min(most, _code_where_diverse(table, scratch, order, -1, dim, column))
-    best, best_distance = -1, end - start
-    for left in range(table.size, end - start - table.size + 1):
-        code = table.rows[order[left - 1], dim]
-        if least <= code < min(most, table.rows[order[left], dim]):
-            distance = abs(2 * left - (end - start))
-            if distance < best_distance:
-                best, best_distance = code, distance
-    return best
+    node, best, best_measure = scratch.node, turn, -1.0
+    for place in range(turn, active):
+        dim = node[place, ACTIVE]
+        if table.axes.facts[dim, HAS_MISSING] and node[dim, LEAST] == 0:
+            measure = 2.0 * table.axes.facts[dim, FULL]
+        else:
+            measure = _measure(table, scratch, start, end, dim)
+        if measure > best_measure or (measure == best_measure and dim < node[best, ACTIVE]):
+            best, best_measure = place, measure
+    node[turn, ACTIVE], node[best, ACTIVE] = node[best, ACTIVE], node[turn, ACTIVE]
 
 
 @compiled
-def _code_where_diverse(table, scratch, order, step, dim, column):  # type: ignore[no-untyped-def]
-    """Return the code with which the rows become diverse, walking up (1) or down (-1)."""
-    scratch.stamp[0] += 1
-    place = 0 if step > 0 else len(order) - 1
-    found = int(_is_new(scratch, 0, table.rows[order[place], column]))
-    for _ in range(len(order) - 1):
-        if found >= table.distinct:
+def _measure(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
+    """Return the normalised range, or the normalised entropy, of a dimension in the node."""
+    facts, places = table.axes.facts, table.axes.places
+    base, low, high = facts[dim, OFFSET], scratch.node[dim, LEAST], scratch.node[dim, GREATEST]
+    if table.score == 1:
+        return float(places[base + high, POSITION] - places[base + low, POSITION])
+    _count_codes(table, scratch, start, end, dim)
+    entropy = 0.0
+    for code in range(high - low + 1):
+        if scratch.codes[code, TIMES] > 0:
+            share = scratch.codes[code, TIMES] / (end - start)
+            entropy -= share * np.log(share)
+    return entropy / np.log(facts[dim + 1, OFFSET] - base) * facts[dim, FULL]
+
+
+@compiled
+def _count_codes(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
+    rows, codes, low = table.rows, scratch.codes, scratch.node[dim, LEAST]
+    for code in range(scratch.node[dim, GREATEST] - low + 1):
+        codes[code, TIMES] = 0
+    for row in range(start, end):
+        codes[rows[row, dim] - low, TIMES] += 1
+
+
+@compiled
+def _sort(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
+    """Set `scratch.order` to the node's rows by their codes, equal ones as they stand.
+
+    Values of a set are put in the order of how often they occur, the most frequent first.
+    """
+    rows, codes, order, low = table.rows, scratch.codes, scratch.order, scratch.node[dim, LEAST]
+    values = scratch.node[dim, GREATEST] - low + 1
+    is_set = table.axes.facts[dim, KIND] == MEMBERS and table.score == 0
+    if values > 4 * (end - start) and not is_set:
+        _sort_few(rows, order, start, end, dim)
+        return
+    _count_codes(table, scratch, start, end, dim)
+    before = 0
+    for turn in range(_order_codes(codes, values, is_set)):
+        code = codes[turn, TURN]
+        times = codes[code, TIMES]
+        codes[code, TIMES] = before
+        before += times
+    for row in range(start, end):
+        code = rows[row, dim] - low
+        order[codes[code, TIMES]] = row
+        codes[code, TIMES] += 1
+
+
+@compiled
+def _order_codes(codes, values, by_frequency):  # type: ignore[no-untyped-def]
+    """Put the codes that occur in turns, and return their number.
+
+    They come as they are, or by falling frequency; of equals, the lower first (Shell's sort).
+    """
+    turns = 0
+    for code in range(values):
+        if codes[code, TIMES] > 0:
+            codes[turns, TURN] = code
+            turns += 1
+    gap = 1 if by_frequency else 0
+    while 0 < gap < turns // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for last in range(gap, turns):
+            code, place = codes[last, TURN], last
+            while place >= gap and _comes_later(codes, codes[place - gap, TURN], code):
+                codes[place, TURN] = codes[place - gap, TURN]
+                place -= gap
+            codes[place, TURN] = code
+        gap //= 3
+    return turns
+
+
+@compiled
+def _comes_later(codes, one, other):  # type: ignore[no-untyped-def]
+    ours, theirs = codes[one, TIMES], codes[other, TIMES]
+    return ours < theirs or (ours == theirs and one > other)
+
+
+@compiled
+def _sort_few(rows, order, start, end, dim):  # type: ignore[no-untyped-def]
+    """Shell's sort. (numpy's sort would serve, but takes the compiler five seconds.)"""
+    count = end - start
+    for place in range(count):
+        order[place] = start + place
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for last in range(gap, count):
+            row, place = order[last], last
+            while place >= gap and (
+                rows[order[place - gap], dim] > rows[row, dim]
+                or (rows[order[place - gap], dim] == rows[row, dim] and order[place - gap] > row)
+            ):
+                order[place] = order[place - gap]
+                place -= gap
+            order[place] = row
+        gap //= 3
+
+
+@compiled
+def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[no-untyped-def]
+    """Return the score of the best valid boundary and how many rows lie left of it.
+
+    The lowest score wins, of equals the boundary with the fewest rows on its left. Boundaries
+    that do not come below `limit` are not looked at.
+    """
+    if table.score == 0:
+        _sweep_losses(table, scratch, total, active)
+    if table.person > 0:
+        _sweep_units(table, scratch, total)
+    through_ties = table.is_relaxed and total <= _SMALL * table.size
+    for attempt in range(2):
+        if len(table.watched.bounds) > 0:
+            _sweep_diversity(table, scratch, dim, total, through_ties, limit)
+        best, best_left = limit, _NONE
+        for left in range(table.size, total - table.size + 1):
+            if not through_ties and not _is_between(table.rows, scratch.order, dim, left):
+                continue
+            score = _score(table, scratch, dim, left, total)
+            if score < best and (len(table.watched.bounds) == 0 or scratch.fits[left]):
+                best, best_left = score, left
+        if best_left > 0 or through_ties or not table.is_relaxed:
             break
-        place += step
-        found += _is_new(scratch, 0, table.rows[order[place], column])
-    return table.rows[order[place], dim]
+        through_ties = True
+    return best, best_left
 
 
 @compiled
-def _split(rows, start, end, dim, code):  # type: ignore[no-untyped-def]
-    """Move the rows up to `code` before the others; return where the others begin."""
-    left, right = start, end - 1
-    while True:
-        while left <= right and rows[left, dim] <= code:
-            left += 1
-        while left <= right and rows[right, dim] > code:
-            right -= 1
-        if left >= right:
-            return left
-        for column in range(rows.shape[1]):
-            rows[left, column], rows[right, column] = rows[right, column], rows[left, column]
+def _is_between(rows, order, dim, left):  # type: ignore[no-untyped-def]
+    return rows[order[left - 1], dim] != rows[order[left], dim]
+
+
+@compiled
+def _score(table, scratch, dim, left, total):  # type: ignore[no-untyped-def]
+    """Return what a boundary costs, the greatest number there is where a side is too small."""
+    units, rest, whole = left, total - left, total
+    if table.person > 0:
+        units, rest = scratch.units[0, left - 1], scratch.units[1, total - left - 1]
+        whole = scratch.units[0, total - 1]
+    if units < table.size or rest < table.size:
+        return _FAR
+    if table.score > 0:
+        return abs(2 * left - total)
+    one, other = scratch.left[left - 1], scratch.right[total - left - 1]
+    return _weighed(table.size, left, total, units, rest, whole, one, other)
+
+
+@compiled
+def _weighed(size, left, total, units, rest, whole, one, other):  # type: ignore[no-untyped-def]
+    """Return the loss of both sides, and of what they leave over.
+
+    Where they could hold one class less than the whole node, some three tenths of k rows more
+    are counted at either's loss. (Without it, classes are a tenth larger and lose as much more.)
+    """
+    score = left * one + (total - left) * other
+    if units // size + rest // size < whole // size:
+        score += 3 * size * (one + other) // 10
+    return score
+
+
+@compiled
+def _sweep_losses(table, scratch, total, active):  # type: ignore[no-untyped-def]
+    """Set the loss of the first rows in order, and of the last, by their number."""
+    axes, extent, rows, order = table.axes, scratch.extent, table.rows, scratch.order
+    sweep(axes, extent, rows, order, total, _UP, scratch.node, active, scratch.left)
+    sweep(axes, extent, rows, order, total, _DOWN, scratch.node, active, scratch.right)
+
+
+@compiled
+def _sweep_units(table, scratch, total):  # type: ignore[no-untyped-def]
+    """Set the number of persons among the first rows in order, and among the last."""
+    columns, persons = len(table.watched.bounds), table.tally.persons
+    for side in range(2):
+        forget(table.watched, table.tally)
+        stamp, found = table.tally.state[columns, STAMP], 0
+        for place in range(total):
+            at = place if side == 0 else total - 1 - place
+            person = table.rows[scratch.order[at], table.person]
+            if persons[columns, person] != stamp:
+                persons[columns, person] = stamp
+                found += 1
+            scratch.units[side, place] = found
+
+
+@compiled
+def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: ignore[no-untyped-def]
+    """Set for every boundary that could win whether both of its sides are diverse."""
+    for side in range(2):
+        forget(table.watched, table.tally)
+        for place in range(total - 1):
+            at = place if side == 0 else total - 1 - place
+            row = scratch.order[at]
+            count(table.watched, table.tally, table.rows, row, table.sensitive, table.person)
+            left = place + 1 if side == 0 else total - 1 - place
+            if side == 1 and not scratch.fits[left]:
+                continue
+            scratch.fits[left] = (
+                table.size <= left <= total - table.size
+                and (through_ties or _is_between(table.rows, scratch.order, dim, left))
+                and _score(table, scratch, dim, left, total) < limit
+                and is_diverse(table.watched, table.tally)
+            )
+    forget(table.watched, table.tally)

@@ -7,14 +7,33 @@
 from importlib import import_module
 
 from policy_engine import terms
-from policy_engine.methods.method import Finding, Measurement, Method, findings
+from policy_engine.methods.method import (
+    Bound,
+    Finding,
+    Measurement,
+    Method,
+    allowed,
+    findings,
+    is_text,
+    parameters,
+)
 
-__all__ = ["Finding", "Measurement", "Method", "findings", "method_class"]
+__all__ = [
+    "Bound",
+    "Finding",
+    "Measurement",
+    "Method",
+    "allowed",
+    "findings",
+    "is_text",
+    "method_class",
+    "parameters",
+]
 
 
 def method_class(notation: str) -> type[Method]:
     """Return the class of a method of the vocabulary; KeyError where there is none."""
     name = terms.methods()[notation].facts["notation"]
     module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    found: type[Method] = getattr(module, "".join(map(str.capitalize, name.split("-"))))
+    found: type[Method] = getattr(module, "".join(part.capitalize() for part in name.split("-")))
     return found

@@ -1,25 +1,38 @@
-"""What every method of sanitisation has: columns in roles, bounds, a measurement."""
+"""What every method of sanitisation has: parameters, a bound, a measurement of it."""
 
-from collections import Counter
+import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+)
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from policy_engine.errors import listed
-from policy_engine.kernels.constraint import Constraint
+from policy_engine.kernels.bounds import TOLERANCE, Diversity
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.grouping import Groups
+    from policy_engine.columns import Sensitive
+    from policy_engine.kernels.bounds import Ancestry
+    from policy_engine.kernels.diversity import Histogram
 
-ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+Sense = Literal["at least", "at most", "below"]
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong with a method's parameters, and with which of them."""
+    """One thing that is wrong with parameters, and with which of them."""
 
     code: str
     parameter: str
@@ -27,14 +40,35 @@ class Finding(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """The least value of a measure that every class must have.
+    """What a measure must be in every class: at least, at most, or below what is asked.
 
     `column` is the sensitive column that the bound is about, empty where it is about rows.
     """
 
     name: str
     column: str
-    least: int
+    asked: float
+    sense: Sense = "at least"
+
+    def holds(self, achieved: float) -> bool:
+        """Tell whether a figure is good enough; rounding alone does not make it fail."""
+        if self.sense == "at least":
+            return achieved >= self.asked * (1 - TOLERANCE)
+        if self.sense == "at most":
+            return achieved <= self.asked * (1 + TOLERANCE)
+        return achieved < self.asked
+
+    def holding(self, figures: "NDArray[Any]") -> "NDArray[np.bool_]":
+        """Return which figures are good enough, (classes,)."""
+        if self.sense == "at least":
+            return figures >= self.asked * (1 - TOLERANCE)
+        if self.sense == "at most":
+            return figures <= self.asked * (1 + TOLERANCE)
+        return figures < self.asked
+
+    def worst(self, figures: "NDArray[np.float64]") -> int:
+        """Return the number of the class that comes furthest from holding."""
+        return int(figures.argmin() if self.sense == "at least" else figures.argmax())
 
 
 class Measurement(BaseModel):
@@ -47,109 +81,151 @@ class Measurement(BaseModel):
 
     bound: str
     column: str = ""
-    asked: int
-    achieved: int
+    sense: Sense = "at least"
+    asked: int | float
+    achieved: int | float
     worst: Annotated[int, Field(exclude=True)] = 0
 
     @property
     def holds(self) -> bool:
-        """Whether what was achieved is at least what was asked for."""
-        return self.achieved >= self.asked
-
-
-class Method(BaseModel):
-    """The parameters that all methods share: the columns, by the role that each plays.
-
-    Identifiers are dropped, quasi-identifiers generalised; sensitive and insensitive columns
-    are kept as they are. A column plays one role.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
-
-    notation: ClassVar[str]
-
-    identifier: tuple[str, ...] = ()
-    quasi_identifier: Annotated[tuple[str, ...], Field(alias="quasi-identifier", min_length=1)]
-    sensitive: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _check(self) -> "Method":
-        for finding in self.clashes(self.model_dump(by_alias=True)):
-            raise ValueError(finding.message)
-        return self
+        """Whether what was achieved is good enough."""
+        return Bound(self.bound, self.column, self.asked, self.sense).holds(self.achieved)
 
     @classmethod
-    def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
-        """Yield what is wrong between parameters that are well formed one by one."""
-        seen: dict[str, str] = {}
-        for role in ROLES:
-            for column, times in Counter(given.get(role, ())).items():
-                if times > 1:
-                    yield Finding("M005", role, f"{column!r} stands {times} times under {role}.")
-                if column in seen:
-                    message = (
-                        f"{column!r} is both {seen[column]} and {role}. A column has one role."
-                    )
-                    yield Finding("M005", role, message)
-                seen.setdefault(column, role)
-
-    def constraint(self) -> Constraint:
-        """Return what the partitioner has to keep in every class."""
-        raise NotImplementedError
-
-    def bounds(self) -> tuple[Bound, ...]:
-        """Return every bound that the method guarantees."""
-        raise NotImplementedError
-
-    def per_class(self, groups: "Groups", bound: Bound) -> "NDArray[np.int64]":
-        """Return the value that a bound is about, for every class, (classes,)."""
-        raise NotImplementedError
-
-    def measure(self, groups: "Groups") -> tuple[Measurement, ...]:
-        """Measure every bound of the method on the classes of a table."""
-        return tuple(
-            self._measured(bound, self.per_class(groups, bound)) for bound in self.bounds()
-        )
-
-    def _measured(self, bound: Bound, values: "NDArray[np.int64]") -> Measurement:
-        worst = int(values.argmin())
-        return Measurement(
+    def of(cls, bound: Bound, figures: "NDArray[Any]") -> "Measurement":
+        """Return the measurement of a bound, from the figure of every class, (classes,)."""
+        worst = bound.worst(figures)
+        return cls(
             bound=bound.name,
             column=bound.column,
-            asked=bound.least,
-            achieved=int(values[worst]),
+            sense=bound.sense,
+            asked=bound.asked,
+            achieved=figures[worst].item(),
             worst=worst,
         )
 
 
-def findings(kind: type[Method], given: Mapping[str, Any]) -> list[Finding]:
-    """Return everything that is wrong with the parameters given for a method."""
-    found = list(kind.clashes(given))
+class Method(BaseModel):
+    """The parameters of one privacy model. Each model is k-anonymity and something more."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    notation: ClassVar[str]
+    is_about_values: ClassVar[bool] = True
+    is_kept_by_union: ClassVar[bool] = True
+    """Whether two classes that hold the bound hold it as one, the table being the same."""
+
+    k: Annotated[int, Field(ge=2, strict=True)]
+
+    @classmethod
+    def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
+        """Yield what is wrong between parameters that are well formed one by one."""
+        yield from ()
+
+    def bound(self, column: "Sensitive") -> Bound:
+        """Return what the model guarantees of a sensitive column."""
+        raise NotImplementedError
+
+    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:
+        """Return the same for the partitioner: fields of `Diversity`."""
+        raise NotImplementedError
+
+    def figures(
+        self, histogram: "Histogram", column: "Sensitive", ancestry: "Ancestry | None"
+    ) -> "NDArray[Any]":
+        """Return the figure that the bound is about, for every class, (classes,)."""
+        raise NotImplementedError
+
+
+def merged(parts: list[Mapping[str, Any]]) -> Diversity:
+    """Return the bounds of several models on one column as the partitioner takes them."""
+    return Diversity(**{name: value for part in parts for name, value in part.items()})
+
+
+def findings(kind: type[BaseModel], given: Mapping[str, Any], notation: str) -> list[Finding]:
+    """Return everything that is wrong with the parameters given for a model of parameters."""
+    found = list(kind.clashes(given)) if issubclass(kind, Method) else []
     try:
         kind(**given)
     except ValidationError as error:
-        found += [
-            _finding(kind, detail["type"], str(detail["loc"][0]), detail)
-            for detail in error.errors()
-            if detail["loc"]
-        ]
-    return found
+        found += [_finding(kind, notation, detail) for detail in error.errors() if detail["loc"]]
+    return list(dict.fromkeys(found))
 
 
-def parameters(kind: type[Method]) -> dict[str, Any]:
-    """Return the fields of a method by the names that policies use."""
+def parameters(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the fields of a model of parameters by the names that policies use."""
     return {field.alias or name: field for name, field in kind.model_fields.items()}
 
 
-def _finding(kind: type[Method], problem: str, name: str, detail: Mapping[str, Any]) -> Finding:
+def shown(value: Any) -> str:
+    """Return a value as a policy would have it, for a message."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "infinite" if value in (math.inf, -math.inf) else repr(value)
+
+
+def is_text(field: Any) -> bool:
+    """Tell whether a parameter is any text, so that digits in it are no number."""
+    return _unwrapped(field.annotation)[0] is str
+
+
+def allowed(field: Any) -> str:
+    """Return what a parameter may be, in words."""
+    kind, limits = _unwrapped(field.annotation)
+    if get_origin(kind) is Literal:
+        return listed(get_args(kind), "or")
+    if kind is bool:
+        return "true or false"
+    limits = {**limits, **_limits(field.metadata)}
+    if kind is str:
+        return "a text of one character" if limits.get("max_length") == 1 else "a text"
+    if kind is int or kind is float:
+        return f"{'an integer' if kind is int else 'a number'} {_within(limits)}".strip()
+    return "columns"
+
+
+_LIMITS = ("ge", "gt", "le", "lt", "max_length")
+
+
+def _within(limits: Mapping[str, Any]) -> str:
+    """Return limits in words, such as `from 0 to 1` and `above 0 and below 1`."""
+    low = [f"{word} {limits[name]}" for name, word in _LOW.items() if name in limits]
+    high = [f"{word} {limits[name]}" for name, word in _HIGH.items() if name in limits]
+    if "ge" in limits and high:
+        return f"{low[0]} to {high[0].removeprefix('up to ')}"
+    return " and ".join(low + high)
+
+
+_LOW = {"ge": "from", "gt": "above"}
+_HIGH = {"le": "up to", "lt": "below"}
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the type behind Annotated and `| None`, and the limits found on the way."""
+    limits: dict[str, Any] = {}
+    while get_origin(annotation) in (Annotated, Union, UnionType):
+        if get_origin(annotation) is Annotated:
+            annotation, *metadata = get_args(annotation)
+            limits |= _limits(metadata)
+        else:
+            [annotation] = [one for one in get_args(annotation) if one is not NoneType]
+    return annotation, limits
+
+
+def _limits(metadata: Any) -> dict[str, Any]:
+    parts = [part for one in metadata for part in getattr(one, "metadata", [one])]
+    return {n: getattr(p, n) for p in parts for n in _LIMITS if getattr(p, n, None) is not None}
+
+
+def _finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
+    name, problem = str(detail["loc"][0]), detail["type"]
     if problem in ("missing", "too_short"):
-        return Finding("M002", name, f"{kind.notation} needs the parameter {name!r}.")
+        return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
     if problem == "extra_forbidden":
         known = listed(parameters(kind))
-        message = f"{kind.notation} has no parameter {name!r}. It has {known}."
-        return Finding("M004", name, message)
-    least = [one.ge for one in parameters(kind)[name].metadata if hasattr(one, "ge")]
-    allowed = f"an integer from {least[0]}" if least else "an integer"
-    message = f"{name} is not allowed to be {detail['input']!r}. Allowed is {allowed}."
+        return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
+    if problem == "value_error":
+        return Finding("M003", name, str(detail["ctx"]["error"]))
+    given = shown(detail["input"])
+    message = f"{name} is not allowed to be {given}. Allowed is {allowed(parameters(kind)[name])}."
     return Finding("M003", name, message)

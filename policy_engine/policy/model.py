@@ -1,5 +1,6 @@
 """What a data owner wrote, as typed values that remember where they stood."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,10 +14,14 @@ Strategy = Literal["perm", "prohibit", "invalid"]
 
 @dataclass(frozen=True)
 class Value:
-    """A literal or an IRI on the right of a refinement."""
+    """A literal or an IRI on the right of a refinement.
+
+    `settings` holds what is said of a column in its place, by property.
+    """
 
     value: Literals
     place: Place = field(default=NOWHERE, compare=False)
+    settings: Mapping[str, "Value"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

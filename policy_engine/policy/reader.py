@@ -276,7 +276,7 @@ class _Reader(Walker):
             self.known_properties(node, _OF_REFINEMENT, "a refinement")
             parameter = self._term(node, "leftOperand", _parameters())
             operator = self._term(node, "operator", terms.instances(f"{_ODRL}Operator"))
-            values = tuple(self._right_operand(node))
+            values = tuple(self._right_operand(node, parameter))
             if not _operands(node):
                 self.add("P004", "A refinement needs a rightOperand with a value.", "", node)
             if not parameter or not operator:
@@ -291,14 +291,16 @@ class _Reader(Walker):
             yield Refinement(parameter=parameter, operator=operator, values=values, place=place)
 
     def _check_operator(self, node: Node, parameter: str, operator: str, values: int) -> None:
-        [allowed] = terms.vocabulary()[parameter].iris("operator")
+        allowed = terms.vocabulary()[parameter].iris("operator")
         name = terms.compact(parameter)
-        if operator != allowed:
-            message = f"{name} takes the operator {terms.local_name(allowed)!r}."
+        if operator not in allowed:
+            message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')}."
             message += f" Given: {terms.local_name(operator)!r}."
             self.add("P007", message, "", node, f"{_ODRL}operator")
         elif operator == f"{_ODRL}eq" and values > 1:
-            self.add("P007", f"{name} takes one value. Given: {values}.", "", node)
+            several = f"{_ODRL}isAllOf" in allowed
+            hint = "With the operator 'isAllOf' it takes several." if several else ""
+            self.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
 
     def _term(self, node: Node, part: str, known: Mapping[str, Any]) -> str:
         """Return the one known term that a refinement has as its operand or operator."""
@@ -317,24 +319,60 @@ class _Reader(Walker):
             return ""
         return iri
 
-    def _right_operand(self, node: Node) -> Iterator[Value]:
+    def _right_operand(self, node: Node, parameter: str) -> Iterator[Value]:
         prop = f"{_ODRL}rightOperand"
         types = [iri for iri, _ in self.iris(node, f"{_ODRL}dataType")]
         for index, item in enumerate(_operands(node)):
             place = self.graph.place(node, prop, index)
             if "@id" in item:
-                self.known_properties(Node(item, item.get(POINTER, "")), set(), "a name")
-                yield Value(value=terms.canonical(item["@id"]), place=place)
+                settings = self._settings(Node(item, item.get(POINTER, "")), parameter)
+                yield Value(terms.canonical(item["@id"]), place, settings)
                 continue
             if "@value" not in item:
                 self.add("P007", "A rightOperand is a literal or an IRI.", "", node, prop, index)
                 continue
             kind = item.get("@type") or (types[0] if types else "")
-            try:
-                yield Value(value=_literal(item["@value"], kind), place=place)
-            except ValueError:
-                message = f"{item['@value']!r} is not a value of {terms.compact(kind)}."
-                self.add("P007", message, "", node, prop, index)
+            value = self._read_literal(item["@value"], kind, node, prop, index)
+            if value is not None:
+                yield Value(value, place)
+
+    def _read_literal(
+        self, given: Any, kind: str, node: Node, prop: str, index: int
+    ) -> str | bool | int | float | None:
+        try:
+            return _literal(given, kind)
+        except ValueError:
+            message = f"{given!r} is not a value of {terms.compact(kind)}."
+            self.add("P007", message, "", node, prop, index)
+            return None
+
+    def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
+        """Return what is said of a column in its place: one literal, or IRI, a property."""
+        known = {
+            iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
+        }
+        is_column = parameter in _parameters() and _is_about_columns(parameter)
+        what = f"a column under {terms.compact(parameter)}" if is_column else "a name"
+        self.known_properties(node, known, what)
+        settings = {}
+        for prop in sorted(known & node.data.keys()):
+            items, place = node.data[prop], self.graph.place(node, prop)
+            if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
+                given = shown(items[0]) if len(items) == 1 else len(items)
+                message = f"{terms.compact(prop)} takes one value. Given: {given}."
+                self.add("P007", message, "", node, prop)
+            elif "@id" in items[0]:
+                iri = terms.canonical(items[0]["@id"])
+                if not is_absolute(iri):
+                    self.add("L006", *relative(iri), node, prop)
+                self.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
+                settings[terms.local_name(prop)] = Value(iri, place)
+            else:
+                kind = items[0].get("@type", "")
+                value = self._read_literal(items[0]["@value"], kind, node, prop, 0)
+                if value is not None:
+                    settings[terms.local_name(prop)] = Value(value, place)
+        return settings
 
 
 def _is_policy(node: Node) -> bool:
@@ -345,6 +383,10 @@ def _parameters() -> dict[str, terms.Term]:
     """Return the left operands that refine an action: those with a range of their own."""
     operands = terms.instances(f"{_ODRL}LeftOperand").items()
     return {iri: term for iri, term in operands if "range" in term.facts}
+
+
+def _is_about_columns(parameter: str) -> bool:
+    return terms.vocabulary()[parameter].iris("range") == (f"{_ODRL}Asset",)
 
 
 def _literal(value: Any, kind: str) -> str | bool | int | float:

@@ -1,0 +1,326 @@
+"""A table to classes and cells: encode, check, form classes, write cells."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines import tables
+from policy_engine.engines.arrays import from_numpy, from_texts
+from policy_engine.engines.encoding import Encoded, ancestry, encode, written_order
+from policy_engine.engines.engine import Progress
+from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.errors import DataError, Problem
+from policy_engine.kernels import full_domain, grid, mondrian, polish
+from policy_engine.kernels.axis import Axis, Codes
+from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.diversity import Histogram, histogram
+from policy_engine.kernels.grouping import classes_of, distinct, first_rows
+from policy_engine.kernels.mondrian import Classes, Cutting, People
+from policy_engine.methods import Bound
+from policy_engine.plan import Anonymize
+from policy_engine.taxonomy import Taxonomy
+
+_MOST_NODES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table with its columns encoded; `kept` are the columns that stay as they are."""
+
+    rows: int
+    quasi: Mapping[str, Generalizer]
+    sensitive: Mapping[str, Encoded]
+    kept: Mapping[str, list[NDArray[Any]]]
+    ancestries: Mapping[str, Ancestry]
+    persons: Codes | None
+
+    def people(self) -> People:
+        """Return what no class may give away."""
+        return People(tuple(one.values() for one in self.sensitive.values()), self.persons)
+
+    def axes(self, step: Anonymize) -> list[Axis]:
+        """Return the quasi-identifiers as the partitioners see them."""
+        wildcard = step.recoding.missing == "wildcard"
+        return [
+            Axis(one.column.codes, one.shape(), one.column.has_missing, wildcard, asked.weight)
+            for one, asked in zip(self.quasi.values(), step.columns.quasi_identifier, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The classes formed, and what each quasi-identifier's cells are.
+
+    `cells` holds by column the number of every class's cell, (classes,), and the distinct
+    cells; `suppressed` counts the rows that are in no class.
+    """
+
+    classes: Classes
+    cells: Mapping[str, tuple[NDArray[np.int64], list[str | None]]]
+    suppressed: int = 0
+
+
+def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]) -> Prepared:
+    """Encode the columns of a table by their roles.
+
+    Raises DataError where values do not bear what is asked of their column.
+    """
+    columns = step.columns
+    quasi, sensitive = {}, {}
+    kept: dict[str, list[NDArray[Any]]] = {}
+    for asked in columns.quasi_identifier:
+        encoded = _encoded(table, asked.name, generalised=True)
+        taxonomy = taxonomies.get(asked.taxonomy)
+        quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
+    for one in columns.sensitive:
+        # Sensitive texts are compared as the certificate will compare them, read from a file.
+        sensitive[one.name] = _encoded(table, one.name, numbers=True)
+    for name in (*columns.sensitive_names, *columns.insensitive):
+        codes = (sensitive[name] if name in sensitive else _encoded(table, name)).codes
+        kept[name] = [codes, written_order(table.column(name))]
+    for name in columns.pseudonymize:
+        kept[name] = [written_order(table.column(name))]
+    return Prepared(
+        rows=table.num_rows,
+        quasi=quasi,
+        sensitive=sensitive,
+        kept=kept,
+        ancestries={
+            one.name: ancestry(one.name, sensitive[one.name], taxonomies[one.taxonomy])
+            for one in columns.sensitive
+            if one.taxonomy
+        },
+        persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
+    )
+
+
+def _persons(table: pa.Table, name: str) -> Codes:
+    """Return the number of each row's person; rows that name nobody are of one person."""
+    return _encoded(table, name).values() + np.int32(1)
+
+
+def _encoded(
+    table: pa.Table, name: str, *, generalised: bool = False, numbers: bool = False
+) -> Encoded:
+    field = table.schema.field(name)
+    numbers = numbers or tables.is_text_of_csv(field)
+    return encode(name, table.column(name), numbers=numbers, generalised=generalised)
+
+
+def check_bearable(prepared: Prepared, step: Anonymize) -> None:
+    """Raise DataError with every bound that the table as a whole does not hold.
+
+    A class of such a table could not hold it either, or not every class could.
+    """
+    problems = list(_too_little(prepared, step))
+    if problems:
+        raise DataError(*problems)
+
+
+def _too_little(prepared: Prepared, step: Anonymize) -> Iterator[Problem]:
+    persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
+    units = prepared.rows if persons is None else len(distinct(persons))
+    if units < step.k:
+        what = "rows" if persons is None else "persons"
+        message = f"The table has {units} {what}, fewer than k, which is {step.k}."
+        yield Problem("R002", message)
+    whole = np.zeros(prepared.rows, dtype=np.int64)
+    for name, column in prepared.sensitive.items():
+        counts = histogram(whole, 1, column.values(), persons)
+        for method, one in step.about(name):
+            bound = method.bound(one)
+            [figure] = method.figures(counts, one, prepared.ancestries.get(name)).tolist()
+            if not bound.holds(figure):
+                yield _unbearable(bound, figure, counts)
+
+
+def _unbearable(bound: Bound, figure: float, counts: Histogram) -> Problem:
+    words = {"at least": "below", "at most": "above", "below": "not below"}[bound.sense]
+    reached = _rounded(figure, up=bound.sense != "at least")
+    if not counts.members[0]:
+        message = f"The sensitive column {bound.column!r} has no values."
+        return Problem("R003", message)
+    message = (
+        f"{bound.name} of {bound.column!r} is {bound.asked:g}. The table as a whole reaches "
+        f"{reached:g}, {words} that."
+    )
+    most = "at most" if bound.sense == "at least" else "at least"
+    if bound.sense == "below":
+        most = "above"
+    return Problem("R003", message, f"On this table, {bound.name} can be {most} {reached:g}.")
+
+
+def _rounded(figure: float, *, up: bool) -> float:
+    """Return a figure with four digits, rounded to the side on which it can be asked for."""
+    if not np.isfinite(figure) or float(figure).is_integer():
+        return figure
+    step = 10.0 ** (np.floor(np.log10(abs(figure))) - 3)
+    return float(np.ceil(figure / step) * step if up else np.floor(figure / step) * step)
+
+
+def form_classes(prepared: Prepared, step: Anonymize, progress: Progress) -> Grouped:
+    """Form the classes as the plan asks. Raises DataError where no node of a lattice holds."""
+    if step.recoding.algorithm == "full-domain":
+        return _full_domain(prepared, step, progress)
+    axes = prepared.axes(step)
+    if step.recoding.dimensionality == "single":
+        holds = _holds(prepared, step)
+        classes = grid.grid(axes, step.k, holds, lambda cuts: progress("cutting", cuts, 0))
+    else:
+        classes = _mondrian(prepared, step, axes, progress)
+    progress("generalising", 0, prepared.rows)
+    cells = {name: one.cells(classes) for name, one in prepared.quasi.items()}
+    return Grouped(classes, cells)
+
+
+def _mondrian(prepared: Prepared, step: Anonymize, axes: list[Axis], progress: Progress) -> Classes:
+    people, rows = prepared.people(), prepared.rows
+    constraint, options = step.constraint(prepared.ancestries), step.recoding
+    cutting = Cutting(options.score, options.partitioning == "relaxed")
+    given = _by_content(prepared) if cutting.is_relaxed or options.polish else None
+    axes = axes if given is None else [_taken(axis, given) for axis in axes]
+    people = people if given is None else _people_taken(people, given)
+    if mondrian.needs_compiling():
+        progress("compiling the partitioner (once per installation)", 0, 0)
+    progress("partitioning", 0, rows)
+    classes = mondrian.partition(
+        axes, people, constraint, cutting, lambda done: progress("partitioning", done, rows)
+    )
+    if options.polish:
+        progress("polishing", 0, rows)
+        classes = polish.polish(axes, people, constraint, cutting, _in_order(classes))
+    return classes if given is None else Classes(given[classes.order], classes.starts)
+
+
+def _in_order(classes: Classes) -> Classes:
+    """Order the rows of each class by their numbers."""
+    leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+    return Classes(classes.order[np.lexsort((classes.order, leaf))], classes.starts)
+
+
+def _by_content(prepared: Prepared) -> NDArray[np.int64]:
+    """Return the rows in an order that follows from their content: equal quasi-identifiers
+    together, and those among themselves in no order that means anything."""
+    kept = [codes.astype(np.int64) for column in prepared.kept.values() for codes in column]
+    kept += [] if prepared.persons is None else [prepared.persons.astype(np.int64)]
+    mixed = np.zeros(prepared.rows, dtype=np.uint64)
+    for codes in kept:
+        mixed = (mixed ^ codes.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    tuples, _ = classes_of([one.column.codes for one in prepared.quasi.values()])
+    return np.lexsort((*kept, mixed, tuples))
+
+
+def _taken(axis: Axis, rows: NDArray[np.int64]) -> Axis:
+    return Axis(axis.codes[rows], axis.shape, axis.has_missing, axis.is_wildcard, axis.weight)
+
+
+def _people_taken(people: People, rows: NDArray[np.int64]) -> People:
+    persons = None if people.persons is None else people.persons[rows]
+    return People(tuple(codes[rows] for codes in people.sensitive), persons)
+
+
+def _holds(prepared: Prepared, step: Anonymize) -> grid.Holds:
+    """Return what tells of class numbers whether every bound beyond the size holds."""
+
+    def holds(class_of: NDArray[np.int64], count: int) -> bool:
+        return not _violating(prepared, step, class_of, count).any()
+
+    return holds
+
+
+def _violating(
+    prepared: Prepared,
+    step: Anonymize,
+    class_of: NDArray[np.int64],
+    count: int,
+    rows: NDArray[np.int64] | None = None,
+) -> NDArray[np.bool_]:
+    """Return which classes break a bound on persons or sensitive values, (count,)."""
+    taken = slice(None) if rows is None else rows
+    persons = None if prepared.persons is None else prepared.persons[taken].astype(np.int64)
+    broken = np.zeros(count, dtype=np.bool_)
+    if persons is not None:
+        width = int(persons.max(initial=0)) + 1
+        broken |= np.bincount(distinct(class_of * width + persons) // width) < step.k
+    for name, column in prepared.sensitive.items():
+        if step.about(name):
+            counts = histogram(class_of, count, column.values()[taken], persons)
+            broken |= ~step.holding(counts, name, prepared.ancestries)
+    return broken
+
+
+def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress) -> Grouped:
+    ladders = [one.ladder() for one in prepared.quasi.values()]
+    if full_domain.lattice_size(ladders) > _MOST_NODES:
+        message = (
+            f"The lattice has {full_domain.lattice_size(ladders):,} nodes. Allowed are "
+            f"{_MOST_NODES:,}."
+        )
+        hint = "Give fewer quasi-identifiers, or taxonomies with fewer levels."
+        raise DataError.of("R010", message, hint)
+    limit = int(step.recoding.max_suppression * prepared.rows)
+    found = full_domain.search(
+        [
+            full_domain.Ladder(one.codes, one.levels, one.loss, asked.weight)
+            for one, asked in zip(ladders, step.columns.quasi_identifier, strict=True)
+        ],
+        size=step.k,
+        violating=lambda kept: _violating(prepared, step, kept.class_of, kept.count, kept.rows),
+        monotonic=step.is_monotonic,
+        max_suppressed=limit,
+        measure=step.recoding.loss,
+        on_checked=lambda done, left: progress("searching the lattice", done, done + left),
+    )
+    if found is None:
+        message = f"No generalisation holds every bound with at most {limit} rows suppressed."
+        raise DataError.of("R009", message, "Allow more suppression, or ask for less.")
+    return _recoded(prepared, ladders, found)
+
+
+def _recoded(
+    prepared: Prepared, ladders: list[full_domain.Ladder], found: full_domain.Recoding
+) -> Grouped:
+    """Return the classes of a node of the lattice, in the order of their generalised values."""
+    count = int(found.class_of.max(initial=-1)) + 1
+    kept = np.flatnonzero(found.class_of >= 0)
+    first = kept[first_rows(found.class_of[kept], count)]
+    heights = zip(ladders, found.heights, strict=True)
+    groups = [ladder.levels[height][ladder.codes[first]] for ladder, height in heights]
+    turn = np.lexsort(groups[::-1])
+    rank = np.empty(count, dtype=np.int64)
+    rank[turn] = np.arange(count)
+    class_of = rank[found.class_of[kept]]
+    order = kept[np.argsort(class_of, kind="stable")]
+    sizes = np.bincount(class_of, minlength=count)
+    cells = {
+        name: (column[turn].astype(np.int64), one.labels_at(height))
+        for (name, one), column, height in zip(
+            prepared.quasi.items(), groups, found.heights, strict=True
+        )
+    }
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Grouped(Classes(order, starts), cells, prepared.rows - len(kept))
+
+
+def sorted_within(prepared: Prepared, classes: Classes) -> Classes:
+    """Order the rows of each class by the values kept, so that input order leaves no trace."""
+    kept = [codes for column in prepared.kept.values() for codes in column]
+    if not kept:
+        return classes
+    leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+    keys = [column[classes.order] for column in reversed(kept)]
+    order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
+    return Classes(order, classes.starts)
+
+
+def cell_array(classes: Classes, cell: NDArray[np.int64], texts: list[str | None]) -> pa.Array:
+    """Return the cell of every row, in the order of the classes, as dictionary-encoded text."""
+    rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
+    empty = np.array([text is None for text in texts])[rows]
+    dictionary = from_texts([text or "" for text in texts])
+    return pa.DictionaryArray.from_arrays(from_numpy(rows, empty), dictionary)

@@ -1,0 +1,87 @@
+"""Numbers as whole multiples of a power of ten, so that nothing is lost to rounding."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_texts, to_numpy
+
+_PLAIN = r"^-?[0-9]*\.?[0-9]*$"
+_LEAST_EXPONENT = -15
+_EXACT = 2.0**50
+_PLAIN_EXPONENTS = range(-7, 21)
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Decimals:
+    """Numbers `quanta` * 10 ** `exponent`; the exponent is 0 at most.
+
+    `quanta` (m,) are 64-bit where all are below 2 ** 52, else Python's own.
+    """
+
+    quanta: NDArray[np.int64] | NDArray[np.object_]
+    exponent: int
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a label is a number, rather than a date or time."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def decimals(labels: NDArray[np.object_], least: int = 0) -> Decimals:
+    """Return the numbers that labels are, with an exponent of `least` at most."""
+    near = _near(labels, least)
+    if near is not None:
+        return near
+    exact = [scaled(label) for label in labels.tolist()]
+    exponent = min([least, 0, *(power for _, power in exact)])
+    whole = [number * 10 ** (power - exponent) for number, power in exact]
+    quanta = np.array([*whole, None], dtype=object)[:-1]
+    fits = max(map(abs, whole), default=0) < 2**52
+    return Decimals(quanta.astype(np.int64) if fits else quanta, exponent)
+
+
+def _near(labels: NDArray[np.object_], least: int) -> Decimals | None:
+    """Return the numbers by way of floats, or None where these are not exact enough."""
+    texts = from_texts(labels.tolist())
+    if not len(texts) or not pc.all(pc.match_substring_regex(texts, _PLAIN)).as_py():
+        return None
+    fractions = pc.utf8_rtrim(pc.replace_substring_regex(texts, r"^[^.]*\.?", ""), characters="0")
+    exponent = min(least, -pc.max(pc.binary_length(fractions)).as_py())
+    if exponent < _LEAST_EXPONENT:
+        return None
+    numbers = to_numpy(texts.cast(pa.float64())) * 10.0**-exponent
+    # Below 2^50 the nearest integer is the number meant, whatever the last bits are.
+    fits = np.abs(numbers).max() < _EXACT
+    return Decimals(np.rint(numbers).astype(np.int64), exponent) if fits else None
+
+
+def scaled(label: str) -> tuple[int, int]:
+    """Return a number as (n, e): n * 10 ** e, and n no multiple of ten unless it is 0."""
+    sign, digits, exponent = Decimal(label).as_tuple()
+    text = "".join(map(str, digits))
+    kept = text.rstrip("0")
+    if not kept:
+        return 0, 0
+    return (-1 if sign else 1) * int(kept), int(exponent) + len(text) - len(kept)
+
+
+def written(number: int, exponent: int) -> str:
+    """Return number * 10 ** exponent as a label: plain, unless that would be very long."""
+    if not number:
+        return "0"
+    sign, digits = "-" * (number < 0), str(abs(number))
+    kept = digits.rstrip("0")
+    if len(digits) - 1 + exponent not in _PLAIN_EXPONENTS:
+        fraction = f".{kept[1:]}" * (len(kept) > 1)
+        return f"{sign}{kept[0]}{fraction}e{len(digits) - 1 + exponent:+}"
+    if exponent >= 0:
+        return sign + digits + "0" * exponent
+    digits = digits.rjust(1 - exponent, "0")
+    return (sign + digits[:exponent] + "." + digits[exponent:]).rstrip("0").rstrip(".")

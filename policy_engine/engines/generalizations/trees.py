@@ -1,0 +1,183 @@
+"""What generalisations with a hierarchy share: cells are nodes of a tree over the values."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.cells import write_value
+from policy_engine.engines.generalizations.generalizer import (
+    Generalizer,
+    Ints,
+    cells_of_hulls,
+    labels_of_level,
+    ladder_of,
+    values_of,
+)
+from policy_engine.kernels.axis import Tree
+from policy_engine.kernels.full_domain import Ladder
+from policy_engine.kernels.mondrian import Classes
+
+
+def climb(parent: NDArray[np.int32], low: NDArray[Any], high: NDArray[Any]) -> Ints:
+    """Return the lowest common ancestors of pairs of nodes, all at once, (pairs,).
+
+    Every parent must have a smaller number than its children.
+    """
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    apart = np.flatnonzero(low != high)
+    while len(apart):
+        # The greater number is never above the smaller one.
+        one, other = low[apart], high[apart]
+        low[apart], high[apart] = np.minimum(one, other), parent[np.maximum(one, other)]
+        apart = apart[low[apart] != high[apart]]
+    return low
+
+
+def priced(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what groups cost that are pieces of a line, read off all of a column, (cells,).
+
+    A piece costs its length over that of what the column holds, 1 at most. The least value is
+    taken to lie in the piece that ends first, the greatest in that which starts last, so that
+    a piece much longer than the column makes no other cheaper.
+    """
+    if not len(start):
+        return np.zeros(0)
+    first, last = np.lexsort((-start, end))[0], np.lexsort((end, -start))[0]
+    return relative(end - start, end[last] - start[first])
+
+
+def relative(length: NDArray[Any], whole: float) -> NDArray[np.float64]:
+    """Return lengths over a whole, 1 at most; of no whole, nothing is nothing and all else 1."""
+    if not whole:
+        return (length > 0).astype(np.float64)
+    return np.minimum((length / whole).astype(np.float64), 1.0)
+
+
+@dataclass(frozen=True)
+class Nested(Generalizer):
+    """Sorted values in ever wider groups, one inside the other.
+
+    `joins` (values - 1,) holds the lowest height at which each value and the next are in one
+    group: 0 is no height for them. At `top` all are.
+    """
+
+    joins: Ints
+    top: int
+
+    @abstractmethod
+    def labels(self, height: int, values: Ints) -> list[str]:
+        """Return the bodies of the groups, at a height above 0, that values are in.
+
+        Values are counted from 0, the missing one left out.
+        """
+
+    @abstractmethod
+    def penalties(self, height: int, values: Ints) -> NDArray[np.float64]:
+        """Return what the groups that values are in cost at a height above 0, from 0 to 1."""
+
+    def shape(self) -> Tree:
+        """Return the tree of the groups; those that hold no more than one below are left out."""
+        leaf = self._nodes.leaf
+        hidden = np.zeros(int(self.column.has_missing), dtype=np.int32)
+        loss = np.zeros(len(self._nodes.parent))
+        for height, nodes in self._by_height(np.arange(len(loss))):
+            loss[nodes] = self.penalties(height, self._nodes.value[nodes]) if height else 0.0
+        return Tree(self._nodes.parent, np.concatenate([hidden, leaf]), loss)
+
+    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+        """Return the lowest groups that hold the classes, or their one value."""
+        return cells_of_hulls(self.column, classes, self._bodies)
+
+    def ladder(self) -> Ladder:
+        """Return the groups of every height."""
+        first = [self._firsts(height) for height in range(self.top + 1)]
+        levels = [
+            np.searchsorted(starts, np.arange(self._size), side="right").astype(np.int32) - 1
+            for starts in first
+        ]
+        losses = [np.zeros(self._size)]
+        losses += [self.penalties(height, first[height]) for height in range(1, self.top + 1)]
+        return ladder_of(self.column, levels, losses)
+
+    def labels_at(self, height: int) -> list[str | None]:
+        """Return the cell of every group of a height."""
+        level = min(height, self.top)
+        labels = self._labels(level, self._firsts(level))
+        is_top = height == max(self.top, int(self.column.has_missing))
+        return labels_of_level(self.column, labels, is_top=is_top)
+
+    @property
+    def _size(self) -> int:
+        return len(values_of(self.column))
+
+    @cached_property
+    def _nodes(self) -> "Nodes":
+        return tree_of(self.joins, self._size)
+
+    def _firsts(self, height: int) -> Ints:
+        """Return the first value of every group of a height."""
+        starts = np.flatnonzero(self.joins > height) + 1
+        return np.concatenate([np.zeros(min(self._size, 1), np.int64), starts])
+
+    def _labels(self, height: int, values: Ints) -> list[str]:
+        if height:
+            return self.labels(height, values)
+        return list(map(write_value, values_of(self.column)[values]))
+
+    def _bodies(self, low: Ints, high: Ints) -> list[str]:
+        nodes, blank = self._nodes, int(self.column.has_missing)
+        found, pair = np.unique(
+            climb(nodes.parent, nodes.leaf[low - blank], nodes.leaf[high - blank]),
+            return_inverse=True,
+        )
+        bodies = np.empty(len(found), dtype=object)
+        for height, places in self._by_height(found):
+            bodies[places] = self._labels(height, nodes.value[found[places]])
+        return bodies[pair].tolist()  # type: ignore[no-any-return]
+
+    def _by_height(self, nodes: Ints) -> list[tuple[int, Ints]]:
+        """Return the places of nodes by their height."""
+        heights = self._nodes.height[nodes]
+        return [(h, np.flatnonzero(heights == h)) for h in np.unique(heights).tolist()]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of nested groups: the root is 0, and a parent's number below its children's.
+
+    `leaf` (values,) is the node of every value; `height` (nodes,) how high every node stands,
+    0 for a value; `value` (nodes,) the first value below it.
+    """
+
+    parent: NDArray[np.int32]
+    leaf: NDArray[np.int32]
+    height: Ints
+    value: Ints
+
+
+def tree_of(joins: Ints, size: int) -> Nodes:
+    """Return the tree of `size` values, given the heights at which neighbours join."""
+    count = max(size, 1)
+    parent = np.full(2 * count - 1, -1, dtype=np.int64)
+    height, value = np.zeros_like(parent), np.zeros_like(parent)
+    value[:size] = nodes = np.arange(size)
+    for level in np.unique(joins).tolist():
+        starts = np.concatenate([[True], joins > level])
+        group = np.cumsum(starts) - 1
+        joined = np.bincount(group) > 1
+        number = nodes[starts]
+        first = value[number[joined]]
+        number[joined] = np.arange(count, count + len(first))
+        moved = joined[group]
+        parent[nodes[moved]] = number[group[moved]]
+        value[number[joined]], height[number[joined]] = first, level
+        count += len(first)
+        nodes, joins = number, joins[joins > level]
+    last = count - 1
+    up = np.where(parent[:count] < 0, -1, last - parent[:count])[::-1].astype(np.int32)
+    leaf = (last - np.arange(size)).astype(np.int32)
+    return Nodes(up, leaf, height[:count][::-1], value[:count][::-1])

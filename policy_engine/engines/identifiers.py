@@ -1,0 +1,73 @@
+"""Identifiers that are kept in another form: keyed pseudonyms, or one mark for all."""
+
+import hashlib
+import hmac
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from policy_engine.engines.arrays import from_numpy, from_texts
+from policy_engine.engines.encoding import encode
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.kernels.grouping import Groups, distinct
+
+LEAST_KEY = 32
+REDACTED = "REDACTED"
+
+
+def check_key(key: bytes | None) -> bytes:
+    """Return the key. Raises DataError (C013) where it is missing or shorter than 32 bytes."""
+    if key is None:
+        message = "The policy asks for pseudonyms, and no key is given."
+        hint = "Give --key FILE, or set POLICY_ENGINE_KEY to the key itself."
+        raise DataError.of("C013", message, hint)
+    if len(key) < LEAST_KEY:
+        message = f"The key has {len(key)} bytes. A key has at least {LEAST_KEY}."
+        raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")
+    return key
+
+
+def pseudonyms(column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArray:
+    """Return the HMAC-SHA256 of every value's text in UTF-8, as 64 hexadecimal digits.
+
+    The same value under the same key is the same pseudonym in every table (RFC 2104). A
+    missing value stays missing.
+    """
+    texts = pc.dictionary_encode(column.cast(pa.string())).unify_dictionaries().combine_chunks()
+    whole = pa.concat_arrays(texts.chunks) if isinstance(texts, pa.ChunkedArray) else texts
+    values = [
+        hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
+        for value in whole.dictionary.to_pylist()
+    ]
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(whole.indices, from_texts(values))])
+
+
+def redacted(rows: int) -> pa.ChunkedArray:
+    """Return a column that says nothing but that there was something."""
+    return pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(
+                from_numpy(np.zeros(rows, np.int32)), from_texts([REDACTED])
+            )
+        ]
+    )
+
+
+def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups) -> None:
+    """Raise CertificateError (R008) where one pseudonym stands in two equivalence classes.
+
+    Whoever sees both knows that one person is in both: the classes no longer hide him among k.
+    """
+    codes = encode(name, column, numbers=False, generalised=False).values()
+    present = codes >= 0
+    pairs = distinct(codes[present].astype(np.int64) * groups.count + groups.class_of[present])
+    people = pairs // groups.count
+    linked = len(people) - len(distinct(people))
+    if linked:
+        message = (
+            f"{linked} pseudonyms of {name!r} stand in more than one class, which links the rows "
+            "of one person: the classes no longer hide him."
+        )
+        hint = "Drop the column, or name it as privacyUnit."
+        raise CertificateError.of("R008", message, hint)

@@ -1,0 +1,242 @@
+"""The quasi-identifiers as the kernels see them: codes in order, and what hiding them costs."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled
+
+Codes = NDArray[np.int32]
+
+UNIT = 1 << 24
+"""The penalty of a cell that hides everything. Penalties are integers, so that sums of them are
+exact, and a tie is a tie on any machine and in any order of rows."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Values on a line: a cell costs its width. `position` (m,) places the codes, from 0 to 1."""
+
+    position: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Values without an order: a cell costs its share of the `size` values, one value nothing."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Values under a taxonomy: a cell is the lowest node above its values, and costs `loss`.
+
+    `parent` (nodes,) is -1 at the root; `leaf` (m,) is the node of every code. The codes below
+    a node follow each other. `loss` (nodes,) lies between 0 and 1.
+    """
+
+    parent: NDArray[np.int32]
+    leaf: NDArray[np.int32]
+    loss: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quasi-identifier: `codes` (rows,) holds 0 .. m-1 in the order of the values.
+
+    `shape` tells what a cell costs, and `weight` how much that counts. Where `has_missing`,
+    code 0 stands for the missing value: a class that mixes it with others costs everything,
+    or, if it `is_wildcard`, what the others cost.
+    """
+
+    codes: Codes
+    shape: Interval | Members | Tree
+    has_missing: bool = False
+    is_wildcard: bool = False
+    weight: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        match self.shape:
+            case Interval(position):
+                return len(position)
+            case Members(size):
+                return size
+            case Tree(leaf=leaf):
+                return len(leaf)
+
+
+class Axes(NamedTuple):
+    """All axes in few arrays, the prices of their cells included.
+
+    `facts` (dimensions + 1, FACTS) holds a row for each dimension; what belongs to its code c
+    stands in row OFFSET + c of `places` (codes, 2), what belongs to its node n in row ROOT + n
+    of `nodes` (nodes, 4). SHARE is the price of one more member of a set, FULL that of a cell
+    that hides everything; POSITION is priced likewise.
+    """
+
+    facts: NDArray[np.int64]
+    places: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+
+
+KIND, OFFSET, SHARE, FULL, HAS_MISSING, IS_WILDCARD, ROOT = range(7)
+POSITION, LEAF = range(2)
+PARENT, FIRST, LAST, PRICE = range(4)
+INTERVAL, MEMBERS, TREE = 0, 1, 2
+_KINDS = {Interval: INTERVAL, Members: MEMBERS, Tree: TREE}
+
+
+def flat(axes: list[Axis]) -> Axes:
+    """Return the axes in the arrays that compiled code takes."""
+    offset = np.cumsum([0, *(axis.size for axis in axes)])
+    trees = [axis.shape if isinstance(axis.shape, Tree) else _NO_TREE for axis in axes]
+    root = np.cumsum([0, *(len(tree.parent) for tree in trees)])
+    facts = np.zeros((len(axes) + 1, 7), dtype=np.int64)
+    facts[:, OFFSET], facts[:, ROOT] = offset, root
+    places = np.zeros((offset[-1], 2), dtype=np.int64)
+    nodes = np.zeros((root[-1], 4), dtype=np.int64)
+    for dim, (axis, tree) in enumerate(zip(axes, trees, strict=True)):
+        full = round(axis.weight * UNIT)
+        wildcard = axis.has_missing and axis.is_wildcard
+        facts[dim, [KIND, SHARE, FULL]] = _KINDS[type(axis.shape)], full // max(axis.size, 1), full
+        facts[dim, [HAS_MISSING, IS_WILDCARD]] = axis.has_missing, wildcard
+        here = slice(offset[dim], offset[dim + 1])
+        places[here, POSITION] = _priced(_places(axis), full)
+        if isinstance(axis.shape, Tree):
+            places[here, LEAF] = axis.shape.leaf
+        first, last = _span_of_nodes(tree)
+        nodes[root[dim] : root[dim + 1]] = np.column_stack(
+            [tree.parent, first, last, _priced(tree.loss, full)]
+        )
+    return Axes(facts, places, nodes)
+
+
+_NO_TREE = Tree(np.array([-1], np.int32), np.zeros(0, np.int32), np.zeros(1))
+
+
+def _priced(share: NDArray[np.float64], full: int) -> NDArray[np.int64]:
+    return np.round(share * full).astype(np.int64)
+
+
+def _places(axis: Axis) -> NDArray[np.float64]:
+    if isinstance(axis.shape, Interval):
+        return axis.shape.position
+    blank = int(axis.has_missing)
+    return np.concatenate([np.zeros(blank), np.linspace(0.0, 1.0, axis.size - blank)])
+
+
+def _span_of_nodes(tree: Tree) -> tuple[Codes, Codes]:
+    """Return the first and the last code below every node; none is (size, -1)."""
+    first = np.full(len(tree.parent), len(tree.leaf), dtype=np.int32)
+    last = np.full(len(tree.parent), -1, dtype=np.int32)
+    nodes, codes = tree.leaf, np.arange(len(tree.leaf), dtype=np.int32)
+    while len(nodes):
+        np.minimum.at(first, nodes, codes)
+        np.maximum.at(last, nodes, codes)
+        nodes = tree.parent[nodes]
+        codes, nodes = codes[nodes >= 0], nodes[nodes >= 0]
+    return first, last
+
+
+class Extent(NamedTuple):
+    """What a growing set of rows covers: working memory for `sweep`.
+
+    `state` (dimensions + 1, 6) holds a row for each dimension: LOW and HIGH, the least and
+    greatest code that is no missing value, -1 before the first; NODE, the lowest node above
+    them; how many MEMBERS a set has; whether a value is MISSING; and the COST of its cell.
+    `seen` (codes,) holds the stamp of the last sweep that met a code; the stamp itself stands
+    behind the last dimension.
+    """
+
+    state: NDArray[np.int64]
+    seen: NDArray[np.int64]
+
+
+LOW, HIGH, NODE, COUNT, MISSING, COST, OPEN = range(7)
+ACTIVE = 2
+
+
+def extent(axes: Axes) -> Extent:
+    """Return an extent for the axes."""
+    return Extent(np.zeros((len(axes.facts), 7), np.int64), np.zeros(len(axes.places), np.int64))
+
+
+@compiled
+def sweep(axes, extent, rows, order, total, step, node, active, prices):  # type: ignore[no-untyped-def]
+    """Set `prices` to what the first rows of `order` cost together, for each number to `total`.
+
+    With a `step` of -1, the last rows. Only the first `active` dimensions listed in `node` are looked at; the
+    others are known to cost nothing.
+    """
+    facts, places, nodes, state, seen = (
+        axes.facts,
+        axes.places,
+        axes.nodes,
+        extent.state,
+        extent.seen,
+    )
+    state[len(state) - 1, 0] += 1
+    stamp = state[len(state) - 1, 0]
+    dims = len(state) - 1
+    for dim in range(dims):
+        state[dim, OPEN] = 0
+    for turn in range(active):
+        dim = node[turn, ACTIVE]
+        state[dim, OPEN] = 1
+        state[dim, LOW] = state[dim, HIGH] = -1
+        state[dim, COUNT] = state[dim, MISSING] = state[dim, COST] = 0
+    price = 0
+    for place in range(total):
+        row = order[place] if step > 0 else order[total - 1 - place]
+        for dim in range(dims):
+            if not state[dim, OPEN]:
+                continue
+            code = rows[row, dim]
+            if facts[dim, KIND] == MEMBERS:
+                if seen[facts[dim, OFFSET] + code] == stamp:
+                    continue
+                seen[facts[dim, OFFSET] + code] = stamp
+                if code == 0 and facts[dim, IS_WILDCARD]:
+                    continue
+                state[dim, COUNT] += 1
+                cost = facts[dim, SHARE] * state[dim, COUNT] if state[dim, COUNT] > 1 else 0
+            else:
+                if code == 0 and facts[dim, HAS_MISSING]:
+                    if state[dim, MISSING]:
+                        continue
+                    state[dim, MISSING] = 1
+                elif state[dim, LOW] < 0:
+                    state[dim, LOW] = state[dim, HIGH] = code
+                    state[dim, NODE] = facts[dim, ROOT] + places[facts[dim, OFFSET] + code, LEAF]
+                elif code < state[dim, LOW]:
+                    state[dim, LOW] = code
+                elif code > state[dim, HIGH]:
+                    state[dim, HIGH] = code
+                else:
+                    continue
+                cost = cost_of_node(facts, places, nodes, state, dim)
+            price += cost - state[dim, COST]
+            state[dim, COST] = cost
+        prices[place] = price
+
+
+@compiled
+def cost_of_node(facts, places, nodes, state, dim):  # type: ignore[no-untyped-def]
+    """Return the price of the cell of a dimension that is no set."""
+    low, high = state[dim, LOW], state[dim, HIGH]
+    if low < 0:
+        return 0
+    if state[dim, MISSING] and not facts[dim, IS_WILDCARD]:
+        return facts[dim, FULL]
+    if facts[dim, KIND] == INTERVAL:
+        offset = facts[dim, OFFSET]
+        return places[offset + high, POSITION] - places[offset + low, POSITION]
+    node = state[dim, NODE]
+    while nodes[node, FIRST] > low or nodes[node, LAST] < high:
+        node = facts[dim, ROOT] + nodes[node, PARENT]
+    state[dim, NODE] = node
+    return nodes[node, PRICE]

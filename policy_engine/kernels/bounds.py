@@ -1,0 +1,61 @@
+"""What every equivalence class must keep, said once for all who have to keep it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Distance = Literal["variational", "ordered", "hierarchical"]
+
+TOLERANCE = 1e-9
+"""By how much a figure may miss its bound, relatively: what rounding alone can make of it."""
+
+_INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Ancestry:
+    """A taxonomy of sensitive values.
+
+    `parent` (nodes,) is -1 at the root, node 0; `height` (nodes,) is 0 at the leaves; `leaf`
+    (m,) is the node of every code.
+    """
+
+    parent: "NDArray[np.int64]"
+    height: "NDArray[np.int64]"
+    leaf: "NDArray[np.int64]"
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """The bounds on the values of one sensitive column; a bound not asked for is left as it is.
+
+    `distinct` and `entropy` are the l of distinct and entropy l-diversity, `recursive` the
+    (c, l) of recursive diversity; `alpha`, `t`, `beta`, `enhanced_beta` and `delta` are those
+    of (alpha,k)-anonymity, t-closeness, beta-likeness and delta-disclosure privacy.
+    """
+
+    distinct: int = 0
+    entropy: float = 0.0
+    recursive: tuple[float, int] = (_INFINITE, 0)
+    alpha: float = 1.0
+    t: float = _INFINITE
+    distance: Distance = "variational"
+    ancestry: Ancestry | None = None
+    beta: float = _INFINITE
+    enhanced_beta: float = _INFINITE
+    delta: float = _INFINITE
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """The bounds that a cut may not break, on either of its sides.
+
+    `size` is the least number of rows, or of persons, in a class (the k of k-anonymity);
+    `diversity` holds one entry for each sensitive column.
+    """
+
+    size: int
+    diversity: tuple[Diversity, ...] = field(default=())
