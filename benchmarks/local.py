@@ -22,18 +22,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-PEERS = (
-    (
-        "adult8",
-        30_162,
-        "sex age race marital-status education native-country workclass occupation",
-        "salary-class",
-    ),
-    ("hosp", 163_065, "age zip3 los weight sex state admission", "diagnosis"),
-    ("acs", 1_000_000, "STATEFIP AGE EDUC OCC", "INCTOT"),
-)
-"""Tables on which other tools were measured: rows, quasi-identifiers, sensitive column."""
-
 COMMAND = [sys.executable, "-m", "policy_engine"]
 
 
@@ -100,25 +88,29 @@ def partitioner(rows, runs):
     """CPU of the partitioner alone, in this process and warm, on random codes."""
     import numpy as np
 
-    from policy_engine.kernels.constraint import Constraint
-    from policy_engine.kernels.mondrian import Axis, partition
+    from policy_engine.kernels.axis import Axis, Interval
+    from policy_engine.kernels.bounds import Constraint, Diversity
+    from policy_engine.kernels.mondrian import Cutting, People, partition
 
     random = np.random.default_rng(1)
     axes = [
-        Axis(random.integers(0, card, rows).astype(np.int32), np.linspace(0, 1, card))
+        Axis(random.integers(0, card, rows).astype(np.int32), Interval(np.linspace(0, 1, card)))
         for card in (51, 96, 24, 500)
     ]
-    sensitive = [random.integers(0, 50, rows).astype(np.int32)]
-    for constraint in (Constraint(5), Constraint(100), Constraint(10, 3)):
-        partition(axes, sensitive, constraint)
-        spent = []
+    people = People((random.integers(0, 50, rows).astype(np.int32),))
+    for k, l, score in ((5, 0, "loss"), (100, 0, "loss"), (10, 3, "loss"), (5, 0, "span")):  # noqa: E741
+        constraint = Constraint(k, (Diversity(distinct=l),))
+        partition(axes, people, constraint, Cutting(score))
+        spent, waited = [], []
         for _ in range(runs):
-            start = time.process_time()
-            classes = partition(axes, sensitive, constraint)
+            start, wall = time.process_time(), time.perf_counter()
+            classes = partition(axes, people, constraint, Cutting(score))
             spent.append(time.process_time() - start)
+            waited.append(time.perf_counter() - wall)
         yield {
-            "what": f"partition {rows:,} x 4, k={constraint.size} l={constraint.distinct}",
+            "what": f"partition {rows:,} x 4, k={k} l={l} by {score}",
             "cpu_s": round(statistics.median(spent), 3),
+            "wall_s": round(statistics.median(waited), 3),
             "classes": len(classes.starts) - 1,
         }
 
@@ -136,46 +128,6 @@ def tables(folder, rows):
             yield name, SHARED / "data" / data, policy, iri
         else:
             print(f"MISSING: {data} does not lie in {SHARED / 'data'}")
-    for name, size, quasi, sensitive in PEERS:
-        path = peer_table(name, folder, min(size, rows))
-        for k in (5, 100) if path else ():
-            iri = f"http://example.com/{name}"
-            policy = k_anonymity(folder, iri, k, quasi.split(), sensitive)
-            yield f"{name} {min(size, rows):,} k={k}", path, policy, iri
-
-
-def peer_table(name, folder, rows):
-    """Return the table that other tools were measured on, made or found; None without it."""
-    if name == "adult8":
-        path = SHARED / "data" / "adult_arx.csv.gz"
-        return path if path.exists() else print(f"MISSING: {path}")
-    generator = SHARED / "peers" / f"gen_{name}.py"
-    if not generator.exists():
-        return print(f"MISSING: {generator}")
-    path = folder / f"{name}.csv"
-    arguments = [str(rows), str(path)] if name == "acs" else []
-    subprocess.run([sys.executable, generator, *arguments], check=True, cwd=folder)
-    return path
-
-
-def k_anonymity(folder, iri, k, quasi, sensitive):
-    """Write a policy of k-anonymity and return its path."""
-    parts = {
-        "method": ("eq", "k-anonymity"),
-        "k": ("eq", k),
-        "quasi-identifier": ("isAllOf", [f"{iri}/{name}" for name in quasi]),
-        "sensitive": ("isAllOf", [f"{iri}/{sensitive}"]),
-    }
-    refinements = [
-        {"leftOperand": f"mosaicrown:{name}", "operator": operator, "rightOperand": value}
-        for name, (operator, value) in parts.items()
-    ]
-    policy = json.loads((ROOT / "policies" / "adult.jsonld").read_text())
-    policy["permission"][0]["target"] = iri
-    policy["permission"][0]["action"][0]["refinement"] = refinements
-    path = folder / f"{iri.rpartition('/')[2]}-{k}.jsonld"
-    path.write_text(json.dumps(policy))
-    return path
 
 
 def whole_run(name, data, policy, iri, folder, runs):

@@ -10,9 +10,13 @@ if TYPE_CHECKING:
         apply_policy,
         certify_output,
         check_policy,
+        compare_release,
         decide_request,
+        explore_policy,
         load_policy,
+        plan_policy,
         read_request,
+        suggest_hierarchy,
     )
     from policy_engine.errors import PolicyEngineError
 
@@ -22,9 +26,13 @@ __all__ = [
     "apply_policy",
     "certify_output",
     "check_policy",
+    "compare_release",
     "decide_request",
+    "explore_policy",
     "load_policy",
+    "plan_policy",
     "read_request",
+    "suggest_hierarchy",
 ]
 
 

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from policy_engine.comparison import Comparison
     from policy_engine.engines.local import LocalEngine
+    from policy_engine.exploration import Run
     from policy_engine.suggestion import Suggestion
 
 
@@ -202,6 +204,74 @@ def _catalog(
     return make_catalog(data, find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder))
 
 
+def compare_release(
+    original: str | Path,
+    release: str | Path,
+    *,
+    policy: Source | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    target: str = "",
+    queries: int = 1_000,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> "Comparison":
+    """Return what a release lost against its original, and what it is still good for.
+
+    The columns and their roles are those of the certificate beside the release, else those of
+    the policy. `target` is the column that a classifier is to foretell, by default the first
+    sensitive one that it can. Raises DataError where a table cannot be read, CertificateError
+    where the release was not made from this original.
+    """
+    from policy_engine.comparison import Settings, Task, compare  # noqa: PLC0415 (slow to import)
+
+    path = Path(release)
+    path = _only_output(path) if is_folder(path) else path
+    certificate = _beside(path)
+    if policy is None and certificate is None:
+        message = f"No certificate lies beside {str(path)!r}, and no policy is given."
+        raise DataError.of("C002", message, "Give --policy POLICY.")
+    read = load_policy(policy) if policy is not None else None
+    plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
+    asked = plan.anonymize
+    folder = Path(read.source).parent if read is not None and read.source else path.parent
+    found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
+    engine = _engine(Catalog(taxonomies=found), silent, key)
+    task = Task(lambda part: engine.anonymize(part, asked, plan.publish), target=target)
+    settings = Settings(queries=queries, task=task, seed=seed)
+    return compare(
+        Path(original),
+        path,
+        asked,
+        found,
+        certificate=certificate,
+        settings=settings,
+        progress=progress,
+    )
+
+
+def explore_policy(
+    policy: Source,
+    data: Mapping[str, Any],
+    choices: Mapping[str, Sequence[float]],
+    *,
+    taxonomies: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    progress: Progress = silent,
+) -> "tuple[Run, ...]":
+    """Return what a policy's release would be at every combination of `choices`.
+
+    `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}. Nothing is
+    written. Raises PlanError where no model of the policy has a parameter.
+    """
+    from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
+
+    read = load_policy(policy)
+    catalog = _catalog(read, data, taxonomies)
+    engine = _engine(catalog, progress, key)
+    return explore(make_plan(read, catalog), engine, settings_of(choices), progress)
+
+
 def decide_request(
     policies: Sequence[Source],
     certificates: Sequence[str | Path | Certificate],
@@ -305,7 +375,9 @@ __all__ = [
     "apply_policy",
     "certify_output",
     "check_policy",
+    "compare_release",
     "decide_request",
+    "explore_policy",
     "load_policy",
     "plan_policy",
     "read_request",

@@ -5,13 +5,14 @@
             | body " or missing"       ... in some of its rows
     body    = "[" bound " - " bound "]"        a range, both ends included
             | "{" member ", " member ... "}"   a set of two or more texts
-            | text                             one value, as it was
+            | text                             one value, as it was, or the name of a group
     bound   = a number, a date, a time of day, or a date and time (ISO 8601)
     member  = text without , { } " or blanks at its ends, or a JSON string
     text    = any text that cannot be read as another cell, or a JSON string
 
-A range or a set holds no more than the class does: its ends, or its members, are values of
-rows in the class. So the original domain can be read off a whole column of cells.
+A set holds no more than the class does, and so does a range, unless its ends are those of an
+interval of a fixed width or of a level that a whole column is generalised to. So the original
+domain can be read off a whole column of cells.
 """
 
 import json

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 FILE_NAME = "certificate.jsonld"
 
 
+class NotApplicable(BaseModel):
+    """A figure that there is not, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    reason: str
+
+
 class Utility(BaseModel):
     """What the output lost, read off the output and the number of suppressed rows; less is better.
 
@@ -38,7 +46,7 @@ class Utility(BaseModel):
     classes: int
     average_class_size: float
     average_class_ratio: float
-    global_certainty_penalty: float
+    global_certainty_penalty: float | None
     discernability: int
     column_losses: dict[str, float] = Field(default_factory=dict)
     perturbed: tuple[str, ...] = ()

@@ -91,6 +91,10 @@ TaxonomyOption = Annotated[
         "--taxonomy", metavar="NAME=FILE", help="A taxonomy that does not lie beside the policy."
     ),
 ]
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
+]
 
 
 @app.command()
@@ -164,12 +168,7 @@ def apply(
     engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.LOCAL,  # noqa: ARG001
     overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."
-        ),
-    ] = None,
+    key: KeyOption = None,
     cells: Annotated[
         Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
     ] = Cells.TEXT,
@@ -248,6 +247,98 @@ def certify(
     from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
 
     console().print(certificate_table(certificate))
+
+
+@app.command()
+def compare(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The input, a file.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A file, or its folder.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="POLICY", help="Where no certificate lies beside the release."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="What a classifier is to foretell.")
+    ] = "",
+    queries: Annotated[int, typer.Option(min=1, max=100_000, help="How many are asked.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="The same seed asks the same.")] = 0,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what a release lost against its original, and what it is still good for."""
+    from policy_engine.api import compare_release  # noqa: PLC0415
+
+    with _progress() as progress:
+        found = compare_release(
+            original,
+            release,
+            policy=policy,
+            taxonomies=_data(taxonomy, "--taxonomy"),
+            key=key,
+            target=target,
+            queries=queries,
+            seed=seed,
+            progress=progress,
+        )
+        if report is not None:
+            from policy_engine.report import write_report  # noqa: PLC0415
+
+            progress("drawing", 0, 0)
+            write_report(found, report)
+    if output_format is Format.JSON:
+        _print_json(found.model_dump(mode="json"))
+        return
+    from policy_engine.rendering import comparison_tables, console  # noqa: PLC0415
+
+    for table in comparison_tables(found):
+        console().print(table)
+    if report is not None:
+        console().print(f"written: {report}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def explore(
+    policy: PolicyArgument,
+    data: DataOption,
+    k: Annotated[str, typer.Option(metavar="K,K,...", help="Values of k.")] = "2,5,10,50,100",
+    l: Annotated[str, typer.Option(metavar="L,L,...", help="Values of l.")] = "",  # noqa: E741
+    t: Annotated[str, typer.Option(metavar="T,T,...", help="Values of t.")] = "",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw loss against k: .svg or .png.")
+    ] = None,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what the release would lose at several settings; write no release."""
+    from policy_engine.api import explore_policy  # noqa: PLC0415
+
+    choices = {"k": _numbers(k, "--k"), "l": _numbers(l, "--l"), "t": _numbers(t, "--t")}
+    with _progress() as progress:
+        runs = explore_policy(
+            policy,
+            _data(data),
+            choices,
+            taxonomies=_data(taxonomy, "--taxonomy"),
+            key=key,
+            progress=progress,
+        )
+    if chart is not None:
+        from policy_engine.exploration import trade_off_chart  # noqa: PLC0415
+
+        trade_off_chart(runs, chart)
+    if output_format is Format.JSON:
+        _print_json([run.model_dump(mode="json") for run in runs])
+        return
+    from policy_engine.rendering import console, runs_table  # noqa: PLC0415
+
+    console().print(runs_table(runs))
+    if chart is not None:
+        console().print(f"written: {chart}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -407,6 +498,18 @@ def _data(options: list[str], option_name: str = "--data") -> dict[str, str]:
             raise _usage(f"{option_name} gives {iri!r} twice.")
         found[iri] = path
     return found
+
+
+def _numbers(text: str, option_name: str) -> tuple[float, ...]:
+    """Return the numbers of a list, whole ones as integers."""
+    numbers = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            number = float(part)
+        except ValueError:
+            raise _usage(f"{option_name} takes numbers with commas. {text!r} was given.") from None
+        numbers.append(int(number) if number.is_integer() else number)
+    return tuple(dict.fromkeys(numbers))
 
 
 @contextmanager

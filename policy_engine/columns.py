@@ -40,8 +40,8 @@ class QuasiIdentifier(Column):
     `weight` tells how much its loss counts. `order` is that of texts without a taxonomy.
     A taxonomy is named by its IRI or its file; a value that it lacks is refused, or stands
     right below the root where `unlisted` says so. `mask` stands for the end of a text that a
-    prefix hides. Intervals are multiples of `precision` (by default the smallest power of ten
-    that parts all values), and `fanout` of them make one of the next wider.
+    prefix hides. Intervals begin at multiples of `precision` (by default the greatest power of ten
+    of which all values are multiples), and `fanout` of them make one of the next wider.
     """
 
     generalization: Generalization | None = None

@@ -1,18 +1,22 @@
 """What people read on a terminal: plans, certificates, decisions, methods."""
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import Certificate, NotApplicable
 from policy_engine.columns import QuasiIdentifier
 from policy_engine.decision import Decision
 from policy_engine.plan import Plan
+
+if TYPE_CHECKING:
+    from policy_engine.comparison import Comparison
+    from policy_engine.exploration import Run
 from policy_engine.reference import Parameter
 
 
@@ -77,6 +81,88 @@ def certificate_table(certificate: Certificate) -> Table:
     return table
 
 
+def comparison_tables(found: "Comparison") -> Iterator[Table]:
+    """Yield what a comparison found: the whole, each column, the correlations most changed."""
+    whole = _table(f"{found.release.name} against {found.original.name}", "measure", "")
+    whole.add_row("rows", f"{found.release.rows:,} of {found.original.rows:,}")
+    whole.add_row("global certainty penalty", _loss(found.certainty_penalty))
+    whole.add_row("information lost", f"{found.entropy:.1%}")
+    whole.add_row("average class size over k", f"{found.average_class_ratio:.2f}")
+    whole.add_row("discernability", f"{found.discernability:,}")
+    whole.add_row("error of queries", _query_error(found))
+    whole.add_row("accuracy of a classifier", _accuracy(found))
+    if found.is_certified_input is False:
+        whole.add_row("[red]beware[/]", "the original is not what the release was made from")
+    yield whole
+    names = ("column", "role", "loss", "information lost", "Hellinger", "total variation")
+    columns = _table("Columns", *names)
+    for one in found.columns:
+        loss = _loss(one.loss)
+        entropy = "-" if one.entropy is None else f"{one.entropy:.1%}"
+        distances = f"{one.hellinger:.4f}", f"{one.total_variation:.4f}"
+        columns.add_row(escape(one.name), one.role, loss, entropy, *distances)
+    yield columns
+    pairs = _table("Correlations most changed", "columns", "measure", "before", "after")
+    changed = [pair for pair in found.pairs if pair.change is not None]
+    for pair in sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:_MOST_PAIRS]:
+        name = escape(f"{pair.first}, {pair.second}")
+        pairs.add_row(name, pair.measure, f"{pair.before:.3f}", f"{pair.after:.3f}")
+    if changed:
+        yield pairs
+
+
+_MOST_PAIRS = 5
+
+
+def _loss(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _query_error(found: "Comparison") -> str:
+    errors = found.queries
+    if isinstance(errors, NotApplicable):
+        return escape(errors.reason)
+    return f"median {errors.median:.1%}, mean {errors.mean:.1%} of {errors.queries:,} range counts"
+
+
+def _accuracy(found: "Comparison") -> str:
+    model = found.classification
+    if isinstance(model, NotApplicable):
+        return escape(model.reason)
+    return (
+        f"{model.anonymised:.1%} learnt from anonymised rows, {model.original:.1%} from the "
+        f"original, {model.majority:.1%} by always saying the most frequent value "
+        f"(of {escape(model.target)})"
+    )
+
+
+def runs_table(runs: "Sequence[Run]") -> Table:
+    """Return what each setting would lose, or why it cannot be had."""
+    names = ("setting", "GCP", "C_avg", "classes", "discernability", "suppressed", "achieved", "s")
+    table = _table("What a release would lose", *names)
+    for run in runs:
+        setting = escape(", ".join(f"{name} = {value:g}" for name, value in run.setting.items()))
+        if isinstance(run.outcome, NotApplicable):
+            table.add_row(setting, *[""] * 5, escape(run.outcome.reason), "")
+            continue
+        one = run.outcome
+        achieved = [
+            f"{m.bound} {_figure(m.achieved, m.sense)}" + (f" of {m.column}" if m.column else "")
+            for m in one.measurements
+        ]
+        table.add_row(
+            setting,
+            _loss(one.global_certainty_penalty),
+            f"{one.average_class_ratio:.2f}",
+            f"{one.classes:,}",
+            f"{one.discernability:,}",
+            f"{one.suppressed:,}",
+            escape(", ".join(achieved)),
+            f"{one.seconds:.1f}",
+        )
+    return table
+
+
 def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
     """Return the rows of a table, missing values empty."""
     table = _table(title, *map(escape, columns))
@@ -119,7 +205,7 @@ def _figures(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "counted in", f"distinct {escape(unit)}"
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
-    yield "global certainty penalty", f"{utility.global_certainty_penalty:.4f}"
+    yield "global certainty penalty", _loss(utility.global_certainty_penalty)
     for name, loss in utility.column_losses.items():
         yield f"  loss of {escape(name)}", f"{loss:.4f}"
     if utility.perturbed:

@@ -50,7 +50,7 @@ class Suggestion:
         return "".join(f"{_SEPARATOR.join(map(_cell, row))}\n" for row in self.rows)
 
 
-def suggest(values: Mapping[str, int], name: str, kind: Kind | None = None) -> Suggestion:
+def suggest(values: Mapping[str, int], name: str, kind: str | None = None) -> Suggestion:
     """Propose a hierarchy over a column's distinct values, given with how often each occurs.
 
     `name` is the column's; it helps to tell codes from numbers. The empty text is the missing
@@ -61,16 +61,21 @@ def suggest(values: Mapping[str, int], name: str, kind: Kind | None = None) -> S
     counts = {value: count for value, count in values.items() if value}
     if not counts:
         raise DataError.of("T011", f"The column {name!r} has no values to generalise.")
-    chosen = kind or _kind(counts, name)
-    if chosen not in KINDS:
-        message = f"A hierarchy is suggested by {listed(KINDS)}. Given: {chosen!r}."
-        raise DataError.of("T011", message, did_you_mean(chosen, KINDS))
+    chosen = _known(kind) if kind else _kind(counts, name)
     _check(counts, name, chosen)
     ordered, levels, reason = _WAYS[chosen](counts)
     told = tuple(_telling(ordered, levels))
     rows = zip(ordered, *told, [_ROOT] * len(ordered), strict=True)
     few = "" if told else ", but too few or too alike for groups in between"
     return Suggestion(tuple(rows), chosen, f"The values of {name!r} {reason}{few}.")
+
+
+def _known(kind: str) -> Kind:
+    for known in KINDS:
+        if kind == known:
+            return known
+    message = f"A hierarchy is suggested by {listed(KINDS, 'or')}. Given: {kind!r}."
+    raise DataError.of("T011", message, did_you_mean(kind, KINDS))
 
 
 def _kind(counts: Mapping[str, int], name: str) -> Kind:

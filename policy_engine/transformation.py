@@ -134,6 +134,10 @@ def _parts(
     if not columns.get("quasi-identifier"):
         message = f"{notations[0]} needs the parameter 'quasi-identifier'."
         found.append(Finding("M002", "quasi-identifier", message))
+    weights = [one.get("weight", 1) for one in columns.get("quasi-identifier", [])]
+    if weights and not any(weight != 0 for weight in weights):
+        message = "Every quasi-identifier has the weight 0. One at least has more."
+        found.append(Finding("M003", "quasi-identifier", message))
     found += clashes(
         {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
     )

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+from policy_engine import terms
+
 ODRL = "http://www.w3.org/ns/odrl.jsonld"
 MOSAICROWN = "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"
 DATASET = "http://x.org/People"
@@ -16,17 +18,34 @@ def refinement(parameter, value):
     return {"leftOperand": parameter, "operator": operator, "rightOperand": value}
 
 
+def column(name, **settings):
+    """Return a column with settings, such as `generalization="prefix"`."""
+    return {"@id": f"{DATASET}/{name}", **{f"pe:{key}": value for key, value in settings.items()}}
+
+
 def anonymize(**parameters):
-    """Return the action: `method`, `k`, `l` as values, the roles as lists of column names."""
-    names = {"quasi": "mosaicrown:quasi-identifier", "insensitive": "pe:insensitive"}
-    given = [
-        refinement(
-            names.get(name, f"mosaicrown:{name}"),
-            [f"{DATASET}/{column}" for column in value] if isinstance(value, list) else value,
-        )
-        for name, value in parameters.items()
-    ]
+    """Return the action: parameters and options as values, or a list of several methods.
+
+    Roles are lists of column names, or of what `column` gives; `privacyUnit` is one name.
+    """
+    given = [_part(name, value) for name, value in parameters.items()]
     return {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": given}
+
+
+def _part(name, value):
+    if name == "method" or not (isinstance(value, list) or name == "privacyUnit"):
+        return refinement(_operand(name), value)
+    if name == "privacyUnit":
+        return refinement(_operand(name), f"{DATASET}/{value}")
+    columns = [one if isinstance(one, dict) else f"{DATASET}/{one}" for one in value]
+    return refinement(_operand(name), columns)
+
+
+def _operand(name):
+    if name == "quasi":
+        return "mosaicrown:quasi-identifier"
+    known = terms.instances(f"{terms.ODRL}LeftOperand")
+    return f"pe:{name}" if f"{terms.PE}{name}" in known else f"mosaicrown:{name}"
 
 
 def permission(**parts):

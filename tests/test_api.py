@@ -7,10 +7,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from building import DATASET, PEOPLE, people_policy
+from building import DATASET, PEOPLE, anonymize, people_policy
 
 import policy_engine
 from policy_engine import apply_policy, certify_output, check_policy, load_policy
+from policy_engine.api import plan_policy
 from policy_engine.errors import CertificateError, DataError, OutputError
 
 ROWS = pacsv.read_csv(pa.BufferReader(PEOPLE.encode()))
@@ -36,7 +37,7 @@ def test_the_output_is_at_hand_in_every_kind(people):
     assert isinstance(release.to_pandas(), pd.DataFrame)
     assert isinstance(release.to_polars(), pl.DataFrame)
     assert release.table.column_names == ["age", "city", "disease"]
-    assert release.table["age"].to_pylist()[0] == "[20 - 40]"
+    assert release.table["age"].to_pylist()[0] == "[20 - 21]"
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
@@ -89,6 +90,29 @@ def test_a_policy_may_be_read_already(people):
     policy = load_policy(people / "policy.jsonld")
     assert check_policy(policy) is policy
     assert apply_policy(policy, {DATASET: ROWS}).certificate.holds
+
+
+def test_a_plan_is_made_with_data_and_without(people):
+    alone = plan_policy(people / "policy.jsonld")
+    bound = plan_policy(people / "policy.jsonld", {DATASET: ROWS})
+    assert (alone.read.location, bound.read.location) == ("", "memory")
+    assert alone.anonymize == bound.anonymize
+    assert bound.drop.unmentioned == ("phone",)
+
+
+def test_a_release_says_what_was_suppressed(people):
+    options = anonymize(algorithm="full-domain", maxSuppression=0.4)["refinement"]
+    text = json.loads(people_policy())
+    text["permission"][0]["action"]["refinement"] += options
+    text["permission"][0]["action"]["refinement"][0]["rightOperand"] = "k-anonymity"
+    text["permission"][0]["action"]["refinement"].pop(2)
+    five = ROWS.slice(0, 5)
+    release = apply_policy(text, {DATASET: five}, people / "out")
+    assert (release.certificate.rows_in, release.certificate.rows_out) == (5, 4)
+    assert release.certificate.rows_suppressed == 1
+    assert release.table.num_rows == 4
+    again = certify_output(people / "out", text)
+    assert (again.rows_in, again.rows_suppressed) == (None, 0)
 
 
 def test_an_output_is_certified_however_it_was_made(people):

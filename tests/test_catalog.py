@@ -10,11 +10,13 @@ from policy_engine.catalog import (
     Dataset,
     column_iri,
     column_name,
+    find_taxonomies,
     format_of,
     make_catalog,
     missing_columns,
 )
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.taxonomy import Taxonomy, read_taxonomy
 
 IRI = "http://x.org/People"
 
@@ -163,3 +165,78 @@ def test_one_dataset_given_in_two_spellings_is_refused():
     table = pa.table({"a": [1]})
     with pytest.raises(DataError, match="given twice"):
         make_catalog({IRI: table, IRI.replace("http", "HTTP"): table})
+
+
+CITIES = b"Rome;Italy;*\nPisa;Italy;*\nOslo;Norway;*\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of a policy with a taxonomy in it, one below it and one beside it."""
+    home = tmp_path / "home"
+    (home / "deep").mkdir(parents=True)
+    for place in (home / "cities.csv", home / "deep" / "cities.csv", tmp_path / "cities.csv"):
+        place.write_bytes(CITIES)
+    return home
+
+
+@pytest.mark.parametrize("name", ["cities.csv", "deep/cities.csv", "./cities.csv"])
+def test_a_taxonomy_is_found_in_the_folder_of_its_policy_or_below(folder, name):
+    found = find_taxonomies((name,), {}, folder)
+    assert found == {name: read_taxonomy(CITIES, "cities.csv")}
+    assert list(find_taxonomies((name,), {}, None)) == []
+
+
+def test_a_taxonomy_that_leads_out_of_the_folder_is_never_opened(folder):
+    out = folder.parent / "cities.csv"
+    names = (
+        "../cities.csv",
+        "deep/../../cities.csv",
+        str(out),
+        f"file://{out}",
+        "none.csv",
+        "deep",
+    )
+    assert find_taxonomies(names, {}, folder) == {}
+
+
+def test_a_taxonomy_that_is_given_goes_before_the_file_of_its_name(folder):
+    tree = Taxonomy(("*", "a"), (-1, 0))
+    assert find_taxonomies(("cities.csv",), {"cities.csv": tree}, folder) == {"cities.csv": tree}
+    path = folder / "deep" / "cities.csv"
+    for source in (path, str(path)):
+        found = find_taxonomies(("http://x.org/t",), {"http://x.org/t": source}, None)
+        assert found["http://x.org/t"].leaf_labels == ("Rome", "Pisa", "Oslo")
+
+
+def test_only_the_taxonomies_asked_for_are_read(folder):
+    assert find_taxonomies((), {"http://x.org/t": folder / "none.csv"}, folder) == {}
+
+
+def test_a_taxonomy_that_is_given_and_missing_is_refused_with_its_neighbour(folder):
+    with pytest.raises(DataError, match="C002") as caught:
+        find_taxonomies(("t",), {"t": folder / "citys.csv"}, None)
+    assert caught.value.problems[0].hint == "Did you mean 'cities.csv'?"
+
+
+def test_a_taxonomy_that_is_none_is_refused(folder):
+    (folder / "bad.csv").write_text("a;b\nc\n")
+    with pytest.raises(PolicyEngineError, match="T004"):
+        find_taxonomies(("bad.csv",), {}, folder)
+
+
+def test_digests_are_those_of_the_taxonomies_asked_for():
+    one, other = Taxonomy(("*", "a"), (-1, 0)), Taxonomy(("*", "b"), (-1, 0))
+    catalog = make_catalog({}, {"t": one, "u": other})
+    assert catalog.digests(()) == {}
+    assert catalog.digests(("u",)) == {"u": other.digest}
+    assert one.digest != other.digest
+
+
+def test_digests_name_every_taxonomy_that_is_not_given():
+    catalog = make_catalog({}, {"t": Taxonomy(("*", "a"), (-1, 0))})
+    with pytest.raises(DataError) as caught:
+        catalog.digests(("t", "u", "v"))
+    found = [(problem.code, problem.message, problem.hint) for problem in caught.value.problems]
+    assert found[0] == ("C012", "No taxonomy is given for 'u'.", "Give u=FILE.")
+    assert [code for code, _, _ in found] == ["C012", "C012"]

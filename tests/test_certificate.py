@@ -3,6 +3,7 @@ import json
 import pytest
 from building import ANALYST, DATASET, OUTPUT
 
+from policy_engine.api import certify_output
 from policy_engine.certificate import (
     Certificate,
     check,
@@ -10,6 +11,8 @@ from policy_engine.certificate import (
     read_certificate,
 )
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.methods import Measurement
+from policy_engine.recoding import Recoding
 
 
 @pytest.fixture
@@ -20,17 +23,41 @@ def certificate(released):
 def test_a_certificate_holds_what_was_measured(certificate):
     assert certificate.holds
     found = [(m.bound, m.column, m.asked, m.achieved) for m in certificate.measurements]
-    assert found == [("k", "", 2, 3), ("l", "disease", 2, 2)]
+    assert found == [("k", "", 2, 2), ("l", "disease", 2, 2)]
+    assert {m.sense for m in certificate.measurements} == {"at least"}
     assert (certificate.rows_in, certificate.rows_out) == (6, 6)
-    assert certificate.utility.classes == 2
-    assert certificate.utility.average_class_ratio == 1.5
-    assert certificate.utility.discernability == 9 + 9
+    assert certificate.rows_suppressed == 0
+    assert certificate.utility.classes == 3
+    assert certificate.utility.average_class_ratio == 1
+    assert certificate.utility.discernability == 4 + 4 + 4
+    assert certificate.utility.perturbed == ()
 
 
 def test_the_loss_of_a_release_can_be_checked_by_hand(certificate):
-    # Ages 20-40 and 41-61 of 20-61, and two cities of three: 20/41 for age, 2/3 for city.
-    expected = (20 / 41 + 2 / 3) / 2
-    assert certificate.utility.global_certainty_penalty == pytest.approx(expected)
+    # Ages 20-21, 40-41 and 60-61 of 20-61, and a city each: 1/41 for age, nothing for city.
+    assert certificate.utility.column_losses == {"age": pytest.approx(1 / 41), "city": 0}
+    assert certificate.utility.global_certainty_penalty == pytest.approx(1 / 41 / 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("age_low,age_high,city,disease", ""),
+        ("age,city_low,city_high,disease", ""),
+        ("age_low,city,disease", "The output holds 'age_low'"),
+        ("age,age_low,age_high,city,disease", "The output holds 'age_high' and 'age_low'"),
+        ("age,city,disease_low,disease_high", "The output lacks 'disease'"),
+    ],
+)
+def test_two_columns_of_ends_are_one_quasi_identifier_and_no_other_column(people, columns, words):
+    cells = ["1"] * (columns.count(",") + 1)
+    rows = [",".join([*cells[:-1], disease]) for disease in ("1", "2")]
+    (people / "made.csv").write_text("\n".join([columns, *rows]) + "\n")
+    if not words:
+        assert certify_output(people / "made.csv", people / "policy.jsonld").holds
+        return
+    with pytest.raises(CertificateError, match=f"V002 {words}"):
+        certify_output(people / "made.csv", people / "policy.jsonld")
 
 
 def test_a_certificate_comes_back_from_its_json_ld(certificate):
@@ -60,12 +87,50 @@ def test_check_names_the_class_and_the_bound_that_broke(certificate):
     short = certificate.model_copy(update={"measurements": (broken,)})
     with pytest.raises(CertificateError) as caught:
         check(short)
-    assert str(caught.value) == "V001 k is 2, but class 7 of the output holds 1 rows."
+    assert str(caught.value) == "V001 k is to be at least 2, but is 1 in class 7 of the output."
+
+
+@pytest.mark.parametrize(
+    ("sense", "achieved", "words"),
+    [
+        ("at most", 0.125, "t of 'disease' is to be at most 0.1, but is 0.125 in class 0"),
+        ("below", 0.1, "t of 'disease' is to be below 0.1, but is 0.1 in class 0"),
+        ("at most", float("inf"), "t of 'disease' is to be at most 0.1, but is inf in class 0"),
+    ],
+)
+def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, words):
+    broken = Measurement(bound="t", column="disease", sense=sense, asked=0.1, achieved=achieved)
+    with pytest.raises(CertificateError, match=f"V001 {words} of the output."):
+        check(certificate.model_copy(update={"measurements": (broken,)}))
+
+
+def test_check_forgives_what_rounding_alone_can_do(certificate):
+    for sense, achieved in (("at most", 0.1 + 1e-12), ("at least", 0.1 - 1e-12)):
+        near = Measurement(bound="t", sense=sense, asked=0.1, achieved=achieved)
+        check(certificate.model_copy(update={"measurements": (near,)}))
 
 
 def test_check_counts_rows(certificate):
     with pytest.raises(CertificateError, match="V003"):
         check(certificate.model_copy(update={"rows_out": 5}))
+
+
+def test_rows_may_be_suppressed_up_to_the_limit(certificate):
+    with pytest.raises(CertificateError, match=r"V003 1 rows are suppressed\. Allowed are 0\."):
+        check(certificate.model_copy(update={"rows_out": 5, "rows_suppressed": 1}))
+    limit = Recoding(algorithm="full-domain", max_suppression=0.2)
+    allowed = certificate.model_copy(
+        update={"rows_out": 5, "rows_suppressed": 1, "plan": with_recoding(certificate, limit)}
+    )
+    check(allowed)
+    with pytest.raises(CertificateError, match="V003 The output has 4 rows, the input 6, of which"):
+        check(allowed.model_copy(update={"rows_out": 4}))
+
+
+def with_recoding(certificate, recoding):
+    asked = certificate.plan.anonymize.model_copy(update={"recoding": recoding})
+    steps = [asked if step.step == "anonymize" else step for step in certificate.plan.steps]
+    return certificate.plan.model_copy(update={"steps": tuple(steps)})
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"pe:certificate": {}}', "\xff", "[" * 9999])

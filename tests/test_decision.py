@@ -9,7 +9,7 @@ from building import (
     policy,
 )
 
-from policy_engine.api import decide_request, read_request
+from policy_engine.api import apply_policy, decide_request, read_request
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import decide
 from policy_engine.errors import RequestError
@@ -232,7 +232,8 @@ def test_a_permission_wins_where_the_policy_says_so():
 def test_the_assignee_of_an_anonymisation_reads_its_output(certificates):
     decision = answer(people_policy(), OUTPUT, certificates=certificates)
     assert decision.permitted
-    assert any("k 3 of 2" in line for line in decision.derivation)
+    [certified] = [line for line in decision.derivation if line.startswith("certified: ")]
+    assert "k 2 (at least 2), l 2 (at least 2) of disease; output sha-256 " in certified
 
 
 def test_the_assignee_of_an_anonymisation_does_not_read_its_input(certificates):
@@ -265,6 +266,32 @@ def test_a_certificate_that_was_edited_is_none(certificates, field):
     measurements = (edited, *certificate.measurements[1:])
     forged = certificate.model_copy(update={"measurements": measurements})
     assert not answer(people_policy(), OUTPUT, certificates=[forged]).permitted
+
+
+def test_a_certificate_of_bounds_in_another_sense_is_none(certificates):
+    [certificate] = certificates
+    edited = certificate.measurements[0].model_copy(update={"sense": "at most"})
+    measurements = (edited, *certificate.measurements[1:])
+    forged = certificate.model_copy(update={"measurements": measurements})
+    assert not answer(people_policy(), OUTPUT, certificates=[forged]).permitted
+
+
+def test_a_certificate_of_more_suppression_than_is_allowed_is_none(certificates):
+    [certificate] = certificates
+    lost = certificate.model_copy(update={"rows_out": 5, "rows_suppressed": 1})
+    assert not answer(people_policy(), OUTPUT, certificates=[lost]).permitted
+
+
+def test_a_certificate_of_several_methods_is_needed_for_each(released):
+    both = {"method": ["k-anonymity", "entropy-l-diversity"], "quasi": ["age"], "k": 2, "l": 2}
+    action = anonymize(**both, sensitive=["disease"])
+    text = policy([permission(action=action, output=OUTPUT)], uid="http://x.org/both")
+    made = apply_policy(text, {DATASET: released / "people.csv"}).certificate
+    assert [m.bound for m in made.measurements] == ["k", "entropy-l"]
+    decision = answer(text, OUTPUT, certificates=[made])
+    assert decision.permitted
+    fewer = made.model_copy(update={"measurements": made.measurements[:1]})
+    assert not answer(text, OUTPUT, certificates=[fewer]).permitted
 
 
 def test_columns_of_an_output_can_be_read_and_others_do_not_exist(certificates):

@@ -6,6 +6,7 @@ from building import (
     OUTPUT,
     PEOPLE,
     anonymize,
+    column,
     people_policy,
     permission,
     policy,
@@ -13,8 +14,10 @@ from building import (
 
 from policy_engine.catalog import make_catalog
 from policy_engine.errors import DataError, PlanError
+from policy_engine.methods.l_diversity import LDiversity
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import read_policy
+from policy_engine.taxonomy import read_taxonomy
 from policy_engine.transformation import check_transformation
 
 
@@ -37,7 +40,7 @@ def test_a_plan_comes_back_from_its_json(catalog):
     again = Plan.model_validate_json(plan.model_dump_json())
     assert again == plan
     assert again.digest == plan.digest
-    assert type(again.anonymize.method) is type(plan.anonymize.method)
+    assert type(again.anonymize.methods["l-diversity"]) is LDiversity
 
 
 def test_a_plan_holds_the_digest_of_its_policy():
@@ -99,4 +102,40 @@ def test_bounds_may_be_written_as_text_or_typed():
     for k in (2, "2", 2.0, typed):
         action = anonymize(method="k-anonymity", k=k, quasi=["age"])
         plan = make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])))
-        assert plan.anonymize.method.constraint().size == 2
+        assert plan.anonymize.k == 2
+
+
+def plan_of(catalog=None, **parameters):
+    action = anonymize(**{"method": "k-anonymity", "k": 2, "quasi": ["age"], **parameters})
+    return make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])), catalog)
+
+
+def test_the_unit_of_privacy_is_read_and_not_published(catalog):
+    plan = plan_of(catalog, privacyUnit="name", insensitive=["city"])
+    assert plan.read.columns == ("age", "city", "name")
+    assert plan.drop.identifiers == ("name",)
+    assert plan.publish.columns == ("age", "city")
+
+
+def test_identifiers_that_are_treated_are_published(catalog):
+    plan = plan_of(catalog, pseudonymize=["name"], redact=["phone"])
+    assert plan.publish.columns == ("name", "age", "phone")
+    assert plan.drop.unmentioned == ("city", "disease")
+
+
+def test_a_unit_of_privacy_that_the_data_lack_is_missed(catalog):
+    with pytest.raises(DataError, match="C005"):
+        plan_of(catalog, privacyUnit="person")
+
+
+def test_a_plan_holds_the_digest_of_each_taxonomy(tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text(PEOPLE)
+    cities = read_taxonomy(b"Rome;Italy;*\nOslo;Norway;*\nBern;Switzerland;*\n", "cities.csv")
+    quasi = [column("city", generalization="taxonomy", taxonomy="http://x.org/cities")]
+    found = make_catalog({DATASET: people}, taxonomies={"http://x.org/cities": cities})
+    digests = plan_of(found, quasi=quasi).anonymize.taxonomies
+    assert digests == {"http://x.org/cities": cities.digest}
+    assert plan_of(quasi=quasi).anonymize.taxonomies == {}
+    with pytest.raises(DataError, match="C012"):
+        plan_of(make_catalog({DATASET: people}), quasi=quasi)

@@ -6,8 +6,10 @@ import pytest
 from pyld import jsonld
 
 from policy_engine import methods, terms
-from policy_engine.methods import Method, method_class
-from policy_engine.methods.method import parameters
+from policy_engine.columns import IDENTIFIERS, ROLES, Column, Columns
+from policy_engine.methods import Method, allowed, method_class, parameters
+from policy_engine.recoding import Recoding
+from policy_engine.reference import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 NOTATIONS = sorted(terms.methods())
@@ -18,8 +20,23 @@ def local_names(term, key):
     return {terms.local_name(iri) for iri in term.iris(key)}
 
 
-def least(field):
-    return next((part.ge for part in field.metadata if hasattr(part, "ge")), None)
+SHARED = {**parameters(Columns), **parameters(Recoding)}
+OPERANDS = {
+    iri: term
+    for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
+    if "range" in term.facts and iri != f"{terms.MOSAICROWN}method"
+}
+PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" in term.facts}
+
+
+def range_of(field):
+    """Return the range that a field has in the vocabulary, by what it may be in words."""
+    words = allowed(field)
+    if words == "true or false":
+        return f"{terms.XSD}boolean"
+    starts = {"an integer": "integer", "a number": "decimal", "columns": ""}
+    kind = next((kind for start, kind in starts.items() if words.startswith(start)), "string")
+    return f"{terms.XSD}{kind}" if kind else f"{terms.ODRL}Asset"
 
 
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
@@ -46,25 +63,68 @@ def test_a_method_is_named_and_defined_by_its_entry(notation):
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
-def test_a_method_requires_and_allows_what_its_class_does(notation):
-    term, fields = terms.methods()[notation], parameters(method_class(notation))
-    required = {name for name, field in fields.items() if field.is_required()}
+def test_a_method_requires_the_fields_of_its_class_and_what_it_is_about(notation):
+    term, kind = terms.methods()[notation], method_class(notation)
+    sensitive = {"sensitive"} if kind.is_about_values else set()
+    assert local_names(term, "requires") == set(parameters(kind)) | sensitive
+    assert all(field.is_required() for field in parameters(kind).values())
+    assert "allows" not in term.facts
+
+
+def test_every_method_requires_and_allows_the_columns_and_the_options_of_recoding():
+    term = terms.vocabulary()[f"{terms.PE}Method"]
+    required = {name for name, field in SHARED.items() if field.is_required()}
     assert local_names(term, "requires") == required
-    assert local_names(term, "allows") == set(fields) - required
+    assert local_names(term, "allows") == set(SHARED) - required
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
-def test_every_parameter_of_a_method_is_an_operand_with_its_minimum(notation):
-    term, fields = terms.methods()[notation], parameters(method_class(notation))
-    operands = terms.instances(f"{terms.ODRL}LeftOperand")
-    for iri in (*term.iris("requires"), *term.iris("allows")):
-        assert operands[iri].facts.get("minimum") == least(fields[terms.local_name(iri)])
+def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
+    own = {name for notation in NOTATIONS for name in parameters(method_class(notation))}
+    assert not own & set(SHARED)
+    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED)
 
 
-def test_the_columns_of_a_method_are_assets():
-    operands = terms.instances(f"{terms.ODRL}LeftOperand")
-    for role in (f"{terms.MOSAICROWN}sensitive", f"{terms.PE}insensitive"):
-        assert operands[role].iris("range") == (f"{terms.ODRL}Asset",)
+@pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
+def test_an_operand_has_the_range_of_its_fields(iri):
+    name, term = terms.local_name(iri), OPERANDS[iri]
+    fields = [parameters(method_class(notation)).get(name) for notation in NOTATIONS]
+    given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
+    if name == "privacyUnit":
+        given = {f"{terms.ODRL}Asset"}
+    widest = given if len(given) == 1 else {f"{terms.XSD}decimal"}
+    assert given <= {*widest, f"{terms.XSD}integer"}
+    assert set(term.iris("range")) == widest
+
+
+@pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
+def test_an_operand_takes_a_list_where_it_is_a_role(iri):
+    operator = "isAllOf" if terms.local_name(iri) in ROLES else "eq"
+    assert OPERANDS[iri].iris("operator") == (f"{terms.ODRL}{operator}",)
+    assert OPERANDS[iri].definition.endswith(".")
+
+
+def test_the_roles_are_the_columns_that_policies_name():
+    assert {*ROLES, "privacyUnit"} == set(parameters(Columns))
+    assert set(IDENTIFIERS) < set(ROLES)
+
+
+@pytest.mark.parametrize("role", SETTINGS, ids=terms.compact)
+def test_what_is_said_of_a_column_is_a_field_of_its_class(role):
+    kind, said = SETTINGS[role], {}
+    for iri, term in PROPERTIES.items():
+        if role in term.iris("domain"):
+            said[terms.local_name(iri)] = term
+    assert issubclass(kind, Column)
+    assert set(said) == set(parameters(kind)) - {"name"}
+    for name, term in said.items():
+        assert term.iris("range") == (range_of(parameters(kind)[name]),)
+        assert term.definition.endswith(".")
+
+
+def test_what_is_said_of_columns_is_said_of_columns_with_settings():
+    for term in PROPERTIES.values():
+        assert set(term.iris("domain")) <= set(SETTINGS)
+        assert term.types == ("owl:DatatypeProperty",)
 
 
 def test_no_term_stands_twice():
@@ -79,7 +139,7 @@ def test_no_term_stands_twice():
 def test_every_term_that_an_entry_names_is_defined():
     namespaces = (terms.ODRL, terms.MOSAICROWN, terms.PE)
     for term in terms.vocabulary().values():
-        for key in ("requires", "allows", "operator", "includedIn"):
+        for key in ("requires", "allows", "operator", "domain", "includedIn"):
             named = [iri for iri in term.iris(key) if iri.startswith(namespaces)]
             assert set(named) <= set(terms.vocabulary()), term.iri
 

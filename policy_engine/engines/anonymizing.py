@@ -151,7 +151,10 @@ def _unbearable(bound: Bound, figure: float, counts: Histogram) -> Problem:
     most = "at most" if bound.sense == "at least" else "at least"
     if bound.sense == "below":
         most = "above"
-    return Problem("R003", message, f"On this table, {bound.name} can be {most} {reached:g}.")
+    # One value alone, or fewer than l: no bound that may be asked for would hold.
+    bearable = np.isfinite(figure) and figure != 1
+    hint = f"On this table, {bound.parameter} can be {most} {reached:g}." if bearable else ""
+    return Problem("R003", message, hint)
 
 
 def _rounded(figure: float, *, up: bool) -> float:
@@ -167,14 +170,36 @@ def form_classes(prepared: Prepared, step: Anonymize, progress: Progress) -> Gro
     if step.recoding.algorithm == "full-domain":
         return _full_domain(prepared, step, progress)
     axes = prepared.axes(step)
-    if step.recoding.dimensionality == "single":
+    is_grid = step.recoding.dimensionality == "single"
+    if is_grid:
         holds = _holds(prepared, step)
         classes = grid.grid(axes, step.k, holds, lambda cuts: progress("cutting", cuts, 0))
     else:
         classes = _mondrian(prepared, step, axes, progress)
     progress("generalising", 0, prepared.rows)
-    cells = {name: one.cells(classes) for name, one in prepared.quasi.items()}
+    cells = {
+        name: _cells_of_grid(one, classes) if is_grid else one.cells(classes)
+        for name, one in prepared.quasi.items()
+    }
     return Grouped(classes, cells)
+
+
+def _cells_of_grid(
+    one: Generalizer, classes: Classes
+) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Return the cells of the classes of a grid, in which a value has one cell in every row.
+
+    Values that stand between the least and the greatest of any class are in one interval.
+    """
+    codes, starts = one.column.codes[classes.order], classes.starts[:-1]
+    covers = np.zeros(len(one.column.labels), dtype=np.int64)
+    np.add.at(covers, np.minimum.reduceat(codes, starts), 1)
+    np.add.at(covers, np.maximum.reduceat(codes, starts), -1)
+    interval = np.concatenate([[0], np.cumsum(np.cumsum(covers)[:-1] == 0)])
+    of_row = interval[one.column.codes]
+    edges = np.concatenate([[0], np.cumsum(np.bincount(of_row))])
+    cell, texts = one.cells(Classes(np.argsort(of_row, kind="stable"), edges))
+    return cell[interval[codes[starts]]], texts
 
 
 def _mondrian(prepared: Prepared, step: Anonymize, axes: list[Axis], progress: Progress) -> Classes:
@@ -256,11 +281,10 @@ def _violating(
 
 def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress) -> Grouped:
     ladders = [one.ladder() for one in prepared.quasi.values()]
-    if full_domain.lattice_size(ladders) > _MOST_NODES:
-        message = (
-            f"The lattice has {full_domain.lattice_size(ladders):,} nodes. Allowed are "
-            f"{_MOST_NODES:,}."
-        )
+    nodes = full_domain.lattice_size(ladders)
+    if nodes > _MOST_NODES:
+        shown = f"{nodes:,}" if nodes < 10**15 else "more than 10^15"
+        message = f"The lattice has {shown} nodes. Allowed are {_MOST_NODES:,}."
         hint = "Give fewer quasi-identifiers, or taxonomies with fewer levels."
         raise DataError.of("R010", message, hint)
     limit = int(step.recoding.max_suppression * prepared.rows)

@@ -54,10 +54,12 @@ def redacted(rows: int) -> pa.ChunkedArray:
     )
 
 
-def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups) -> None:
-    """Raise CertificateError (R008) where one pseudonym stands in two equivalence classes.
+def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -> None:
+    """Raise CertificateError where pseudonyms tell that classes do not hide a person among k.
 
-    Whoever sees both knows that one person is in both: the classes no longer hide him among k.
+    R008 where one stands in two classes: whoever sees both knows that one person is in both.
+    V001 where a class has fewer than k of them, unless persons are counted otherwise: its rows
+    are seen to be of fewer. Rows without one may be of anybody.
     """
     codes = encode(name, column, numbers=False, generalised=False).values()
     present = codes >= 0
@@ -71,3 +73,12 @@ def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups) -> None:
         )
         hint = "Drop the column, or name it as privacyUnit."
         raise CertificateError.of("R008", message, hint)
+    seen = np.bincount(pairs % groups.count, minlength=groups.count)
+    seen += np.bincount(groups.class_of[~present], minlength=groups.count)
+    if groups.persons is None and seen.min() < k:
+        message = (
+            f"k is to be at least {k}, but a class has {seen.min()} different pseudonyms of "
+            f"{name!r}: its rows are those of fewer than k persons."
+        )
+        hint = "Drop the column, or name it as privacyUnit."
+        raise CertificateError.of("V001", message, hint)

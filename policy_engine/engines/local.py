@@ -50,7 +50,7 @@ class LocalEngine:
         self._progress = progress
         self._taxonomies = taxonomies or {}
         self._key = key
-        self._prepared: tuple[tuple[int, str], Prepared] | None = None
+        self._prepared: tuple[pa.Table, str, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
         self.suppressed = 0
         self.written: pa.Table = pa.table({})
@@ -141,8 +141,8 @@ class LocalEngine:
         """Read a stored table again and group its rows.
 
         Raises CertificateError on cells of no known shape (V002), on pseudonyms that link
-        classes (R008), and where persons are to be counted in a table that this engine did not
-        make itself (V006).
+        classes (R008) or are too few in one (V001), DataError where persons are to be counted
+        in a table that this engine did not make itself (V006).
         """
         self._progress("verifying", 0, stored.rows)
         in_memory = stored.location == MEMORY
@@ -151,7 +151,7 @@ class LocalEngine:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         found = groups(table, step, self._taxonomies, self._persons_of(table, step))
         for name in step.columns.pseudonymize:
-            check_unlinked(name, table.column(name), found)
+            check_unlinked(name, table.column(name), found, step.k)
         return found
 
     def output(self) -> pa.Table:
@@ -162,11 +162,11 @@ class LocalEngine:
 
     def _prepare(self, table: pa.Table, step: Anonymize) -> Prepared:
         """Return the table prepared; once for all runs on it that differ in bounds alone."""
-        asked = (id(table), step.columns.model_dump_json())
-        if self._prepared is None or self._prepared[0] != asked:
+        asked, last = step.columns.model_dump_json(), self._prepared
+        if last is None or last[0] is not table or last[1] != asked:
             self._progress("encoding", 0, table.num_rows)
-            self._prepared = asked, prepare(table, step, self._taxonomies)
-        return self._prepared[1]
+            self._prepared = last = table, asked, prepare(table, step, self._taxonomies)
+        return last[2]
 
     def _persons_of(self, table: pa.Table, step: Anonymize) -> NDArray[np.int64] | None:
         if not step.columns.privacy_unit:
@@ -176,7 +176,7 @@ class LocalEngine:
                 f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
                 "the output alone does not tell them."
             )
-            raise CertificateError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
         return self._persons
 
 

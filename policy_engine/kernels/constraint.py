@@ -30,12 +30,11 @@ DISTINCT, ENTROPY, REC_C, REC_L, ALPHA, T, BETA, ENHANCED, DELTA = range(9)
 SHARE, CUMULATED = range(2)
 UP, HEIGHT = range(2)
 _DISTANCES = ("variational", "ordered", "hierarchical")
-_LOOSE = Diversity()
 
 
 def watch(constraint: Constraint, overall: list[NDArray[np.int64]]) -> Watch:
     """Return the constraint for compiled code; `overall` counts the values of every column."""
-    kept = [c for c, bounds in enumerate(constraint.diversity) if bounds != _LOOSE]
+    kept = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
     asked = [constraint.diversity[column] for column in kept]
     counts = [overall[column] for column in kept]
     trees = [one.ancestry or _NO_ANCESTRY for one in asked]
@@ -49,8 +48,8 @@ def watch(constraint: Constraint, overall: list[NDArray[np.int64]]) -> Watch:
     for place, tree in enumerate(trees):
         here = slice(facts[place, OFFSET], facts[place + 1, OFFSET])
         shares[here, SHARE] = counts[place] / max(counts[place].sum(), 1)
-        shares[here, CUMULATED] = np.cumsum(shares[here, SHARE])
-        leaf[here] = tree.leaf if asked[place].ancestry else 0
+        shares[here, CUMULATED] = np.cumsum(counts[place]) / max(counts[place].sum(), 1)
+        leaf[here] = tree.leaf[: len(counts[place])] if asked[place].ancestry else 0
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], UP] = tree.parent
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], HEIGHT] = tree.height
     bounds = np.array([_bounds(one) for one in asked]).reshape(len(kept), DELTA + 1)
@@ -61,11 +60,15 @@ _NO_ANCESTRY = Ancestry(np.array([-1], np.int32), np.zeros(1, np.int32), np.zero
 
 
 def _bounds(asked: Diversity) -> list[float]:
-    alpha = asked.alpha if asked.alpha < 1 else float("inf")
+    # No share and no distance exceeds 1, not even those of a class without a value.
+    alpha, t = (bound if bound < 1 else float("inf") for bound in (asked.alpha, asked.t))
     return [
         *(asked.distinct, asked.entropy, *asked.recursive),
-        *(alpha, asked.t, asked.beta, asked.enhanced_beta, asked.delta),
+        *(alpha, t, asked.beta, asked.enhanced_beta, asked.delta),
     ]
+
+
+_NO_BOUNDS = _bounds(Diversity())
 
 
 class Tally(NamedTuple):
@@ -265,11 +268,13 @@ def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
 def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return the earth mover's distance where neighbouring values are 1 / (m - 1) apart."""
     start, end = watched.facts[place, OFFSET], watched.facts[place + 1, OFFSET]
-    met, distance = 0, 0.0
+    met, values, distance = 0, 0, 0.0
     for value in range(start, end):
-        met += tally.counts[value]
-        distance += abs(met / tally.state[place, TOTAL] - watched.shares[value, CUMULATED])
-    return distance / max(end - start - 1, 1)
+        if watched.shares[value, SHARE] > 0:
+            met += tally.counts[value]
+            values += 1
+            distance += abs(met / tally.state[place, TOTAL] - watched.shares[value, CUMULATED])
+    return distance / max(values - 1, 1)
 
 
 @compiled

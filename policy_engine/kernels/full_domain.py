@@ -37,7 +37,7 @@ class Ladder:
 
     `codes` (rows,) holds 0 .. m-1. `levels[h]` (m,) numbers the generalised value of every code
     at height h, from 0; `loss[h]` holds the penalty of every generalised value, from 0 (as it
-    was) to 1 (hidden), see `shares`. `weight`, above 0, is what the measures that regard
+    was) to 1 (hidden), see `shares`. `weight`, from 0, is what the measures that regard
     quasi-identifiers one by one count this one for.
     """
 
@@ -495,7 +495,7 @@ def _mean_penalty(table: Table, penalties: Sequence[Sequence[Floats]], **join: A
         for i, by_height in enumerate(penalties)
     )
     weights = _weights(table)
-    return _ByColumn(costs, added, weights / weights.sum(), **join)
+    return _ByColumn(costs, added, weights / (weights.sum() or 1.0), **join)
 
 
 def _suppressed_codes(released: Released, column: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Equivalence classes read off a table, by code that shares nothing with the partitioner."""
+"""Equivalence classes read off a table, by code that shares nothing with Mondrian's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,14 +67,15 @@ class Groups:
             if loss is not None
         }
 
-    def certainty_penalty(self, suppressed: int = 0) -> float:
+    def certainty_penalty(self, suppressed: int = 0) -> float | None:
         """Return the global certainty penalty, from 0 (as it was) to 1 (all is hidden).
 
         The mean of the cells' normalised certainty penalty over rows and quasi-identifiers
-        (Xu et al., KDD 2006; Ghinita et al., VLDB 2007), as far as it can be read off cells.
+        (Xu et al., KDD 2006; Ghinita et al., VLDB 2007), as far as it can be read off cells;
+        None where it can be read off none.
         """
         losses = self.column_losses(suppressed).values()
-        return sum(losses) / len(losses) if losses else 0.0
+        return sum(losses) / len(losses) if losses else None
 
 
 def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:

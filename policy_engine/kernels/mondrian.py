@@ -18,6 +18,7 @@ from policy_engine.kernels.axis import (
     ACTIVE,
     FULL,
     HAS_MISSING,
+    IS_WILDCARD,
     KIND,
     MEMBERS,
     OFFSET,
@@ -79,8 +80,9 @@ class Cutting:
 
     By `loss`, the cut is taken whose two sides lose the least, of all boundaries in all
     dimensions. By `span` or `entropy`, the dimension with the widest normalised range or the
-    greatest entropy is cut at the boundary nearest the median. Where `is_relaxed`, rows equal
-    to the cut value may go to either side.
+    greatest entropy is cut at the boundary nearest the median; but rows that miss a value are
+    parted from those that have one before anything else. Where `is_relaxed`, rows equal to
+    the cut value may go to either side.
     """
 
     score: Score = "loss"
@@ -92,7 +94,8 @@ class Table(NamedTuple):
 
     A row holds its quasi-identifiers, its sensitive codes and last its number; where there are
     persons, the person from column `person`, and behind him the numbers of his pairs with
-    every sensitive value. `sensitive` is the first sensitive column.
+    every sensitive value. `sensitive` is the first sensitive column. Nodes of `large` rows are
+    cut by their summary.
     """
 
     rows: Codes
@@ -104,6 +107,7 @@ class Table(NamedTuple):
     size: int
     score: int
     is_relaxed: bool
+    large: int
 
 
 def partition(
@@ -165,14 +169,14 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
     person = 0 if persons is None else len(columns)
     columns += [] if persons is None else [persons, *pairs]
     overall = [_overall(c, p) for c, p in zip(people.sensitive, pairs or people.sensitive, strict=True)]
-    watched = watch(constraint, overall)
+    watched, flattened = watch(constraint, overall), flat(axes)
     table = np.empty((rows, len(columns) + 1), dtype=np.int32)
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
         table[:, place] = codes
     most = max((int(pair.max(initial=-1)) + 1 for pair in pairs), default=0)
     return Table(
         rows=table,
-        axes=flat(axes),
+        axes=flattened,
         watched=watched,
         tally=tally(watched, 0 if persons is None else int(persons.max(initial=-1)) + 1, most),
         sensitive=len(axes),
@@ -180,7 +184,13 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
         size=constraint.size,
         score=_SCORES.index(cutting.score),
         is_relaxed=cutting.is_relaxed,
+        large=_large(flattened),
     )
+
+
+def _large(axes: Axes) -> int:
+    """Return from how many rows on it pays to summarise a node."""
+    return max(2048, 2 * len(axes.places))
 
 
 def _pairs(codes: Codes, persons: Codes) -> Codes:
@@ -246,7 +256,6 @@ def _scratch(table: Table, rows: int) -> _Scratch:
 
 _FAR, _NONE, _FIRST = np.int64(2**63 - 1), np.int64(0), np.int64(0)
 _UP, _DOWN = np.int64(1), np.int64(-1)
-_LARGE = 2048  # nodes of so many rows are cut by their summary, where it pays
 _SMALL = 64  # nodes of up to so many times k rows may cut through ties
 
 
@@ -286,11 +295,13 @@ def _choose_cut(table, scratch, start, end):  # type: ignore[no-untyped-def]
     total = end - start
     if total < 2 * table.size:
         return _NONE
-    active = _measure_extent(table, scratch, start, end)
-    if table.score == 0 and total >= _LARGE and 2 * len(scratch.summary.times) <= total:
+    active, left = _measure_extent(table, scratch, start, end), _NONE
+    if table.score > 0:
+        left = _part_missing(table, scratch, start, end, active)
+    elif total >= table.large and len(scratch.summary.times) > 0:
         left = _cut_by_summary(table, scratch, start, end)
-        if left > 0:
-            return left
+    if left > 0:
+        return left
     best, best_left = _FAR, _NONE
     for turn in range(active):
         if table.score > 0:
@@ -319,14 +330,14 @@ def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
         turns = _take_turns(table, scratch, dim)
         for side in range(2):
             price_codes(table.axes, brief, scratch.extent.state, node, dim, scratch.codes, turns, side)
-        left = 0
+        left, best_left = _NONE, _NONE
         for turn in range(turns - 1):
             left += scratch.codes[scratch.codes[turn, TURN], TIMES]
             if table.size <= left <= total - table.size:
                 one, other = brief.prices[0, turn], brief.prices[1, turns - 2 - turn]
                 score = _weighed(table.size, left, total, left, total - left, total, one, other)
-                if score < best:
-                    best, best_dim, best_turn = score, dim, turn
+                if _is_better(score, left, best, best_left, total):
+                    best, best_dim, best_turn, best_left = score, dim, turn, left
     if best == _FAR:
         return _NONE
     left = _sides(table, scratch, start, end, best_dim, best_turn)
@@ -347,10 +358,18 @@ def _take_turns(table, scratch, dim):  # type: ignore[no-untyped-def]
 @compiled
 def _sides(table, scratch, start, end, dim, turn):  # type: ignore[no-untyped-def]
     """Set `scratch.best` to the rows left of a cut, then those right of it, as they stand."""
-    codes, low = scratch.codes, scratch.node[dim, LEAST]
+    codes = scratch.codes
     turns = _take_turns(table, scratch, dim)
     for place in range(turns):
         codes[codes[place, TURN], TIMES] = place <= turn
+    return _part(table, scratch, start, end, dim)
+
+
+@compiled
+def _part(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
+    """Set `scratch.best` to the rows whose codes are marked by 1, as they stand, then those by 0;
+    return how many are marked by 1."""
+    codes, low = scratch.codes, scratch.node[dim, LEAST]
     left = middle = _FIRST
     for goes_left in range(1, -1, -1):
         for row in range(start, end):
@@ -400,18 +419,31 @@ def _measure_extent(table, scratch, start, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _next_first(table, scratch, start, end, turn, active):  # type: ignore[no-untyped-def]
-    """Bring the dimension with the greatest measure, of those not tried, to its turn.
+def _part_missing(table, scratch, start, end, active):  # type: ignore[no-untyped-def]
+    """Set `scratch.best` to the rows without a value in a dimension, then those with one.
 
-    A dimension in which some values are missing comes before all others.
+    Return how many have none; 0 where there is no dimension in which both sides are valid.
     """
+    facts, total = table.axes.facts, end - start
+    for turn in range(active):
+        dim = scratch.node[turn, ACTIVE]
+        if scratch.node[dim, LEAST] > 0 or not facts[dim, HAS_MISSING] or facts[dim, IS_WILDCARD]:
+            continue
+        for code in range(scratch.node[dim, GREATEST] + 1):
+            scratch.codes[code, TIMES] = code == 0
+        left = _part(table, scratch, start, end, dim)
+        if table.size <= left <= total - table.size and _is_valid(table, scratch, left, total):
+            return left
+    return _NONE
+
+
+@compiled
+def _next_first(table, scratch, start, end, turn, active):  # type: ignore[no-untyped-def]
+    """Bring the dimension with the greatest measure, of those not tried, to its turn."""
     node, best, best_measure = scratch.node, turn, -1.0
     for place in range(turn, active):
         dim = node[place, ACTIVE]
-        if table.axes.facts[dim, HAS_MISSING] and node[dim, LEAST] == 0:
-            measure = 2.0 * table.axes.facts[dim, FULL]
-        else:
-            measure = _measure(table, scratch, start, end, dim)
+        measure = _measure(table, scratch, start, end, dim)
         if measure > best_measure or (measure == best_measure and dim < node[best, ACTIVE]):
             best, best_measure = place, measure
     node[turn, ACTIVE], node[best, ACTIVE] = node[best, ACTIVE], node[turn, ACTIVE]
@@ -524,8 +556,8 @@ def _sort_few(rows, order, start, end, dim):  # type: ignore[no-untyped-def]
 def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[no-untyped-def]
     """Return the score of the best valid boundary and how many rows lie left of it.
 
-    The lowest score wins, of equals the boundary with the fewest rows on its left. Boundaries
-    that do not come below `limit` are not looked at.
+    The lowest score wins, of equals the boundary nearest the median, and of two as near the one
+    with fewer rows on its left. Boundaries that do not come below `limit` are not looked at.
     """
     if table.score == 0:
         _sweep_losses(table, scratch, total, active)
@@ -540,12 +572,25 @@ def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[n
             if not through_ties and not _is_between(table.rows, scratch.order, dim, left):
                 continue
             score = _score(table, scratch, dim, left, total)
-            if score < best and (len(table.watched.bounds) == 0 or scratch.fits[left]):
+            if not _is_better(score, left, best, best_left, total):
+                continue
+            if len(table.watched.bounds) == 0 or scratch.fits[left]:
                 best, best_left = score, left
         if best_left > 0 or through_ties or not table.is_relaxed:
             break
         through_ties = True
     return best, best_left
+
+
+@compiled
+def _is_better(score, left, best, best_left, total):  # type: ignore[no-untyped-def]
+    """Tell whether a boundary beats the best so far; of none yet, `best_left` is 0.
+
+    A tie goes to the middle: else a table of nothing but ties would be cut k rows at a time.
+    """
+    if score < best:
+        return True
+    return score == best and best_left > 0 and abs(2 * left - total) < abs(2 * best_left - total)
 
 
 @compiled

@@ -50,6 +50,11 @@ class Bound(NamedTuple):
     asked: float
     sense: Sense = "at least"
 
+    @property
+    def parameter(self) -> str:
+        """The parameter that the bound comes from, as in `l` for `entropy-l`."""
+        return self.name.rpartition("-")[2]
+
     def holds(self, achieved: float) -> bool:
         """Tell whether a figure is good enough; rounding alone does not make it fail."""
         if self.sense == "at least":

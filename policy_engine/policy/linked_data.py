@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from policy_engine import terms
 from policy_engine.errors import Place, Problem, did_you_mean, listed
 from policy_engine.policy.contexts import Context, Definition, read_contexts
 from policy_engine.policy.text import Document, escape
@@ -217,6 +218,8 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
     iri = context.key(key).iri
     if ":" not in iri and not iri.startswith("@"):
         keys = [name for name in context.definitions if not name[:1].isupper()]
+        settings = terms.instances("owl:DatatypeProperty")
+        keys = [terms.compact(iri) for iri in settings if terms.local_name(iri) == key] or keys
         hint = did_you_mean(key, keys) or "Declare a context for it, or remove it."
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
     if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.encoding import encode, typed, write_cells
+from policy_engine.engines.encoding import ancestry, encode, typed, written_order
 from policy_engine.errors import DataError
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.taxonomy import Taxonomy
 
 NAN = float("nan")
 
@@ -21,12 +21,6 @@ def encoded(values, kind=None, *, numbers=False):
 
 def seen(column):
     return [column.labels[code] for code in column.codes]
-
-
-def cells(values, *parts, numbers=False):
-    order = np.array([row for part in parts for row in part], dtype=np.int64)
-    starts = np.cumsum([0, *map(len, parts)])
-    return write_cells("c", encoded(values, numbers=numbers), Classes(order, starts)).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -222,23 +216,51 @@ def test_typed_gives_a_column_the_type_of_all_its_texts(texts, kind):
     assert column.is_null().to_pylist() == [text is None for text in texts]
 
 
-def test_write_cells_gives_the_range_of_every_class():
-    found = cells([4, 1, 2, 3, 3, None], [1, 2], [3, 4], [0, 5])
-    assert found == ["[1 - 2]", "[1 - 2]", "3", "3", "4 or missing", "4 or missing"]
+def test_infinite_values_that_are_kept_need_no_axis():
+    column = pa.chunked_array([pa.array([float("inf"), 1.0])])
+    assert encode("x", column, numbers=False, generalised=False).codes.tolist() == [1, 0]
 
 
-def test_write_cells_gives_the_set_of_every_class():
-    found = cells(["a", "b", "a", "c, d", None, None, ""], [0, 1], [2], [3, 4], [5], [6])
-    assert found[:3] == ["{a, b}", "{a, b}", "a"]
-    assert found[3:] == ["c, d or missing", "c, d or missing", None, '""']
+def test_an_empty_text_is_no_value():
+    column = encoded(["b", "", None, "a"])
+    assert column.labels.tolist() == ["", "", "a", "b"]
+    assert column.values().tolist() == [1, -1, -1, 0]
 
 
-def test_write_cells_quotes_texts_that_look_like_ranges():
-    assert cells(["[1 - 2]", "7"], [0], [1]) == ['"[1 - 2]"', "7"]
+def test_written_order_tells_apart_what_is_equal():
+    texts = pa.array(["1.0", "2", "1", None]).dictionary_encode()
+    one, two, other, _ = written_order(pa.chunked_array([texts])).tolist()
+    assert other < one < two
+    assert written_order(pa.chunked_array([[2, 1]])).tolist() == [0, 0]
 
 
-def test_write_cells_writes_bounds_as_they_were_given():
-    assert cells(["1.50", "20", "3."], [0, 1, 2], numbers=True) == ["[1.50 - 20]"] * 3
+TREE = Taxonomy(("*", "upper", "a", "b", "c"), (-1, 0, 1, 1, 0))
+"""a and b below upper, c beside it."""
+
+
+def test_ancestry_places_the_values_of_a_column_in_their_taxonomy():
+    found = ancestry("x", encoded(["c", "a", None]), TREE)
+    assert found.parent.tolist() == [-1, 0, 1, 1, 0]
+    assert found.height.tolist() == [2, 1, 0, 0, 0]
+    assert found.leaf.tolist() == [2, 4]
+
+
+def test_ancestry_leaves_missing_values_and_empty_texts_out():
+    assert ancestry("x", encoded(["b", "", None, "c"]), TREE).leaf.tolist() == [3, 4]
+    assert ancestry("x", encoded(["", "c"]), TREE).leaf.tolist() == [4]
+
+
+def test_ancestry_refuses_what_the_taxonomy_lacks():
+    with pytest.raises(
+        DataError, match="R007 The taxonomy of 'x' lacks 2 of its values: 'd' and 'e'"
+    ):
+        ancestry("x", encoded(["a", "e", "d"]), TREE)
+
+
+def test_ancestry_names_twenty_of_the_values_that_are_lacking():
+    with pytest.raises(DataError) as caught:
+        ancestry("x", encoded([f"v{number}" for number in range(22)]), TREE)
+    assert caught.value.problems[0].message.endswith("'v7', and 2 more.")
 
 
 @settings(deadline=None)

@@ -3,8 +3,7 @@ import pytest
 
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError
-from policy_engine.methods import method_class
-from policy_engine.plan import Anonymize, Read
+from policy_engine.plan import Anonymize, Publish, Read
 
 PEOPLE = {
     "age": [20, 21, 40, 41, 60, 61],
@@ -12,32 +11,52 @@ PEOPLE = {
     "disease": ["flu", "cold", "flu", "cold", "flu", "cold"],
     "row": [1, 2, 3, 4, 5, 6],
 }
+SPAN = {"score": "span"}
 
 
-def step(**parameters):
-    notation = "l-diversity" if "l" in parameters else "k-anonymity"
-    roles = {"quasi-identifier": parameters.pop("quasi", ("age", "city")), **parameters}
-    return Anonymize(notation=notation, method=method_class(notation)(**roles))
+def named(columns):
+    return tuple({"name": one} if isinstance(one, str) else one for one in columns)
 
 
-def anonymized(table=PEOPLE, **parameters):
-    given = pa.table(table)
-    used = [name for role in ("quasi", "sensitive", "insensitive") for name in parameters[role]]
-    return LocalEngine().anonymize(given.select(used), step(**parameters)).to_pydict()
+def step(k=2, l=None, quasi=("age", "city"), sensitive=(), unit="", **more):  # noqa: E741
+    """Return a step; columns as names, or as mappings with their settings."""
+    columns = {"quasi-identifier": named(quasi), "sensitive": named(sensitive)}
+    columns |= {"insensitive": more.get("insensitive", ()), "privacyUnit": unit}
+    methods = more.get("methods") or {"l-diversity" if l else "k-anonymity": {"k": k}}
+    if l:
+        methods["l-diversity"]["l"] = l
+    return Anonymize(columns=columns, methods=methods, recoding=more.get("recoding", {}))
+
+
+def publish(asked, cells="text"):
+    return Publish(asset="http://x.org/out", columns=asked.columns.released, cells=cells)
+
+
+def anonymized(table=PEOPLE, cells="text", **asked):
+    one = step(**asked)
+    return LocalEngine().anonymize(pa.table(table), one, publish(one, cells)).to_pydict()
 
 
 def test_anonymize_generalises_each_class_to_the_values_it_holds():
-    found = anonymized(quasi=("age", "city"), sensitive=(), insensitive=("row",), k=2)
-    assert found == {
+    assert anonymized(insensitive=("row",), recoding=SPAN) == {
         "age": ["[20 - 40]"] * 3 + ["[41 - 61]"] * 3,
         "city": ["{Oslo, Rome}"] * 3 + ["Bern"] * 3,
         "row": [1, 2, 3, 4, 5, 6],
     }
 
 
+def test_anonymize_cuts_by_default_where_least_is_lost():
+    # Bern apart costs nothing in the city; the span score would have cut the age in two halves.
+    assert anonymized(quasi=("city", "age"), k=3, insensitive=("row",)) == {
+        "city": ["Bern"] * 3 + ["{Oslo, Rome}"] * 3,
+        "age": ["[41 - 61]"] * 3 + ["[20 - 40]"] * 3,
+        "row": [4, 5, 6, 1, 2, 3],
+    }
+
+
 def test_anonymize_keeps_every_class_diverse():
     sick = {**PEOPLE, "disease": ["flu", "flu", "flu", "flu", "cold", "cold"]}
-    found = anonymized(sick, quasi=("age",), sensitive=("disease",), insensitive=(), k=2, l=2)
+    found = anonymized(sick, quasi=("age",), sensitive=("disease",), l=2)
     assert found["age"] == ["[20 - 61]"] * 6
 
 
@@ -48,47 +67,136 @@ def test_anonymize_orders_the_rows_of_a_class_by_what_it_keeps():
     assert found["row"] == [4, 6, 5, 2, 1, 3]
 
 
-def test_anonymize_gives_the_same_rows_in_any_order_of_input():
+@pytest.mark.parametrize(
+    "recoding",
+    [
+        {},
+        SPAN,
+        {"score": "entropy"},
+        {"partitioning": "relaxed"},
+        {"polish": True},
+        {"dimensionality": "single"},
+        {"algorithm": "full-domain", "maxSuppression": 0.5},
+    ],
+    ids=str,
+)
+def test_anonymize_gives_the_same_rows_in_any_order_of_input(recoding):
     shuffled = pa.table(PEOPLE).take([3, 0, 5, 1, 4, 2]).to_pydict()
-    parameters = {"quasi": ("age", "city"), "sensitive": ("disease",), "insensitive": ("row",)}
-    assert anonymized(PEOPLE, k=2, **parameters) == anonymized(shuffled, k=2, **parameters)
+    asked = {"sensitive": ("disease",), "insensitive": ("row",), "recoding": recoding}
+    assert anonymized(PEOPLE, **asked) == anonymized(shuffled, **asked)
 
 
 def test_anonymize_cuts_missing_values_off():
     table = {"age": [20, None, 22, 23, None]}
-    found = anonymized(table, quasi=("age",), sensitive=(), insensitive=(), k=2)
+    found = anonymized(table, quasi=("age",), recoding=SPAN)
     assert found == {"age": [None, None, *["[20 - 23]"] * 3]}
 
 
 def test_anonymize_mixes_missing_values_where_they_are_too_few():
     table = {"age": [20, None, 22, 23]}
-    found = anonymized(table, quasi=("age",), sensitive=(), insensitive=(), k=2)
+    found = anonymized(table, quasi=("age",), recoding=SPAN)
     assert found == {"age": ["20 or missing"] * 2 + ["[22 - 23]"] * 2}
+
+
+def test_anonymize_of_cells_as_bounds_gives_two_columns_of_a_range():
+    found = anonymized(cells="bounds", recoding=SPAN)
+    assert list(found) == ["age_low", "age_high", "city"]
+    assert found["age_low"] == ["20"] * 3 + ["41"] * 3
+    assert found["age_high"] == ["40"] * 3 + ["61"] * 3
+
+
+def test_bounds_of_what_may_be_missing_are_missing():
+    table = {"age": [20, None, 22, 23]}
+    found = anonymized(table, quasi=("age",), cells="bounds", recoding=SPAN)
+    assert found == {"age_low": [None, None, "22", "22"], "age_high": [None, None, "23", "23"]}
+
+
+def test_bounds_of_a_column_without_a_range_are_one_column():
+    found = anonymized({"age": [1, 1, 2, 2]}, quasi=("age",), cells="bounds")
+    assert found == {"age": ["1", "1", "2", "2"]}
+
+
+def test_anonymize_by_full_domain_gives_every_value_of_a_column_one_level():
+    table = {"zip": ["100", "101", "110", "111", "200"]}
+    quasi = ({"name": "zip", "generalization": "prefix"},)
+    asked = {"quasi": quasi, "recoding": {"algorithm": "full-domain", "maxSuppression": 0.2}}
+    assert anonymized(table, **asked) == {"zip": ["10*", "10*", "11*", "11*"]}
+
+
+def test_rows_that_full_domain_suppressed_are_counted():
+    table = pa.table({"city": ["a", "a", "b"]})
+    recoding = {"algorithm": "full-domain", "maxSuppression": 0.4}
+    engine, one = LocalEngine(), step(quasi=("city",), recoding=recoding)
+    assert engine.anonymize(table, one, publish(one)).to_pydict() == {"city": ["a", "a"]}
+    assert engine.suppressed == 1
+    plain = step(quasi=("city",))
+    engine.anonymize(table, plain, publish(plain))
+    assert engine.suppressed == 0
+
+
+def test_full_domain_ends_at_the_table_as_a_whole_which_holds_every_bound():
+    table = {"q": [1, 2, 3], "s": ["a", "b", "b"]}
+    bounds = {"methods": {"beta-likeness": {"k": 2, "beta": 0.1}}}
+    recoding = {"algorithm": "full-domain"}
+    found = anonymized(table, quasi=("q",), sensitive=("s",), recoding=recoding, **bounds)
+    assert found["q"] == ["[1 - 3]"] * 3
+
+
+def test_anonymize_refuses_a_lattice_that_is_too_large():
+    table = {f"q{number}": list(range(40)) for number in range(10)}
+    with pytest.raises(DataError, match="R010 The lattice has 60,466,176 nodes"):
+        anonymized(table, quasi=tuple(table), recoding={"algorithm": "full-domain"})
+
+
+def test_anonymize_refuses_fewer_persons_than_k():
+    table = {"who": ["a", "a", "b"], "age": [1, 2, 3]}
+    with pytest.raises(DataError, match="R002 The table has 2 persons, fewer than k, which is 3"):
+        anonymized(table, quasi=("age",), unit="who", k=3)
+
+
+def test_the_table_as_a_whole_is_measured_against_every_bound():
+    bounds = {
+        "entropy-l-diversity": {"k": 2, "l": 2.5},
+        "alpha-k-anonymity": {"k": 2, "alpha": 0.25},
+    }
+    with pytest.raises(DataError) as caught:
+        anonymized(quasi=("age",), sensitive=("disease",), methods=bounds)
+    assert [problem.code for problem in caught.value.problems] == ["R003", "R003"]
+    assert [problem.hint for problem in caught.value.problems] == [
+        "On this table, entropy-l can be at most 2.",
+        "On this table, alpha can be at least 0.5.",
+    ]
 
 
 def test_anonymize_refuses_fewer_rows_than_k():
     with pytest.raises(DataError, match="R002 The table has 6 rows, fewer than k, which is 7"):
-        anonymized(quasi=("age",), sensitive=(), insensitive=(), k=7)
+        anonymized(quasi=("age",), k=7)
 
 
 def test_anonymize_refuses_fewer_sensitive_values_than_l():
-    with pytest.raises(DataError, match="R003 The sensitive column 'disease' has 2 distinct") as e:
-        anonymized(quasi=("age",), sensitive=("disease",), insensitive=(), k=3, l=3)
+    with pytest.raises(DataError, match=r"R003 l of 'disease' is 3\. The table as a whole") as e:
+        anonymized(quasi=("age",), sensitive=("disease",), k=3, l=3)
     assert e.value.problems[0].hint == "On this table, l can be at most 2."
 
 
 def test_anonymize_counts_no_missing_sensitive_value():
     sick = {**PEOPLE, "disease": ["flu", None, "flu", "flu", None, None]}
-    with pytest.raises(DataError, match="R003 The sensitive column 'disease' has 1 distinct"):
-        anonymized(sick, quasi=("age",), sensitive=("disease",), insensitive=(), k=2, l=2)
+    with pytest.raises(DataError, match="The table as a whole reaches 1, below that"):
+        anonymized(sick, quasi=("age",), sensitive=("disease",), l=2)
+
+
+def test_anonymize_refuses_a_sensitive_column_without_values():
+    sick = {**PEOPLE, "disease": pa.array([None] * 6, pa.string())}
+    with pytest.raises(DataError, match="R003 The sensitive column 'disease' has no values"):
+        anonymized(sick, quasi=("age",), sensitive=("disease",), l=2)
 
 
 def test_anonymize_counts_numbers_written_differently_once():
     sick = {**PEOPLE, "disease": ["1", "1.0", "1.00", "1", "01.0", "1"]}
-    anonymized(sick, quasi=("age",), sensitive=("disease",), insensitive=(), k=2, l=2)
+    anonymized(sick, quasi=("age",), sensitive=("disease",), l=2)
     sick["disease"] = ["1", "1.0", "1.00", "1", "1e0", "1"]
     with pytest.raises(DataError, match="R003"):
-        anonymized(sick, quasi=("age",), sensitive=("disease",), insensitive=(), k=2, l=2)
+        anonymized(sick, quasi=("age",), sensitive=("disease",), l=2)
 
 
 def test_read_gives_the_columns_of_the_step_and_the_digest_of_all():
@@ -111,18 +219,41 @@ def test_read_refuses_a_table_without_rows(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_a_table_in_memory_and_in_a_file_are_grouped_alike(tmp_path, ending):
     engine, path = LocalEngine(), tmp_path / f"data.{ending}"
-    given = engine.anonymize(pa.table(PEOPLE), step(k=2, l=2, sensitive=("disease",)))
+    one = step(l=2, sensitive=("disease",), recoding=SPAN)
+    given = engine.anonymize(pa.table(PEOPLE), one, publish(one))
     stored = [engine.write(given, place) for place in (None, path)]
-    assert [engine.columns(one) for one in stored] == [tuple(PEOPLE)] * 2
-    memory, file = [engine.group(one, ("age", "city"), ("disease",)) for one in stored]
+    assert [engine.columns(each) for each in stored] == [("age", "city", "disease")] * 2
+    memory, file = [engine.group(each, one) for each in stored]
     assert memory.sizes().tolist() == file.sizes().tolist() == [3, 3]
-    assert memory.loss.tolist() == file.loss.tolist()
+    assert memory.column_losses() == file.column_losses()
+    assert list(memory.loss) == ["age", "city"]
 
 
 def test_progress_is_told_of_every_stage():
     told = []
     engine = LocalEngine(progress=lambda stage, done, total: told.append((stage, done, total)))
-    engine.write(engine.anonymize(pa.table({"age": [1, 2]}), step(quasi=("age",), k=2)), None)
-    stages = [stage for stage, _, _ in told if "compiling" not in stage]
-    assert stages == ["encoding", "partitioning", "partitioning", "generalising", "writing"]
+    one = step(quasi=("age",))
+    engine.write(engine.anonymize(pa.table({"age": [1, 2]}), one, publish(one)), None)
+    stages = list(dict.fromkeys(stage for stage, _, _ in told if "compiling" not in stage))
+    assert stages == ["encoding", "partitioning", "generalising", "writing"]
     assert ("partitioning", 2, 2) in told
+
+
+def test_a_table_is_encoded_once_for_runs_that_differ_in_bounds():
+    told = []
+    engine = LocalEngine(progress=lambda stage, _done, _total: told.append(stage))
+    table = pa.table(PEOPLE)
+    for k in (2, 3):
+        one = step(k=k)
+        engine.anonymize(table, one, publish(one))
+    assert told.count("encoding") == 1
+    other = step(quasi=("age",))
+    engine.anonymize(table, other, publish(other))
+    assert told.count("encoding") == 2
+
+
+def test_a_table_is_never_taken_for_another_one():
+    engine, one = LocalEngine(), step(quasi=("age",))
+    for age in range(9):  # each table may lie where the one before has lain
+        found = engine.anonymize(pa.table({"age": [age, age]}), one, publish(one))
+        assert found.to_pydict() == {"age": [str(age)] * 2}

@@ -4,7 +4,7 @@ import gzip
 import pandas as pd
 import pyarrow as pa
 import pytest
-from building import DATASET, OUTPUT, anonymize, permission, policy
+from building import DATASET, OUTPUT, anonymize, column, permission, policy
 
 from policy_engine.api import apply_policy, certify_output
 from policy_engine.catalog import make_catalog
@@ -13,13 +13,20 @@ from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import groups
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.plan import Anonymize
 from policy_engine.policy import read_policy
 
 
 def asked(k=2, **parts):
     method = "l-diversity" if "l" in parts else "k-anonymity"
-    action = anonymize(method=method, k=k, quasi=["q"], **parts)
+    action = anonymize(**{"method": method, "k": k, "quasi": ["q"], **parts})
     return read_policy(policy([permission(action=action, output=OUTPUT)]))
+
+
+def read_back(values):
+    columns = {"quasi-identifier": [{"name": "q"}]}
+    step = Anonymize(columns=columns, methods={"k-anonymity": {"k": 2}})
+    return groups(pa.table({"q": values}), step, {})
 
 
 def released(columns, folder=None, **parts):
@@ -161,19 +168,19 @@ def test_cells_that_are_never_written_are_refused(cell):
 
 def test_a_range_upside_down_is_refused():
     with pytest.raises(CertificateError, match="V002"):
-        groups(pa.table({"q": ["[5 - 3]", "[1 - 2]"]}), ("q",), ())
+        read_back(["[5 - 3]", "[1 - 2]"])
 
 
 @pytest.mark.parametrize("values", [[[1], [1]], [b"\xff", b"\xff"]])
 def test_cells_that_are_no_text_are_refused(values):
     with pytest.raises(CertificateError, match="V002"):
-        groups(pa.table({"q": values}), ("q",), ())
+        read_back(values)
 
 
 @pytest.mark.parametrize("cell", ["[1 - 1e999]"])
 def test_bounds_that_are_no_numbers_are_refused_as_the_outputs_fault(cell):
     with pytest.raises(CertificateError, match="V002"):
-        groups(pa.table({"q": [cell]}), ("q",), ())
+        read_back([cell])
 
 
 def test_a_pandas_frame_leaves_its_index_behind():
@@ -187,6 +194,16 @@ def test_a_set_beyond_all_use_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(DataError, match="R005"):
         released({"q": names, "s": kinds}, tmp_path / "out", l=2, sensitive=["s"])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("generalization", ["range", "set", "prefix", "interval", "median", "mode"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "full-domain"])
+def test_a_column_that_is_missing_everywhere_is_released(generalization, algorithm):
+    quasi = [column("q", generalization=generalization)]
+    table = {"q": pa.array([None, None], pa.string())}
+    release = released(table, quasi=quasi, algorithm=algorithm)
+    assert release.table.column("q").to_pylist() == [None, None]
+    assert release.certificate.utility.global_certainty_penalty == 0
 
 
 def test_no_message_quotes_a_value():

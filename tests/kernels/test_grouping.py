@@ -5,39 +5,85 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.grouping import Groups, classes_of
+from policy_engine.kernels import diversity
+from policy_engine.kernels.grouping import Groups, classes_of, distinct, first_rows
 
 
-def groups(class_of, loss=((0.0,),), **sensitive):
-    codes = {name: np.array(column, dtype=np.int32) for name, column in sensitive.items()}
-    return Groups(np.array(class_of, dtype=np.int64), max(class_of) + 1, codes, np.array(loss))
+def groups(class_of, loss=None, persons=None, **sensitive):
+    """Return groups; `loss` holds the loss of every class's cell by column."""
+    return Groups(
+        class_of=np.array(class_of, dtype=np.int64),
+        count=max(class_of) + 1,
+        sensitive={name: np.array(column, np.int32) for name, column in sensitive.items()},
+        loss={n: None if of is None else np.array(of) for n, of in (loss or {}).items()},
+        persons=None if persons is None else np.array(persons, dtype=np.int64),
+    )
+
+
+def distinct_values(found, column):
+    return diversity.distinct(found.histogram(column)).tolist()
 
 
 def test_sizes_count_the_rows_of_every_class():
     assert groups([0, 1, 1, 2, 1]).sizes().tolist() == [1, 3, 1]
 
 
-def test_distinct_counts_values_and_no_missing_ones():
+def test_units_are_rows_where_no_persons_are_told():
+    assert groups([0, 1, 1]).units().tolist() == [1, 2]
+
+
+def test_units_are_persons_each_counted_once_in_a_class():
+    found = groups([0, 0, 0, 1, 1], persons=[4, 4, 2, 4, 4])
+    assert found.units().tolist() == [2, 1]
+    assert found.sizes().tolist() == [3, 2]
+
+
+def test_a_histogram_counts_values_and_no_missing_ones():
     found = groups([0, 0, 0, 1, 1, 2], age=[4, 4, -1, 0, 4, -1], city=[0, 1, 2, 0, 0, 0])
-    assert found.distinct("age").tolist() == [1, 2, 0]
-    assert found.distinct("city").tolist() == [3, 1, 1]
+    assert distinct_values(found, "age") == [1, 2, 0]
+    assert distinct_values(found, "city") == [3, 1, 1]
 
 
-def test_distinct_is_nothing_where_all_values_are_missing():
-    assert groups([0, 0, 1], age=[-1, -1, -1]).distinct("age").tolist() == [0, 0]
+def test_a_histogram_of_missing_values_alone_holds_nothing():
+    assert distinct_values(groups([0, 0, 1], age=[-1, -1, -1]), "age") == [0, 0]
+
+
+def test_a_histogram_counts_what_a_person_has_once():
+    found = groups([0, 0, 0], persons=[1, 1, 2], age=[3, 3, 4])
+    assert found.histogram("age").counts.tolist() == [1, 1]
 
 
 def test_discernability_sums_the_squared_sizes():
     assert groups([0, 0, 0, 1, 1]).discernability() == 9 + 4
 
 
+def test_discernability_of_a_suppressed_row_is_all_rows():
+    assert groups([0, 0, 0, 1, 1]).discernability(2) == 9 + 4 + 2 * 7
+
+
+def test_column_losses_are_means_over_rows():
+    found = groups([0, 0, 0, 1], loss={"x": [0.5, 0.1], "y": [0.0, 1.0]})
+    assert found.column_losses() == {"x": pytest.approx(0.4), "y": pytest.approx(0.25)}
+
+
+def test_a_suppressed_row_has_lost_everything():
+    found = groups([0, 0, 0], loss={"x": [0.5]})
+    assert found.column_losses(1) == {"x": pytest.approx(2.5 / 4)}
+
+
 def test_certainty_penalty_is_the_mean_over_all_cells():
-    found = groups([0, 0], loss=[[0.5, 0.0], [0.5, 1.0]])
+    found = groups([0, 1], loss={"x": [0.5, 0.5], "y": [0.0, 1.0]})
     assert found.certainty_penalty() == 0.5
 
 
-def test_certainty_penalty_is_nothing_without_cells():
-    assert groups([0], loss=[]).certainty_penalty() == 0.0
+def test_certainty_penalty_leaves_out_columns_whose_loss_is_not_known():
+    found = groups([0, 1], loss={"x": [0.5, 0.5], "y": None})
+    assert found.column_losses() == {"x": 0.5}
+    assert found.certainty_penalty() == 0.5
+
+
+def test_certainty_penalty_is_nothing_where_no_loss_is_known():
+    assert groups([0], loss={"x": None}).certainty_penalty() == 0.0
 
 
 def test_classes_of_numbers_the_distinct_rows():
@@ -52,6 +98,15 @@ def test_classes_of_stays_exact_where_products_of_widths_would_overflow():
     class_of, count = classes_of([wide, wide, wide, wide])
     assert class_of.tolist() == [0, 1, 1]
     assert count == 2
+
+
+def test_distinct_keys_are_in_order_and_once():
+    assert distinct(np.array([3, 1, 3, 2, 1])).tolist() == [1, 2, 3]
+    assert distinct(np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_first_rows_are_the_first_of_every_class():
+    assert first_rows(np.array([1, 0, 1, 2, 0]), 3).tolist() == [1, 0, 3]
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(-1, 3)), min_size=1)
@@ -74,7 +129,7 @@ def test_measures_are_those_counted_by_hand(rows):
     assert found.sizes().tolist() == [sizes[name] for name in names]
     assert found.discernability() == sum(size**2 for size in sizes.values())
     values = [{row[2] for row in rows if row[0] == name} - {-1} for name in names]
-    assert found.distinct("s").tolist() == list(map(len, values))
+    assert distinct_values(found, "s") == list(map(len, values))
 
 
 @pytest.mark.parametrize(("class_of", "penalty"), [([0, 0, 0, 0], 16), ([0, 1, 2, 3], 4)])

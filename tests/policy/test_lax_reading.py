@@ -197,3 +197,22 @@ def test_byte_that_is_not_utf8_is_placed_by_characters():
 def test_string_that_is_not_closed_is_said_to_be():
     message, line, column = place('{"a":\n "b}')
     assert (message, line, column) == ("The string that starts here has no closing quote.", 2, 2)
+
+
+def test_settings_of_a_column_under_an_unknown_operand_are_refused_with_it():
+    column = {"@id": "http://e.org/T/ZIP", "pe:weight": 2}
+    operand = {"leftOperand": "mosaicrown:quasi", "operator": "isAllOf", "rightOperand": [column]}
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": operand}
+    assert [code for code, _ in rule_problems(action=action)] == ["P005", "P005"]
+
+
+def test_what_is_said_of_the_taxonomy_of_a_column_is_not_dropped():
+    taxonomy = {"@id": "http://e.org/Zips", "skos:broader": "http://e.org/Places"}
+    columns = [{"@id": "http://e.org/T/ZIP", "pe:taxonomy": taxonomy}]
+    assert [code for code, _ in rule_problems(**anonymize(2, columns))] == ["P005"]
+
+
+def test_taxonomy_of_a_column_is_no_relative_iri():
+    columns = [{"@id": "http://e.org/T/ZIP", "pe:taxonomy": {"@id": "zips"}}]
+    [(code, pointer)] = rule_problems(**anonymize(2, columns))
+    assert (code, pointer.rpartition("rightOperand/")[2]) == ("L006", "0/pe:taxonomy")

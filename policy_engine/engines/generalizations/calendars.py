@@ -200,7 +200,8 @@ def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
     except ValueError:
         message = f"The column {name!r} holds a cell that is no period of a calendar."
         raise CertificateError.of("V002", message) from None
-    loss[bounded] = priced_pieces(start, end)
+    # A period ends a microsecond before the next begins.
+    loss[bounded] = priced_pieces(start, np.maximum(end - 1, start))
     return loss
 
 

@@ -1,0 +1,29 @@
+"""A release against its original: what it lost, and what it is still good for."""
+
+from policy_engine.comparison.comparing import Settings, compare
+from policy_engine.comparison.model import (
+    Classification,
+    ClassSizes,
+    ColumnChange,
+    Comparison,
+    NotApplicable,
+    PairChange,
+    QueryErrors,
+    Side,
+)
+from policy_engine.comparison.prediction import Anonymizer, Task
+
+__all__ = [
+    "Anonymizer",
+    "ClassSizes",
+    "Classification",
+    "ColumnChange",
+    "Comparison",
+    "NotApplicable",
+    "PairChange",
+    "QueryErrors",
+    "Settings",
+    "Side",
+    "Task",
+    "compare",
+]

@@ -1,0 +1,190 @@
+"""One plan at several settings: what each would cost, without writing a release."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.certificate import Certificate, NotApplicable, certify, check
+from policy_engine.charts import line_chart, need_matplotlib
+from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PlanError,
+    PolicyEngineError,
+    Problem,
+    did_you_mean,
+    listed,
+)
+from policy_engine.methods import Finding, Measurement, Method, findings, parameters
+from policy_engine.plan import Anonymize, Plan
+from policy_engine.release import Release
+
+Setting = Mapping[str, float]
+"""Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Outcome(_Frozen):
+    """What a release at some setting would be: see `Utility` for what its figures mean.
+
+    `seconds` is the time that forming and measuring it took, reading left out.
+    """
+
+    classes: int
+    average_class_ratio: float
+    global_certainty_penalty: float | None
+    discernability: int
+    suppressed: int
+    measurements: tuple[Measurement, ...]
+    seconds: float
+
+
+class Run(_Frozen):
+    """One setting, and what came of it; or why the table cannot be released so."""
+
+    setting: Mapping[str, int | float]
+    outcome: Outcome | NotApplicable
+
+
+def settings_of(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
+    """Return every combination of the values of parameters; those without values are left out."""
+    named = {name: values for name, values in choices.items() if values}
+    return tuple(dict(zip(named, values, strict=True)) for values in product(*named.values()))
+
+
+def explore(
+    plan: Plan, engine: Engine, settings: Sequence[Setting], progress: Progress = silent
+) -> tuple[Run, ...]:
+    """Return what the plan's release would be at each setting, in the order given.
+
+    The table is read once. A parameter is set in every model that has it. Raises PlanError
+    (M004) where no model has one, DataError where the table cannot be read.
+    """
+    _check_names(plan.anonymize, settings)
+    table, source = engine.read(plan.read)
+    runs = []
+    for done, setting in enumerate(settings):
+        progress("exploring", done, len(settings))
+        try:
+            outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, source)
+        except (PlanError, DataError, CertificateError) as error:
+            outcome = NotApplicable(reason=_reason(error))
+        runs.append(Run(setting=setting, outcome=outcome))
+    return tuple(runs)
+
+
+def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
+    known = sorted({name for method in step.methods.values() for name in parameters(type(method))})
+    unknown = {name: None for one in settings for name in one if name not in known}
+    problems = [
+        Problem(
+            "M004",
+            f"{listed(step.methods)} has no parameter {name!r}. It has {listed(known)}.",
+            did_you_mean(name, known),
+        )
+        for name in unknown
+    ]
+    if problems:
+        raise PlanError(*problems)
+
+
+def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: Stored) -> Outcome:
+    step = changed(plan.anonymize, setting)
+    varied = plan.model_copy(
+        update={"steps": tuple(step if isinstance(s, Anonymize) else s for s in plan.steps)}
+    )
+    start = time.perf_counter()
+    stored = engine.write(engine.anonymize(table, step, plan.publish), None)
+    release = Release(plan=varied, output=stored, source=source, suppressed=engine.suppressed)
+    certificate = certify(release, engine)
+    check(certificate)
+    return _read_off(certificate, time.perf_counter() - start)
+
+
+def changed(step: Anonymize, setting: Setting) -> Anonymize:
+    """Return the step with parameters set in every model that has them.
+
+    Raises PlanError with everything that is wrong with the new parameters.
+    """
+    given = {notation: _given(method, setting) for notation, method in step.methods.items()}
+    problems = [
+        _problem(found)
+        for notation, values in given.items()
+        for found in findings(type(step.methods[notation]), values, notation)
+    ]
+    if problems:
+        raise PlanError(*dict.fromkeys(problems))
+    methods = {notation: type(step.methods[notation])(**v) for notation, v in given.items()}
+    return step.model_copy(update={"methods": methods})
+
+
+def _given(method: Method, setting: Setting) -> dict[str, Any]:
+    values = method.model_dump(by_alias=True)
+    return values | {name: value for name, value in setting.items() if name in values}
+
+
+def _problem(found: Finding) -> Problem:
+    return Problem(found.code, found.message)
+
+
+def _read_off(certificate: Certificate, seconds: float) -> Outcome:
+    utility = certificate.utility
+    return Outcome(
+        classes=utility.classes,
+        average_class_ratio=utility.average_class_ratio,
+        global_certainty_penalty=utility.global_certainty_penalty,
+        discernability=utility.discernability,
+        suppressed=certificate.rows_suppressed,
+        measurements=certificate.measurements,
+        seconds=seconds,
+    )
+
+
+def _reason(error: PolicyEngineError) -> str:
+    return " ".join(problem.message for problem in error.problems)
+
+
+def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
+    """Draw the loss against k, a line for each setting of the others, as `.svg` or `.png`.
+
+    Raises OutputError (O002) where the file cannot be written or has another ending, DataError
+    (C011) without matplotlib.
+    """
+    need_matplotlib()
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in ("svg", "png"):
+        message = f"The ending of {path.name!r} is not known. Known are '.svg' and '.png'."
+        raise OutputError.of("O002", message)
+    lines = trade_off(runs)
+    if not lines:
+        message = "There is nothing to draw: the table cannot be released at any of the settings."
+        raise OutputError.of("O002", message)
+    axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
+    drawn = line_chart(lines, (axis, "global certainty penalty"), kind)
+    try:
+        path.write_bytes(drawn)
+    except OSError as error:
+        message = f"The picture cannot be written: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(path)) from None
+
+
+def trade_off(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Return the loss against k, by the setting of all else; against the first without k."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        loss = run.outcome.global_certainty_penalty if isinstance(run.outcome, Outcome) else None
+        if loss is not None and run.setting:
+            axis = "k" if "k" in run.setting else next(iter(run.setting))
+            others = {name: value for name, value in run.setting.items() if name != axis}
+            label = ", ".join(f"{name} = {value:g}" for name, value in others.items())
+            lines.setdefault(label, []).append((run.setting[axis], loss))
+    return {label: tuple(sorted(points)) for label, points in lines.items()}

@@ -1,0 +1,317 @@
+"""The page: every value escaped, every picture inline."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from policy_engine.charts import (
+    class_sizes_chart,
+    losses_chart,
+    marginal_chart,
+    need_matplotlib,
+    query_errors_chart,
+)
+from policy_engine.comparison import (
+    Classification,
+    ColumnChange,
+    Comparison,
+    NotApplicable,
+    PairChange,
+    QueryErrors,
+    Side,
+)
+from policy_engine.errors import OutputError
+
+_MOST_PAIRS = 30
+
+
+def write_report(comparison: Comparison, path: Path) -> None:
+    """Write a comparison as one HTML page, over what is there.
+
+    Raises OutputError (O002) where the file cannot be written, DataError (C011) without
+    matplotlib.
+    """
+    page = report_page(comparison)
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        message = f"The report cannot be written: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(path)) from None
+
+
+def report_page(comparison: Comparison) -> str:
+    """Return a comparison as HTML that refers to nothing outside itself."""
+    need_matplotlib()
+    title = f"{comparison.release.name} against {comparison.original.name}"
+    body = "\n".join(part for section in _SECTIONS for part in section(comparison))
+    return _PAGE.format(title=escape(title), style=_style(), body=body)
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+@cache
+def _style() -> str:
+    return (files(__package__) / "style.css").read_text(encoding="utf-8")
+
+
+def _header(found: Comparison) -> Iterator[str]:
+    yield "<header>"
+    yield "<h1>What the release is still good for</h1>"
+    yield f"<p>{escape(found.release.name)} against {escape(found.original.name)}, the original."
+    yield f" Asked for: {escape('; '.join(found.methods))}.</p>"
+    if found.is_certified_input is False:
+        yield '<p class="warning">The certificate names another input: this original is not the '
+        yield "table that the release was made from, or not in the same file.</p>"
+    yield "</header>"
+    yield _figures(
+        {
+            "rows released": f"{found.release.rows:,}",
+            "rows suppressed": f"{found.suppressed:,}",
+            "equivalence classes": f"{found.classes.classes:,}",
+            "certainty penalty (GCP)": "n/a" if found.certainty_penalty is None else f"{found.certainty_penalty:.4f}",
+            "information lost": f"{found.entropy:.1%}",
+            "median query error": _of_queries(found.queries),
+        }
+    )
+    yield _table(
+        "The two tables",
+        ("", "name", "rows", "sha-256"),
+        [_side("original", found.original), _side("release", found.release)],
+        texts=(1, 3),
+    )
+    if found.left_out:
+        yield f'<p class="soft">Left out of the release: {escape(", ".join(found.left_out))}.</p>'
+
+
+def _side(what: str, side: Side) -> tuple[str, ...]:
+    return what, side.name, f"{side.rows:,}", side.digest
+
+
+def _of_queries(queries: QueryErrors | NotApplicable) -> str:
+    return f"{queries.median:.1%}" if isinstance(queries, QueryErrors) else "none asked"
+
+
+def _bounds(found: Comparison) -> Iterator[str]:
+    yield "<h2>Privacy: what was asked, what was achieved</h2>"
+    rows = [
+        (
+            f"{one.bound} of {one.column}" if one.column else one.bound,
+            f"{one.sense} {one.asked:g}",
+            f"{one.achieved:.4g}",
+            "holds" if one.holds else "broken",
+        )
+        for one in found.measurements
+    ]
+    caption = "Measured over all classes; the worst one counts"
+    yield _table(caption, ("bound", "asked", "achieved", "verdict"), rows)
+
+
+def _classes(found: Comparison) -> Iterator[str]:
+    sizes = found.classes
+    yield "<h2>Classes and loss</h2>"
+    yield "<p>Rows with the same quasi-identifiers make a class. Small classes keep more.</p>"
+    yield _figures(
+        {
+            "smallest class": f"{sizes.smallest:,}",
+            "median class": f"{sizes.median:,.0f}",
+            "mean class": f"{sizes.mean:,.1f}",
+            "largest class": f"{sizes.largest:,}",
+            "average over k (C_avg)": f"{found.average_class_ratio:.2f}",
+            "discernability": f"{found.discernability:,}",
+        }
+    )
+    yield '<div class="cards">'
+    caption = (
+        f"How large the {sizes.classes:,} classes are. The last bar ends at {sizes.largest:,}."
+    )
+    table = _table(
+        "",
+        ("rows", "classes"),
+        [(f"{one.low:,} - {one.high:,}", f"{one.classes:,}") for one in sizes.bins],
+    )
+    yield _figure("Class sizes", class_sizes_chart(sizes), caption, table)
+    if any(one.loss is not None for one in found.columns):
+        caption = "Mean loss of each quasi-identifier; suppressed rows count 1."
+        yield _figure("Loss by column", losses_chart(found.columns), caption)
+    yield "</div>"
+
+
+def _columns(found: Comparison) -> Iterator[str]:
+    yield "<h2>Columns</h2>"
+    yield (
+        "<p>A generalised cell counts evenly for every value that it may stand for. Distances "
+        "are between the column's distribution before and after: 0 is the same, 1 is nothing in "
+        "common.</p>"
+    )
+    head = (
+        *("column", "role", "what it is", "values before", "cells after"),
+        *("loss", "information lost", "total variation", "Hellinger"),
+    )
+    yield _table("", head, map(_column_row, found.columns), texts=(1, 2))
+
+
+def _column_row(one: ColumnChange) -> tuple[str, ...]:
+    return (
+        *(one.name, one.role, one.kind, f"{one.values_before:,}", f"{one.values_after:,}"),
+        *(_number(one.loss), _percent(one.entropy)),
+        *(_number(one.total_variation), _number(one.hellinger)),
+    )
+
+
+def _marginals(found: Comparison) -> Iterator[str]:
+    quasi = [one for one in found.columns if one.role == "quasi-identifier"]
+    yield "<h2>Distributions of the quasi-identifiers</h2>"
+    yield '<p class="soft"><span class="key">before</span> &ensp; '
+    yield '<span class="key after">after</span></p>'
+    yield '<div class="cards">'
+    for place, one in enumerate(quasi):
+        caption = f"Total variation {one.total_variation:.3f}, Hellinger {one.hellinger:.3f}."
+        rows = [(bar.label, _percent(bar.before), _percent(bar.after)) for bar in one.bins]
+        table = _table("", ("value", "before", "after"), rows)
+        yield _figure(one.name, marginal_chart(one, place), caption, table)
+    yield "</div>"
+
+
+def _pairs(found: Comparison) -> Iterator[str]:
+    if not found.pairs:
+        return
+    ordered = sorted(found.pairs, key=lambda one: -abs(one.change or 0))
+    yield "<h2>Columns together</h2>"
+    yield (
+        "<p>How strongly two columns go together, and how far their joint distribution (at most "
+        "20 bins each) has moved. The largest changes stand first.</p>"
+    )
+    head = ("pair", "measure", "before", "after", "change", "total variation", "Hellinger")
+    caption = f"{min(len(ordered), _MOST_PAIRS)} of {len(ordered)} pairs"
+    yield _table(caption, head, map(_pair_row, ordered[:_MOST_PAIRS]), texts=(1,))
+
+
+def _pair_row(one: PairChange) -> tuple[str, ...]:
+    measure = "Pearson" if one.measure == "pearson" else "Cramér's V"
+    return (
+        *(f"{one.first} and {one.second}", measure, _number(one.before), _number(one.after)),
+        "n/a" if one.change is None else f"{round(one.change, 3) + 0.0:+.3f}",
+        *(_number(one.total_variation), _number(one.hellinger)),
+    )
+
+
+def _questions(found: Comparison) -> Iterator[str]:
+    yield "<h2>Counting</h2>"
+    errors = found.queries
+    if isinstance(errors, NotApplicable):
+        yield f"<p>Not measured: {escape(errors.reason)}.</p>"
+        return
+    yield (
+        f"<p>{errors.queries:,} random questions, &ldquo;how many rows have these values in two or "
+        f"three columns?&rdquo;, each about {errors.selectivity:.1%} of all combinations, asked of "
+        f"both tables. Counts below {errors.sanity:.1%} of the rows are taken for so many.</p>"
+    )
+    marks = (10, 25, 50, 75, 90, 95, 99)
+    rows = [(f"{mark} %", f"{errors.percentiles[mark]:.1%}") for mark in marks]
+    table = _table("", ("share of questions", "error at most"), rows)
+    caption = f"Median relative error {errors.median:.1%}, mean {errors.mean:.1%}."
+    yield '<div class="cards">'
+    yield _figure("Relative errors", query_errors_chart(errors), caption, table)
+    yield "</div>"
+
+
+def _learning(found: Comparison) -> Iterator[str]:
+    yield "<h2>Learning</h2>"
+    learnt = found.classification
+    if isinstance(learnt, NotApplicable):
+        yield f"<p>Not measured: {escape(learnt.reason)}.</p>"
+        return
+    yield _how_learnt(learnt)
+    rows = [
+        ("always the most frequent value", f"{learnt.majority:.1%}"),
+        ("learnt from anonymised rows", f"{learnt.anonymised:.1%}"),
+        ("learnt from original rows", f"{learnt.original:.1%}"),
+    ]
+    caption = f"Accuracy on the rows held out; standard error {learnt.error:.2%}"
+    yield _table(caption, ("model", "accuracy"), rows)
+
+
+def _how_learnt(learnt: Classification) -> str:
+    return (
+        f"<p>How well {escape(learnt.target)!s} ({learnt.values} values) is foretold from the "
+        f"quasi-identifiers of {learnt.rows_held_out:,} original rows held out. The models learn "
+        f"from the other {learnt.rows_learnt:,}, as they are or anonymised by themselves as the "
+        "policy asks; the release itself holds the held-out rows too, so nothing is learnt from "
+        "it.</p>"
+    )
+
+
+_SECTIONS = (_header, _bounds, _classes, _columns, _marginals, _pairs, _questions, _learning)
+
+
+def _figures(figures: dict[str, str]) -> str:
+    cells = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in figures.items())
+    return f'<dl class="figures">{"".join(cells)}</dl>'
+
+
+def _figure(title: str, picture: str, caption: str, table: str = "") -> str:
+    more = f"<details><summary>as a table</summary>{table}</details>" if table else ""
+    return (
+        f"<figure><h3>{escape(title)}</h3>\n{picture}\n"
+        f"<figcaption>{escape(caption)}</figcaption>{more}</figure>"
+    )
+
+
+def _table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    texts: Sequence[int] = (),
+) -> str:
+    names = "".join(
+        f'<th scope="col"{_class(place, texts)}>{escape(name)}</th>'
+        for place, name in enumerate(head)
+    )
+    body = "\n".join(f"<tr>{_row(row, texts)}</tr>" for row in rows)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        f'<div class="wide"><table>{title}<thead><tr>{names}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(row: Sequence[str], texts: Sequence[int]) -> str:
+    first, *others = row
+    cells = "".join(
+        f"<td{_class(place, texts, value)}>{escape(value)}</td>"
+        for place, value in enumerate(others, start=1)
+    )
+    return f'<th scope="row">{escape(first)}</th>{cells}'
+
+
+def _class(place: int, texts: Sequence[int], value: str = "") -> str:
+    verdict = {"holds": "good", "broken": "bad"}.get(value)
+    if verdict:
+        return f' class="{verdict}"'
+    return ' class="text"' if place in texts else ""
+
+
+def _number(figure: float | None) -> str:
+    return "n/a" if figure is None else f"{figure:.3f}"
+
+
+def _percent(share: float | None) -> str:
+    return "n/a" if share is None else f"{share:.1%}"

@@ -1,0 +1,180 @@
+import pyarrow as pa
+import pytest
+from building import PEOPLE, people_policy
+
+from policy_engine.certificate import load_certificate
+from policy_engine.comparison import Comparison, NotApplicable, QueryErrors, Settings, compare
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.plan import make_plan
+from policy_engine.policy import read_policy
+
+
+def step(**parts):
+    return make_plan(read_policy(people_policy(**parts))).anonymize
+
+
+def table(text):
+    header, *lines = text.strip().splitlines()
+    columns = zip(*(line.split(",") for line in lines), strict=True)
+    return pa.table(dict(zip(header.split(","), map(list, columns), strict=True)))
+
+
+# Two classes of three: the cells that Mondrian forms of these six people.
+RELEASE = """\
+age;city;disease
+[20 - 40];{Oslo, Rome};cold
+[20 - 40];{Oslo, Rome};flu
+[20 - 40];{Oslo, Rome};flu
+[41 - 61];{Bern, Oslo};cold
+[41 - 61];{Bern, Oslo};cold
+[41 - 61];{Bern, Oslo};flu
+"""
+
+
+def by_hand():
+    header, *rows = [line.split(";") for line in RELEASE.splitlines()]
+    return pa.table(dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def people():
+    original = table(PEOPLE)
+    ages = pa.array([int(age) for age in original["age"].to_pylist()])
+    return original.set_column(1, "age", ages)
+
+
+@pytest.fixture
+def found():
+    return compare(people(), by_hand(), step())
+
+
+def column(found, name):
+    [one] = [one for one in found.columns if one.name == name]
+    return one
+
+
+def test_losses_are_those_of_the_cells(found):
+    assert column(found, "age").loss == pytest.approx(20 / 41)
+    assert column(found, "city").loss == pytest.approx(2 / 3)
+    assert found.certainty_penalty == pytest.approx((20 / 41 + 2 / 3) / 2)
+    assert column(found, "disease").loss is None
+
+
+def test_information_lost_is_what_the_cells_leave_open(found):
+    # Each age is one of three equally likely ones; each city of two, of log2(3) bits in all.
+    assert column(found, "age").entropy == pytest.approx((1.5849625) / (2.5849625))
+    assert column(found, "city").entropy == pytest.approx((2 - 1) / 1.5849625)
+
+
+def test_distributions_spread_a_cell_over_its_values(found):
+    bins = {one.label: (one.before, one.after) for one in column(found, "city").bins}
+    assert bins["Oslo"] == pytest.approx((2 / 6, 3 / 6))
+    assert bins["Rome"] == bins["Bern"] == pytest.approx((2 / 6, 1.5 / 6))
+    assert column(found, "city").total_variation == pytest.approx(1 / 6)
+    assert column(found, "age").total_variation == pytest.approx(0)
+
+
+def test_a_column_that_is_kept_has_not_changed(found):
+    disease = column(found, "disease")
+    assert (disease.kind, disease.hellinger, disease.total_variation) == ("kept", 0, 0)
+    assert (disease.values_before, disease.values_after) == (2, 2)
+
+
+def test_pairs_are_those_of_which_one_has_changed(found):
+    pairs = {(one.first, one.second): one for one in found.pairs}
+    assert set(pairs) == {("age", "city"), ("age", "disease"), ("city", "disease")}
+    together = pairs["city", "disease"]
+    # As it was, each city has each disease once; after, the classes differ a little.
+    assert together.before == pytest.approx(0)
+    assert together.change == together.after > 0
+
+
+def test_classes_are_counted_by_their_size(found):
+    assert (found.classes.classes, found.classes.smallest, found.classes.largest) == (2, 3, 3)
+    assert [(one.low, one.high, one.classes) for one in found.classes.bins] == [(3, 3, 2)]
+    assert (found.discernability, found.average_class_ratio) == (18, 1.5)
+
+
+def test_bounds_are_measured_without_a_certificate(found):
+    measured = {(one.bound, one.column): one.achieved for one in found.measurements}
+    assert measured == {("k", ""): 3, ("l", "disease"): 2}
+    assert found.is_certified_input is None
+
+
+def test_a_comparison_comes_back_from_its_json(found):
+    assert Comparison.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_release_as_the_original_was_has_lost_nothing():
+    original = people().select(["age", "city", "disease"])
+    same = compare(
+        original, original.cast(pa.schema([(n, "string") for n in original.column_names])), step()
+    )
+    assert same.certainty_penalty == same.entropy == 0
+    assert isinstance(same.queries, QueryErrors)
+    assert same.queries.percentiles[-1] == 0
+    assert all(one.total_variation == 0 for one in (*same.columns, *same.pairs))
+
+
+def test_rows_left_out_are_suppressed_and_have_lost_everything():
+    fewer = compare(people(), by_hand().slice(0, 3), step())
+    assert fewer.suppressed == 3
+    # What is left is one class, whose own range is all there is to price it by.
+    assert column(fewer, "city").entropy == pytest.approx(
+        (3 * 2 + 3 * 2.5849625 - 6) / (6 * 1.5849625)
+    )
+
+
+def test_questions_are_asked_from_the_seed_given():
+    first, again, other = (
+        compare(people(), by_hand(), step(), settings=Settings(queries=20, seed=seed)).queries
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_without_questions_there_is_a_reason():
+    found = compare(people(), by_hand(), step(), settings=Settings(queries=0))
+    assert isinstance(found.queries, NotApplicable)
+
+
+def test_a_release_of_another_table_is_refused():
+    younger = people().set_column(1, "age", pa.array([1, 2, 3, 4, 5, 6]))
+    with pytest.raises(CertificateError, match=r"V002 .*covers no value of the original"):
+        compare(younger, by_hand(), step())
+
+
+def test_a_release_with_more_rows_than_its_original_is_refused():
+    with pytest.raises(CertificateError, match="V003 The release has 6 rows, the original 2"):
+        compare(people().slice(0, 2), by_hand(), step())
+
+
+def test_every_column_that_a_table_lacks_is_named():
+    with pytest.raises(DataError, match=r"C005 .*'city'") as error:
+        compare(people().drop_columns(["city", "disease"]), by_hand(), step())
+    assert len(error.value.problems) == 2
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(DataError, match="R001"):
+        compare(people().slice(0, 0), by_hand(), step())
+
+
+def test_files_are_compared_with_what_their_certificate_says(released):
+    certificate = load_certificate(released / "release")
+    original = released / "people.csv"
+    release = released / "release" / certificate.file
+    found = compare(original, release, certificate.plan.anonymize, certificate=certificate)
+    assert found.is_certified_input
+    assert found.certainty_penalty == certificate.utility.global_certainty_penalty
+    assert found.discernability == certificate.utility.discernability
+    assert (found.release.name, found.left_out) == (certificate.file, ("name",))
+    assert found.methods == ("l-diversity (k 2, l 2)",)
+
+
+def test_another_original_is_not_the_certified_input(released):
+    certificate = load_certificate(released / "release")
+    other = released / "other.csv"
+    other.write_text(PEOPLE.replace("Ann", "Amy"))
+    release = released / "release" / certificate.file
+    found = compare(other, release, certificate.plan.anonymize, certificate=certificate)
+    assert found.is_certified_input is False
