@@ -176,7 +176,7 @@ def print_line(figure):
     print(
         f"{name:<18}{options:<16}GCP {figure['gcp']:<8}DM {figure['dm']:<12,}"
         f"C_avg {figure['c_avg']:<7}{figure['cpu_s']:>6} CPU s {figure['peak_mb']:>6} MB  "
-        f"{figure['goal']}: {verdict}" + (f"; others {figure['others']}" if figure["others"] else ""),
+        f"{figure['goal']}: {verdict}; others {figure['others'] or 'none'}",
         flush=True,
     )
 
@@ -188,7 +188,8 @@ def live(paths, folder, python):
     ours = measured(("adult8", 5, 0, STRICT, "gcp", 1, ""), paths["adult8"], folder)
     figures = []
     for tool, code in LIVE.items():
-        if subprocess.run([python, "-c", f"import {tool}"], capture_output=True).returncode:
+        found = subprocess.run([python, "-c", f"import {tool}"], capture_output=True, check=False)
+        if found.returncode:
             print(f"NOT INSTALLED: {tool}")
             continue
         hierarchies = SHARED / "data" / "hierarchies" / "adult" / "adult_hierarchy_{}.csv"

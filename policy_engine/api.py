@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine.catalog import (
     Catalog,
@@ -28,7 +28,7 @@ from policy_engine.certificate import (
 )
 from policy_engine.decision import Decision, Request, decide, read_request
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import CertificateError, DataError, OutputError
+from policy_engine.errors import CertificateError, DataError, OutputError, PlanError
 from policy_engine.plan import CellStyle, Plan, make_plan
 from policy_engine.policy import Hierarchy, Policy, Source, load_policy, read_file
 from policy_engine.publication import Publication, destination
@@ -125,6 +125,9 @@ def apply_policy(
     is written.
     """
     read = load_policy(policy, contexts)
+    if cells not in get_args(CellStyle):
+        message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
+        raise PlanError.of("M003", message)
     catalog = _catalog(read, data, taxonomies)
     plan = make_plan(read, catalog, cells=cells)
     engine = _engine(catalog, progress, key)
@@ -331,7 +334,7 @@ def _key(given: str | Path | bytes | None) -> bytes | None:
     """Return the key that is given, or that the environment holds, without blanks around it."""
     if given is None:
         given = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
-    elif not isinstance(given, bytes):
+    elif isinstance(given, str | Path):
         path = Path(given)
         if not is_file(path):
             raise DataError.of("C013", f"There is no key file {str(path)!r}.")
@@ -339,6 +342,9 @@ def _key(given: str | Path | bytes | None) -> bytes | None:
             given = path.read_bytes()
         except OSError as error:
             raise unreadable(path, error) from None
+    elif not isinstance(given, bytes):
+        message = f"A {type(given).__name__} is no key. Allowed are bytes, or the path of a file."
+        raise DataError.of("C013", message)
     return given.strip() if given else None
 
 

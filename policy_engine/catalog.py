@@ -100,6 +100,12 @@ def find_taxonomies(
     A name that leads out of the folder is never opened. Raises DataError where one cannot be
     read; one that is neither given nor there is left out.
     """
+    if not isinstance(given, Mapping):
+        message = (
+            "Taxonomies are given by name, as in {name: path or Taxonomy}. "
+            f"Given: a {type(given).__name__}."
+        )
+        raise DataError.of("C012", message)
     found = {}
     for name in names:
         source = given.get(name)
@@ -112,10 +118,13 @@ def find_taxonomies(
 
 
 def _taxonomy(source: Any) -> "Taxonomy":
-    from policy_engine.taxonomy import read_taxonomy  # noqa: PLC0415 (imports numpy)
+    from policy_engine.taxonomy import Taxonomy, read_taxonomy  # noqa: PLC0415 (imports numpy)
 
+    if isinstance(source, Taxonomy):
+        return source
     if not isinstance(source, str | Path):
-        return source  # type: ignore[no-any-return]
+        message = f"A {type(source).__name__} is no taxonomy."
+        raise DataError.of("C012", message, "Give a path, or what read_taxonomy returns.")
     path = Path(source)
     if not is_file(path):
         raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))

@@ -309,7 +309,11 @@ class _Output:
     def has(self, target: str) -> bool:
         """Tell whether a target, where it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
-        return name is None or self.plan is None or name in self.plan.publish.columns
+        if name is None or self.plan is None or name in self.plan.publish.columns:
+            return True
+        made = self.certificate.plan.publish if self.certificate else None
+        is_end = any(name in (f"{one}_low", f"{one}_high") for one in self.plan.publish.columns)
+        return made is not None and made.cells == "bounds" and is_end
 
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""

@@ -150,7 +150,8 @@ def requests(draw):
         values, arrow, settings_of = KINDS[kind]
         gaps = draw(st.sampled_from([st.nothing(), st.none()]))
         columns[f"q{number}"] = pa.array(draw(several(gaps | values, count)), arrow)
-        quasi[f"q{number}"] = {**draw(st.sampled_from(settings_of)), **draw(WEIGHT)}
+        weight = draw(st.sampled_from([1, 0.5] if number == 0 else [1, 0.5, 0]))
+        quasi[f"q{number}"] = {**draw(st.sampled_from(settings_of)), "weight": weight}
     methods = tuple(
         draw(st.lists(st.sampled_from(sorted(BOUNDS)), min_size=1, max_size=3, unique=True))
     )
@@ -176,7 +177,6 @@ def several(values, count):
     return st.lists(values, min_size=count, max_size=count)
 
 
-WEIGHT = st.sampled_from([{}, {"weight": 0.5}, {"weight": 0}])
 DISTANCE = st.sampled_from(
     [{}, {"distance": "ordered"}, {"distance": "hierarchical", "taxonomy": {"@id": TREE}}]
 )

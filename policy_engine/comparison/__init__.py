@@ -1,12 +1,12 @@
 """A release against its original: what it lost, and what it is still good for."""
 
+from policy_engine.certificate import NotApplicable
 from policy_engine.comparison.comparing import Settings, compare
 from policy_engine.comparison.model import (
     Classification,
     ClassSizes,
     ColumnChange,
     Comparison,
-    NotApplicable,
     PairChange,
     QueryErrors,
     Side,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Dataset, missing_columns
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import Certificate, NotApplicable
 from policy_engine.comparison.matching import Matched, match
 from policy_engine.comparison.model import (
     Bin,
@@ -19,7 +19,6 @@ from policy_engine.comparison.model import (
     ClassSizes,
     ColumnChange,
     Comparison,
-    NotApplicable,
     PairChange,
     QueryErrors,
     Side,

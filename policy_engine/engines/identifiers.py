@@ -28,13 +28,18 @@ def check_key(key: bytes | None) -> bytes:
     return key
 
 
-def pseudonyms(column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArray:
+def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArray:
     """Return the HMAC-SHA256 of every value's text in UTF-8, as 64 hexadecimal digits.
 
     The same value under the same key is the same pseudonym in every table (RFC 2104). A
-    missing value stays missing.
+    missing value stays missing. Raises DataError (C009) where values have no text.
     """
-    texts = pc.dictionary_encode(column.cast(pa.string())).unify_dictionaries().combine_chunks()
+    try:
+        column = column.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        message = f"The column {name!r} is of type {column.type}, which has no text to be hidden."
+        raise DataError.of("C009", message) from None
+    texts = pc.dictionary_encode(column).unify_dictionaries().combine_chunks()
     whole = pa.concat_arrays(texts.chunks) if isinstance(texts, pa.ChunkedArray) else texts
     values = [
         hmac.new(key, value.encode(), hashlib.sha256).hexdigest()

@@ -21,9 +21,10 @@ from policy_engine.engines.anonymizing import (
 )
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import Progress, Stored, silent
+from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.engines.identifiers import check_key, check_unlinked, pseudonyms, redacted
 from policy_engine.engines.reading_back import HIGH, LOW, groups
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes
 from policy_engine.plan import Anonymize, CellStyle, Publish, Read
@@ -113,7 +114,7 @@ class LocalEngine:
         if name in grouped.cells:
             yield from _generalised(name, grouped, classes, style)
         elif name in step.columns.pseudonymize:
-            values = pseudonyms(table.column(name), check_key(self._key)).take(rows)
+            values = pseudonyms(name, table.column(name), check_key(self._key)).take(rows)
             yield pa.field(name, values.type), values
         elif name in step.columns.redact:
             values = redacted(len(rows))
@@ -200,5 +201,6 @@ _CELL = pa.dictionary(pa.int32(), pa.string())
 
 
 def _end(cell: cells.Cell, end: int) -> str | None:
-    """Return one end of a range; none where the value may be missing, so nothing is known."""
-    return cell.values[end] if cell.values and not cell.may_be_missing else None
+    """Return one end of a range; none where the value may be missing, or be any."""
+    is_known = cell.values and not cell.may_be_missing and cell.values != (ALL,)
+    return cell.values[end] if is_known else None

@@ -169,16 +169,11 @@ def extent(axes: Axes) -> Extent:
 def sweep(axes, extent, rows, order, total, step, node, active, prices):  # type: ignore[no-untyped-def]
     """Set `prices` to what the first rows of `order` cost together, for each number to `total`.
 
-    With a `step` of -1, the last rows. Only the first `active` dimensions listed in `node` are looked at; the
-    others are known to cost nothing.
+    With a `step` of -1, the last rows. Only the first `active` dimensions listed in `node` are
+    looked at; the others are known to cost nothing.
     """
-    facts, places, nodes, state, seen = (
-        axes.facts,
-        axes.places,
-        axes.nodes,
-        extent.state,
-        extent.seen,
-    )
+    facts, places, nodes = axes.facts, axes.places, axes.nodes
+    state, seen = extent.state, extent.seen
     state[len(state) - 1, 0] += 1
     stamp = state[len(state) - 1, 0]
     dims = len(state) - 1

@@ -9,6 +9,8 @@ from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Divers
 from policy_engine.kernels.compiled import compiled
 
 Codes = NDArray[np.int32]
+
+
 class Watch(NamedTuple):
     """The bounds in few arrays, a row a sensitive column that has any.
 

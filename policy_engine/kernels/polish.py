@@ -124,7 +124,7 @@ def _gather(work, own, which):  # type: ignore[no-untyped-def]
 @compiled
 def _are_equal(table, work, start, end):  # type: ignore[no-untyped-def]
     one, other = work.buffers[OWN, start], work.buffers[OWN, end]
-    for dim in range(len(work.listed)):
+    for dim in range(len(work.listed)):  # noqa: SIM110 (compiled)
         if table.rows[one, dim] != table.rows[other, dim]:
             return False
     return True

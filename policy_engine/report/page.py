@@ -41,6 +41,10 @@ def write_report(comparison: Comparison, path: Path) -> None:
         raise OutputError.of("O002", message, source=str(path)) from None
 
 
+def _penalty(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.4f}"
+
+
 def report_page(comparison: Comparison) -> str:
     """Return a comparison as HTML that refers to nothing outside itself."""
     need_matplotlib()
@@ -86,7 +90,7 @@ def _header(found: Comparison) -> Iterator[str]:
             "rows released": f"{found.release.rows:,}",
             "rows suppressed": f"{found.suppressed:,}",
             "equivalence classes": f"{found.classes.classes:,}",
-            "certainty penalty (GCP)": "n/a" if found.certainty_penalty is None else f"{found.certainty_penalty:.4f}",
+            "certainty penalty (GCP)": _penalty(found.certainty_penalty),
             "information lost": f"{found.entropy:.1%}",
             "median query error": _of_queries(found.queries),
         }

@@ -163,7 +163,7 @@ def test_the_table_as_a_whole_is_measured_against_every_bound():
         anonymized(quasi=("age",), sensitive=("disease",), methods=bounds)
     assert [problem.code for problem in caught.value.problems] == ["R003", "R003"]
     assert [problem.hint for problem in caught.value.problems] == [
-        "On this table, entropy-l can be at most 2.",
+        "On this table, l can be at most 2.",
         "On this table, alpha can be at least 0.5.",
     ]
 

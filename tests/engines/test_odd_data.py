@@ -203,7 +203,7 @@ def test_a_column_that_is_missing_everywhere_is_released(generalization, algorit
     table = {"q": pa.array([None, None], pa.string())}
     release = released(table, quasi=quasi, algorithm=algorithm)
     assert release.table.column("q").to_pylist() == [None, None]
-    assert release.certificate.utility.global_certainty_penalty == 0
+    assert release.certificate.utility.global_certainty_penalty in (0, None)
 
 
 def test_no_message_quotes_a_value():

@@ -119,7 +119,7 @@ def made(tmp_path):
 
 
 def test_an_output_alone_does_not_tell_persons(made):
-    with pytest.raises(CertificateError, match="V006 k counts distinct 'who'"):
+    with pytest.raises(DataError, match="V006 k counts distinct 'who'"):
         certify_output(made / "out", made / "policy.jsonld")
 
 

@@ -142,6 +142,14 @@ def test_a_weight_turns_the_choice():
     assert search([race, heavy], size=3, max_suppressed=1).heights == (1, 1)
 
 
+@pytest.mark.parametrize("measure", ["loss", "certainty-penalty", "precision", "height"])
+def test_columns_without_any_weight_lose_nothing(measure):
+    weightless = [Ladder(each.codes, each.levels, each.loss, weight=0.0) for each in RESPONDENTS]
+    found = search(weightless, size=3, max_suppressed=1, measure=measure)
+    assert found.loss == 0
+    assert not found.suppressed.any()
+
+
 def test_shares_count_the_leaves_below():
     [own, tens, all_] = shares((np.arange(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int)))
     assert own.tolist() == [0, 0, 0, 0]

@@ -82,8 +82,8 @@ def test_certainty_penalty_leaves_out_columns_whose_loss_is_not_known():
     assert found.certainty_penalty() == 0.5
 
 
-def test_certainty_penalty_is_nothing_where_no_loss_is_known():
-    assert groups([0], loss={"x": None}).certainty_penalty() == 0.0
+def test_certainty_penalty_is_none_where_no_loss_is_known():
+    assert groups([0], loss={"x": None}).certainty_penalty() is None
 
 
 def test_classes_of_numbers_the_distinct_rows():
