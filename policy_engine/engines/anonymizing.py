@@ -249,8 +249,13 @@ def _people_taken(people: People, rows: NDArray[np.int64]) -> People:
     return People(tuple(codes[rows] for codes in people.sensitive), persons)
 
 
-def _holds(prepared: Prepared, step: Anonymize) -> grid.Holds:
-    """Return what tells of class numbers whether every bound beyond the size holds."""
+def _holds(prepared: Prepared, step: Anonymize) -> grid.Holds | None:
+    """Return what tells of class numbers whether every bound beyond the rows' number holds.
+
+    None where there is none.
+    """
+    if prepared.persons is None and not any(map(step.about, prepared.sensitive)):
+        return None
 
     def holds(class_of: NDArray[np.int64], count: int) -> bool:
         return not _violating(prepared, step, class_of, count).any()

@@ -4,29 +4,35 @@ Single-dimensional recoding (LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimens
 K-Anonymity, ICDE 2006, section 2): a value is generalised to the same interval in every row.
 """
 
+import heapq
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import OFFSET, POSITION, Axes, Axis, Codes, flat
-from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.mondrian import Classes
 
 Holds = Callable[[NDArray[np.int64], int], bool]
 
 
-class _Interval(NamedTuple):
-    """The codes low .. high of one dimension."""
+@dataclass(frozen=True)
+class _Interval:
+    """The codes low .. high of one dimension, the rows that have them, and what they lose."""
 
     dim: int
     low: int
     high: int
+    rows: NDArray[np.int64]
+    weight: int
 
 
 def grid(
-    axes: list[Axis], size: int, holds: Holds, on_cut: Callable[[int], object] = int
+    axes: list[Axis],
+    size: int,
+    holds: Holds | None = None,
+    on_cut: Callable[[int], object] = int,
 ) -> Classes:
     """Cut the dimensions into intervals until no cut leaves every class large and valid.
 
@@ -35,69 +41,76 @@ def grid(
     `holds` tells of the class numbers of all rows, (rows,), and of how many classes there are,
     whether every other bound holds. `on_cut` is told how many cuts there are so far.
     """
-    codes, priced = [axis.codes for axis in axes], flat(axes)
-    grid = np.zeros((len(axes), len(codes[0])), dtype=np.int32)
-    waiting = [_Interval(dim, 0, axis.size - 1) for dim, axis in enumerate(axes)]
-    cuts = 0
+    priced, rows = flat(axes), np.arange(len(axes[0].codes))
+    class_of, count, cuts = np.zeros(len(rows), dtype=np.int64), 1, 0
+    whole = (_interval(priced, dim, 0, axis.size - 1, rows) for dim, axis in enumerate(axes))
+    waiting = [_ranked(one) for one in whole]
+    heapq.heapify(waiting)
     while waiting:
-        chosen = max(waiting, key=lambda one: (_weight(one, codes, priced), -one.dim, -one.low))
-        waiting.remove(chosen)
-        code = _best_cut(chosen, codes[chosen.dim], grid, size, holds)
-        if code is not None:
-            grid[chosen.dim] += codes[chosen.dim] > code
-            grid[chosen.dim] = np.unique(grid[chosen.dim], return_inverse=True)[1]
-            waiting += [chosen._replace(high=code), chosen._replace(low=code + 1)]
-            cuts += 1
-            on_cut(cuts)
-    class_of, count = classes_of(list(grid))
+        chosen = heapq.heappop(waiting)[-1]
+        codes = axes[chosen.dim].codes[chosen.rows]
+        for code in _cuts(chosen, codes, class_of[chosen.rows], size):
+            right = chosen.rows[codes > code]
+            _, number = np.unique(class_of[right], return_inverse=True)
+            trial = class_of.copy() if holds else class_of
+            trial[right] = count + number
+            dense, classes = _numbered(trial) if holds else (trial, count)
+            if holds is None or holds(dense, classes):
+                class_of, count, cuts = trial, count + len(right), cuts + 1
+                left = chosen.rows[codes <= code]
+                for low, high, half in ((chosen.low, code, left), (code + 1, chosen.high, right)):
+                    heapq.heappush(waiting, _ranked(_interval(priced, chosen.dim, low, high, half)))
+                on_cut(cuts)
+                break
+    class_of, count = _numbered(class_of)
     order = np.argsort(class_of, kind="stable")
     sizes = np.bincount(class_of, minlength=count)
     return Classes(order, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def _weight(one: _Interval, codes: list[Codes], priced: Axes) -> int:
-    """Return the width of an interval times its rows."""
-    places = priced.places[priced.facts[one.dim, OFFSET] :, POSITION]
-    inside = (codes[one.dim] >= one.low) & (codes[one.dim] <= one.high)
-    return int(places[one.high] - places[one.low]) * int(np.count_nonzero(inside))
+def _numbered(class_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    found, numbers = np.unique(class_of, return_inverse=True)
+    return numbers, len(found)
 
 
-def _best_cut(
-    one: _Interval, codes: Codes, grid: NDArray[np.int32], size: int, holds: Holds
-) -> int | None:
-    """Return the last code left of the valid boundary nearest the median, None without one."""
-    inside = (codes >= one.low) & (codes <= one.high)
-    counts = np.bincount(codes[inside], minlength=one.high + 1)
+def _interval(priced: Axes, dim: int, low: int, high: int, rows: NDArray[np.int64]) -> _Interval:
+    places = priced.places[priced.facts[dim, OFFSET] :, POSITION]
+    return _Interval(dim, low, high, rows, int(places[high] - places[low]) * len(rows))
+
+
+def _ranked(one: _Interval) -> tuple[int, int, int, _Interval]:
+    """Return the interval behind its rank: no two have one dimension and one low end."""
+    return -one.weight, one.dim, one.low, one
+
+
+def _cuts(one: _Interval, codes: Codes, class_of: NDArray[np.int64], size: int) -> list[int]:
+    """Return the codes after which a cut keeps the size, those nearest the median first."""
+    if not len(codes):
+        return []
+    counts = np.bincount(codes - one.low, minlength=one.high - one.low + 1)
     left = np.cumsum(counts)[:-1]
-    boundaries = np.flatnonzero((counts[:-1] > 0) & _keeps_size(codes, inside, grid, one, size))
-    boundaries = boundaries[(left[boundaries] > 0) & (left[boundaries] < inside.sum())]
-    distance = np.abs(2 * left[boundaries] - inside.sum())
-    for code in boundaries[np.lexsort((boundaries, distance))].tolist():
-        trial = grid.copy()
-        trial[one.dim] = 2 * grid[one.dim] + (codes > code)
-        if holds(*classes_of(list(trial))):
-            return int(code)
-    return None
+    keeps = _keeps_size(codes - one.low, len(left), class_of, size)
+    boundaries = np.flatnonzero((counts[:-1] > 0) & (left < len(codes)) & keeps)
+    distance = np.abs(2 * left[boundaries] - len(codes))
+    return (one.low + boundaries[np.lexsort((boundaries, distance))]).tolist()  # type: ignore[no-any-return]
 
 
 def _keeps_size(
-    codes: Codes, inside: NDArray[np.bool_], grid: NDArray[np.int32], one: _Interval, size: int
+    codes: Codes, boundaries: int, class_of: NDArray[np.int64], size: int
 ) -> NDArray[np.bool_]:
-    """Tell after which codes a cut leaves each class empty or with `size` rows, (high,).
+    """Tell after which codes a cut leaves each class empty or with `size` rows, (boundaries,).
 
     A class rules out the codes from its first to where `size` rows are on the left, and those
     from where fewer than `size` are left over to before its last.
     """
-    class_of, count = classes_of([column[inside] for column in grid])
-    order = np.lexsort((codes[inside], class_of))
-    sizes = np.bincount(class_of, minlength=count)
-    ends = np.cumsum(sizes)
-    starts, ordered = ends - sizes, codes[inside][order]
-    ruled_out = np.zeros(one.high + 2, dtype=np.int64)
+    order = np.lexsort((codes, class_of))
+    starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
+    ends, ordered = np.append(starts[1:], len(order)), codes[order]
+    ruled_out = np.zeros(boundaries + 2, dtype=np.int64)
     enough = ordered[np.minimum(starts + size, ends) - 1]
     spare = ordered[np.maximum(ends - size, starts)]
     for begin, end in ((ordered[starts], enough), (spare, ordered[ends - 1])):
         np.add.at(ruled_out, begin, 1)
         np.add.at(ruled_out, end, -1)
-    kept: NDArray[np.bool_] = np.cumsum(ruled_out)[: one.high] == 0
+    kept: NDArray[np.bool_] = np.cumsum(ruled_out)[:boundaries] == 0
     return kept

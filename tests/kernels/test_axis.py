@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from drawn import axes_of, interval, members, price, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.kernels.axis import ACTIVE, UNIT, extent, flat, sweep
+
+
+def swept(axes, step=1):
+    """What the first rows, or the last, cost together, by how many they are."""
+    rows = np.stack([axis.codes for axis in axes], axis=1)
+    total, listed = len(rows), np.zeros((len(axes), 3), dtype=np.int64)
+    listed[:, ACTIVE] = np.arange(len(axes))
+    prices, order = np.zeros(total, dtype=np.int64), np.arange(total)
+    table = flat(axes)
+    sweep(table, extent(table), rows, order, total, np.int64(step), listed, len(axes), prices)
+    return prices.tolist()
+
+
+def test_a_range_costs_its_width():
+    assert swept([interval([1, 2, 0], [0, 0.25, 1])]) == [0, 3 * UNIT // 4, UNIT]
+
+
+def test_a_set_costs_its_share_of_the_values_and_one_value_nothing():
+    assert swept([members([0, 0, 3, 1])]) == [0, 0, UNIT // 2, 3 * UNIT // 4]
+
+
+def test_a_node_costs_its_loss():
+    # 0 and 1 under node 1, 2 alone; everything under the root
+    taxonomy = [-1, 0, 1, 1, 0], [2, 3, 4], [1.0, 0.5, 0.0, 0.0, 0.0]
+    assert swept([tree([0, 1, 2], *taxonomy)]) == [0, UNIT // 2, UNIT]
+
+
+@pytest.mark.parametrize(("wildcard", "cost"), [(False, UNIT), (True, 0)])
+def test_a_missing_value_among_others_costs_everything_unless_it_matches_any(wildcard, cost):
+    column = interval([1, 0, 1], [0, 0], has_missing=True, is_wildcard=wildcard)
+    assert swept([column]) == [0, cost, cost]
+
+
+def test_the_last_rows_are_priced_from_the_end():
+    assert swept([interval([0, 2, 1])], step=-1) == [0, UNIT // 2, UNIT]
+
+
+def test_a_weight_multiplies_what_a_column_costs():
+    assert swept([interval([0, 1], weight=3.0), members([0, 1], weight=0.0)]) == [0, 3 * UNIT]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(axes_of(12), min_size=1, max_size=4), st.sampled_from([1, -1]))
+def test_prices_are_those_of_the_rows_taken_together(axes, step):
+    rows = list(range(12))[::step]
+    assert swept(axes, step) == [price(axes, rows[: last + 1]) for last in range(12)]

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from drawn import ints, peoples
+from drawn import is_diverse as is_diverse_by_measures
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.kernels import constraint as compiled
+from policy_engine.kernels.axis import Axis, Members
+from policy_engine.kernels.bounds import Constraint, Diversity
+from policy_engine.kernels.mondrian import Cutting, People, prepare
+
+
+def holds(people, asked, rows):
+    """Tell, by compiled code, whether rows keep the bounds on the first sensitive column."""
+    count = len(people.sensitive[0])
+    axis = Axis(np.zeros(count, np.int32), Members(1))
+    bounds = (asked, *[Diversity()] * (len(people.sensitive) - 1))
+    table = prepare([axis], people, Constraint(1, bounds), Cutting())
+    compiled.forget(table.watched, table.tally)
+    for row in rows:
+        compiled.count(table.watched, table.tally, table.rows, row, table.sensitive, table.person)
+    return bool(compiled.is_diverse(table.watched, table.tally))
+
+
+TABLE = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "rows", "expected"),
+    [
+        ({"distinct": 3}, [0, 3, 6], True),
+        ({"distinct": 3}, [0, 1, 3], False),
+        ({"entropy": 3.0}, [0, 3, 6], True),  # exp of log 3, whatever rounding makes of it
+        ({"entropy": 2.0}, [0, 1, 3], False),
+        ({"alpha": 0.5}, [0, 1, 3, 6], True),  # just reached
+        ({"alpha": 0.5}, [0, 1, 3], False),
+        ({"recursive": (2.0, 2)}, [0, 1, 3], False),  # 2 < 2 x 1 does not hold
+        ({"recursive": (2.1, 2)}, [0, 1, 3], True),
+        ({"t": 1 / 3}, [0, 1, 3, 4], True),  # (1/2 - 1/3) twice
+        ({"t": 0.3}, [0, 1, 3, 4], False),
+        ({"t": 0.25, "distance": "ordered"}, [0, 1, 3, 4], True),  # (1/6 + 1/3) / 2
+        ({"t": 0.24, "distance": "ordered"}, [0, 1, 3, 4], False),
+        ({"beta": 0.5}, [0, 1, 3, 4], True),  # (1/2 - 1/3) / (1/3)
+        ({"beta": 0.4}, [0, 1, 3, 4], False),
+        ({"enhanced_beta": 9.0}, [0, 1, 2], False),  # a gain of 2 is above ln 3
+        ({"delta": np.log(1.5)}, [0, 1, 3, 4], False),  # is to be below
+        ({"delta": 0.41}, [0, 1, 3, 4], True),
+    ],
+)
+def test_a_bound_holds_up_to_where_it_says(bounds, rows, expected):
+    assert holds(People((ints(TABLE),)), Diversity(**bounds), rows) is expected
+
+
+def test_the_values_of_one_person_do_not_hide_what_all_have():
+    values, persons = ints([0, 0, 0, 1, 2, 3]), ints([0, 1, 2, 2, 2, 2])
+    people = People((values,), persons)
+    assert holds(people, Diversity(distinct=1), range(6))
+    assert not holds(people, Diversity(distinct=2), range(6))
+
+
+def test_rows_without_a_value_are_not_diverse():
+    assert not holds(People((ints([-1, -1, 0]),)), Diversity(distinct=1), [0, 1])
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_compiled_bounds_are_those_that_certify_a_release(data):
+    people, asked = data.draw(peoples(10))
+    if people.sensitive:
+        rows = data.draw(st.lists(st.integers(0, 9), unique=True, min_size=1))
+        expected = is_diverse_by_measures(people, 0, rows, asked.diversity[0])
+        assert holds(people, asked.diversity[0], rows) == expected
