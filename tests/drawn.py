@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels import diversity
 from policy_engine.kernels.axis import UNIT, Axis, Interval, Members, Tree
 from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Diversity
-from policy_engine.kernels.mondrian import Cutting, People
+from policy_engine.kernels.mondrian import LEFT_OVER, Cutting, People
 
 
 def ints(values):
@@ -332,7 +332,7 @@ def by_loss(table, rows, turn, axis):
             sum(units(table.people, side) // size for side in sides)
             < units(table.people, rows) // size
         ):
-            score += 3 * size * sum(costs) // 10
+            score += LEFT_OVER[table.cutting.is_relaxed] * size * sum(costs) // 10
         balance = abs(len(sides[0]) - len(sides[1]))
         yield (score, turn, balance, len(sides[0])), sides
 

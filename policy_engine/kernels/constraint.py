@@ -114,7 +114,7 @@ def tally(watched: Watch, persons: int, pairs: int) -> Tally:
 
 def fresh(tally: Tally) -> Tally:
     """Return a tally like another, for one more thread."""
-    return Tally(*map(np.zeros_like, tally))
+    return Tally(*map(np.zeros_like, tally))  # type: ignore[arg-type]
 
 
 @compiled

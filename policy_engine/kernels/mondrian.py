@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,11 @@ from policy_engine.kernels.axis import (
     flat,
     sweep,
 )
+from policy_engine.kernels.bounds import Constraint
 from policy_engine.kernels.compiled import compiled, is_cached
 from policy_engine.kernels.constraint import (
     STAMP,
     UNITS,
-    Constraint,
     Tally,
     Watch,
     count,
@@ -95,7 +95,7 @@ class Table(NamedTuple):
     A row holds its quasi-identifiers, its sensitive codes and last its number; where there are
     persons, the person from column `person`, and behind him the numbers of his pairs with
     every sensitive value. `sensitive` is the first sensitive column. Nodes of `large` rows are
-    cut by their summary.
+    cut by their summary; `left_over` is what `LEFT_OVER` says.
     """
 
     rows: Codes
@@ -107,6 +107,7 @@ class Table(NamedTuple):
     size: int
     score: int
     is_relaxed: bool
+    left_over: int
     large: int
 
 
@@ -126,15 +127,16 @@ def partition(
     """
     table = prepare(axes, people, constraint, cutting)
     rows, workers = len(table.rows), os.cpu_count() or 1
-    parts = _cut(table, 0, rows, rows // (8 * workers) if rows > _WORTH_SHARING else 0)
+    floor = rows // (8 * workers) if rows > _WORTH_SHARING else 0
+    parts = _cut(table, 0, rows, floor=floor)
     starts, settled = [parts], rows
     if rows > _WORTH_SHARING:
         starts, settled = [], 0
         with ThreadPoolExecutor(workers) as pool:
             edges = zip(parts.tolist(), [*parts[1:].tolist(), rows], strict=True)
-            for part, edge in pool.map(lambda edge: (_cut(table, *edge, 0), edge), edges):
+            for part, end in pool.map(lambda edge: (_cut(table, *edge, floor=0), edge[1]), edges):
                 starts.append(part)
-                settled += edge[1] - edge[0]
+                settled = end
                 on_settled(settled)
     on_settled(settled)
     return Classes(table.rows[:, -1].astype(np.int64), np.concatenate([*starts, [rows]]))
@@ -143,7 +145,7 @@ def partition(
 _WORTH_SHARING = 50_000
 
 
-def _cut(table: Table, start: int, end: int, floor: int) -> NDArray[np.int64]:
+def _cut(table: Table, start: int, end: int, *, floor: int) -> NDArray[np.int64]:
     """Cut the node of rows start .. end - 1 until none has more than `floor` rows and a valid
     cut; return where the leaves start."""
     table = table._replace(tally=fresh(table.tally))
@@ -168,7 +170,8 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
     columns = [*(axis.codes for axis in axes), *people.sensitive]
     person = 0 if persons is None else len(columns)
     columns += [] if persons is None else [persons, *pairs]
-    overall = [_overall(c, p) for c, p in zip(people.sensitive, pairs or people.sensitive, strict=True)]
+    owned = zip(people.sensitive, pairs or people.sensitive, strict=True)
+    overall = [_overall(codes, pair) for codes, pair in owned]
     watched, flattened = watch(constraint, overall), flat(axes)
     table = np.empty((rows, len(columns) + 1), dtype=np.int32)
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
@@ -184,8 +187,14 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
         size=constraint.size,
         score=_SCORES.index(cutting.score),
         is_relaxed=cutting.is_relaxed,
+        left_over=LEFT_OVER[cutting.is_relaxed],
         large=_large(flattened),
     )
+
+
+LEFT_OVER = {False: 3, True: 5}
+"""How many tenths of k rows count as lost besides where a cut leaves rows over: without it,
+classes are a tenth larger and lose as much more; found on the tables of the benchmark."""
 
 
 def _large(axes: Axes) -> int:
@@ -197,7 +206,8 @@ def _pairs(codes: Codes, persons: Codes) -> Codes:
     """Number the distinct pairs of a person and a value."""
     width = int(codes.max(initial=0)) + 2
     _, pairs = np.unique(persons.astype(np.int64) * width + codes + 1, return_inverse=True)
-    return pairs.astype(np.int32)
+    numbers: Codes = pairs.astype(np.int32)
+    return numbers
 
 
 def _overall(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
@@ -254,8 +264,12 @@ def _scratch(table: Table, rows: int) -> _Scratch:
     )
 
 
-_FAR, _NONE, _FIRST = np.int64(2**63 - 1), np.int64(0), np.int64(0)
-_UP, _DOWN = np.int64(1), np.int64(-1)
+# Typed, so that no function is compiled a second time for a constant.
+_FAR: Any = np.int64(2**63 - 1)
+_NONE: Any = np.int64(0)
+_FIRST: Any = np.int64(0)
+_UP: Any = np.int64(1)
+_DOWN: Any = np.int64(-1)
 _SMALL = 64  # nodes of up to so many times k rows may cut through ties
 
 
@@ -329,13 +343,14 @@ def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
             continue
         turns = _take_turns(table, scratch, dim)
         for side in range(2):
-            price_codes(table.axes, brief, scratch.extent.state, node, dim, scratch.codes, turns, side)
+            state, codes = scratch.extent.state, scratch.codes
+            price_codes(table.axes, brief, state, node, dim, codes, turns, side)
         left, best_left = _NONE, _NONE
         for turn in range(turns - 1):
             left += scratch.codes[scratch.codes[turn, TURN], TIMES]
             if table.size <= left <= total - table.size:
                 one, other = brief.prices[0, turn], brief.prices[1, turns - 2 - turn]
-                score = _weighed(table.size, left, total, left, total - left, total, one, other)
+                score = _weighed(table, left, total, left, total - left, total, one, other)
                 if _is_better(score, left, best, best_left, total):
                     best, best_dim, best_turn, best_left = score, dim, turn, left
     if best == _FAR:
@@ -532,7 +547,7 @@ def _comes_later(codes, one, other):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sort_few(rows, order, start, end, dim):  # type: ignore[no-untyped-def]
-    """Shell's sort. (numpy's sort would serve, but takes the compiler five seconds.)"""
+    """Sort by Shell's method: numpy's sort would serve, but takes the compiler five seconds."""
     count = end - start
     for place in range(count):
         order[place] = start + place
@@ -564,14 +579,14 @@ def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[n
     if table.person > 0:
         _sweep_units(table, scratch, total)
     through_ties = table.is_relaxed and total <= _SMALL * table.size
-    for attempt in range(2):
+    for _ in range(2):
         if len(table.watched.bounds) > 0:
             _sweep_diversity(table, scratch, dim, total, through_ties, limit)
         best, best_left = limit, _NONE
         for left in range(table.size, total - table.size + 1):
             if not through_ties and not _is_between(table.rows, scratch.order, dim, left):
                 continue
-            score = _score(table, scratch, dim, left, total)
+            score = _score(table, scratch, left, total)
             if not _is_better(score, left, best, best_left, total):
                 continue
             if len(table.watched.bounds) == 0 or scratch.fits[left]:
@@ -599,7 +614,7 @@ def _is_between(rows, order, dim, left):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _score(table, scratch, dim, left, total):  # type: ignore[no-untyped-def]
+def _score(table, scratch, left, total):  # type: ignore[no-untyped-def]
     """Return what a boundary costs, the greatest number there is where a side is too small."""
     units, rest, whole = left, total - left, total
     if table.person > 0:
@@ -610,19 +625,18 @@ def _score(table, scratch, dim, left, total):  # type: ignore[no-untyped-def]
     if table.score > 0:
         return abs(2 * left - total)
     one, other = scratch.left[left - 1], scratch.right[total - left - 1]
-    return _weighed(table.size, left, total, units, rest, whole, one, other)
+    return _weighed(table, left, total, units, rest, whole, one, other)
 
 
 @compiled
-def _weighed(size, left, total, units, rest, whole, one, other):  # type: ignore[no-untyped-def]
-    """Return the loss of both sides, and of what they leave over.
+def _weighed(table, left, total, units, rest, whole, one, other):  # type: ignore[no-untyped-def]
+    """Return the loss of both sides, and of the rows that they leave over.
 
-    Where they could hold one class less than the whole node, some three tenths of k rows more
-    are counted at either's loss. (Without it, classes are a tenth larger and lose as much more.)
+    Those are counted where the sides could hold one class less than the whole node.
     """
-    score = left * one + (total - left) * other
+    score, size = left * one + (total - left) * other, table.size
     if units // size + rest // size < whole // size:
-        score += 3 * size * (one + other) // 10
+        score += table.left_over * size * (one + other) // 10
     return score
 
 
@@ -665,7 +679,7 @@ def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: 
             scratch.fits[left] = (
                 table.size <= left <= total - table.size
                 and (through_ties or _is_between(table.rows, scratch.order, dim, left))
-                and _score(table, scratch, dim, left, total) < limit
+                and _score(table, scratch, left, total) < limit
                 and is_diverse(table.watched, table.tally)
             )
     forget(table.watched, table.tally)
