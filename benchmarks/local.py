@@ -90,7 +90,8 @@ def partitioner(rows, runs):
 
     from policy_engine.kernels.axis import Axis, Interval
     from policy_engine.kernels.bounds import Constraint, Diversity
-    from policy_engine.kernels.mondrian import Cutting, People, partition
+    from policy_engine.kernels.layout import Cutting, People
+    from policy_engine.kernels.mondrian import partition
 
     random = np.random.default_rng(1)
     axes = [

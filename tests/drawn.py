@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels import diversity
 from policy_engine.kernels.axis import UNIT, Axis, Interval, Members, Tree
 from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Diversity
-from policy_engine.kernels.mondrian import LEFT_OVER, Cutting, People
+from policy_engine.kernels.layout import LEFT_OVER, Cutting, People
 
 
 def ints(values):

@@ -19,7 +19,8 @@ from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import Histogram, histogram
 from policy_engine.kernels.grouping import classes_of, distinct, first_rows
-from policy_engine.kernels.mondrian import Classes, Cutting, People
+from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.mondrian import Classes
 from policy_engine.methods import Bound
 from policy_engine.plan import Anonymize
 from policy_engine.taxonomy import Taxonomy

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, inlined
 
 Codes = NDArray[np.int32]
 
@@ -33,8 +33,9 @@ class Members:
 class Tree:
     """Values under a taxonomy: a cell is the lowest node above its values, and costs `loss`.
 
-    `parent` (nodes,) is -1 at the root; `leaf` (m,) is the node of every code. The codes below
-    a node follow each other. `loss` (nodes,) lies between 0 and 1.
+    `parent` (nodes,) is -1 at the root; `leaf` (m,) is the node of every code, with none below
+    it. The codes below a node follow each other. `loss` (nodes,) lies between 0 and 1, 0 at
+    the leaves.
     """
 
     parent: NDArray[np.int32]
@@ -48,7 +49,8 @@ class Axis:
 
     `shape` tells what a cell costs, and `weight` how much that counts. Where `has_missing`,
     code 0 stands for the missing value: a class that mixes it with others costs everything,
-    or, if it `is_wildcard`, what the others cost.
+    or, if it `is_wildcard`, what the others cost. In a set it is a member, or, if it
+    `is_wildcard`, none.
     """
 
     codes: Codes
@@ -143,80 +145,111 @@ def _span_of_nodes(tree: Tree) -> tuple[Codes, Codes]:
 
 
 class Extent(NamedTuple):
-    """What a growing set of rows covers: working memory for `sweep`.
+    """What a growing set of rows covers: working memory.
 
-    `state` (dimensions + 1, 6) holds a row for each dimension: LOW and HIGH, the least and
+    `state` (dimensions + 1, 5) holds a row for each dimension: LOW and HIGH, the least and
     greatest code that is no missing value, -1 before the first; NODE, the lowest node above
-    them; how many MEMBERS a set has; whether a value is MISSING; and the COST of its cell.
-    `seen` (codes,) holds the stamp of the last sweep that met a code; the stamp itself stands
-    behind the last dimension.
+    them; the COUNT of a set's members; and whether a value is MISSING. `seen` (codes,) holds
+    the stamp of the last sweep that met a code; the stamp itself stands behind the last
+    dimension.
     """
 
     state: NDArray[np.int64]
     seen: NDArray[np.int64]
 
 
-LOW, HIGH, NODE, COUNT, MISSING, COST, OPEN = range(7)
+LOW, HIGH, NODE, COUNT, MISSING = range(5)
 ACTIVE = 2
 
 
 def extent(axes: Axes) -> Extent:
     """Return an extent for the axes."""
-    return Extent(np.zeros((len(axes.facts), 7), np.int64), np.zeros(len(axes.places), np.int64))
+    return Extent(np.zeros((len(axes.facts), 5), np.int64), np.zeros(len(axes.places), np.int64))
 
 
-@compiled
+@inlined
 def sweep(axes, extent, rows, order, total, step, node, active, prices):  # type: ignore[no-untyped-def]
     """Set `prices` to what the first rows of `order` cost together, for each number to `total`.
 
     With a `step` of -1, the last rows. Only the first `active` dimensions listed in `node` are
     looked at; the others are known to cost nothing.
     """
-    facts, places, nodes = axes.facts, axes.places, axes.nodes
-    state, seen = extent.state, extent.seen
-    state[len(state) - 1, 0] += 1
-    stamp = state[len(state) - 1, 0]
-    dims = len(state) - 1
-    for dim in range(dims):
-        state[dim, OPEN] = 0
+    for place in range(total):
+        prices[place] = 0
     for turn in range(active):
         dim = node[turn, ACTIVE]
-        state[dim, OPEN] = 1
-        state[dim, LOW] = state[dim, HIGH] = -1
-        state[dim, COUNT] = state[dim, MISSING] = state[dim, COST] = 0
-    price = 0
+        if axes.facts[dim, KIND] == MEMBERS:
+            _add_sets(axes, extent, rows, order, total, step, dim, prices)
+        elif axes.facts[dim, KIND] == INTERVAL:
+            _add_ranges(axes, rows, order, total, step, dim, prices)
+        else:
+            _add_nodes(axes, rows, order, total, step, dim, prices)
+
+
+@inlined
+def _add_sets(axes, extent, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+    """Add what the set costs that the first rows make up in a dimension, for each number."""
+    facts, state, seen = axes.facts, extent.state, extent.seen
+    offset, share, is_wildcard = facts[dim, OFFSET], facts[dim, SHARE], facts[dim, IS_WILDCARD]
+    state[len(state) - 1, 0] += 1
+    stamp, last = state[len(state) - 1, 0], 0 if step > 0 else total - 1
+    members = cost = 0
     for place in range(total):
-        row = order[place] if step > 0 else order[total - 1 - place]
-        for dim in range(dims):
-            if not state[dim, OPEN]:
-                continue
-            code = rows[row, dim]
-            if facts[dim, KIND] == MEMBERS:
-                if seen[facts[dim, OFFSET] + code] == stamp:
-                    continue
-                seen[facts[dim, OFFSET] + code] = stamp
-                if code == 0 and facts[dim, IS_WILDCARD]:
-                    continue
-                state[dim, COUNT] += 1
-                cost = facts[dim, SHARE] * state[dim, COUNT] if state[dim, COUNT] > 1 else 0
+        code = rows[order[last + step * place], dim]
+        if seen[offset + code] != stamp:
+            seen[offset + code] = stamp
+            members += 1 if code > 0 or not is_wildcard else 0
+            cost = share * members if members > 1 else 0
+        prices[place] += cost
+
+
+@inlined
+def _add_ranges(axes, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+    """Add the width of the range that holds the first rows in a dimension, for each number."""
+    facts, places = axes.facts, axes.places
+    offset, full = facts[dim, OFFSET], facts[dim, FULL]
+    missing = -1 if facts[dim, HAS_MISSING] == 0 else 0
+    is_free = facts[dim, IS_WILDCARD] > 0
+    low = high = np.int64(-1)
+    is_missing, cost = False, 0
+    last = 0 if step > 0 else total - 1
+    for place in range(total):
+        code = np.int64(rows[order[last + step * place], dim])
+        if code < low or code > high:
+            if code == missing:
+                is_missing = not is_free
             else:
-                if code == 0 and facts[dim, HAS_MISSING]:
-                    if state[dim, MISSING]:
-                        continue
-                    state[dim, MISSING] = 1
-                elif state[dim, LOW] < 0:
-                    state[dim, LOW] = state[dim, HIGH] = code
-                    state[dim, NODE] = facts[dim, ROOT] + places[facts[dim, OFFSET] + code, LEAF]
-                elif code < state[dim, LOW]:
-                    state[dim, LOW] = code
-                elif code > state[dim, HIGH]:
-                    state[dim, HIGH] = code
-                else:
-                    continue
-                cost = cost_of_node(facts, places, nodes, state, dim)
-            price += cost - state[dim, COST]
-            state[dim, COST] = cost
-        prices[place] = price
+                low, high = code if low < 0 else min(low, code), max(high, code)
+            if low >= 0:
+                width = places[offset + high, POSITION] - places[offset + low, POSITION]
+                cost = full if is_missing else width
+        prices[place] += cost
+
+
+@inlined
+def _add_nodes(axes, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+    """Add what the lowest node above the first rows costs in a dimension, for each number."""
+    facts, places, nodes = axes.facts, axes.places, axes.nodes
+    offset, full, root = facts[dim, OFFSET], facts[dim, FULL], facts[dim, ROOT]
+    missing = -1 if facts[dim, HAS_MISSING] == 0 else 0
+    is_free = facts[dim, IS_WILDCARD] > 0
+    low = high = node = np.int64(-1)
+    is_missing, cost = False, 0
+    last = 0 if step > 0 else total - 1
+    for place in range(total):
+        code = np.int64(rows[order[last + step * place], dim])
+        if code < low or code > high:
+            if code == missing:
+                is_missing = not is_free
+            else:
+                if low < 0:
+                    low, node = code, root + places[offset + code, LEAF]
+                low, high = min(low, code), max(high, code)
+                while nodes[node, FIRST] > low or nodes[node, LAST] < high:
+                    node = root + nodes[node, PARENT]
+            if low >= 0:
+                cost = full if is_missing else nodes[node, PRICE]
+        prices[place] += cost
 
 
 @compiled

@@ -131,21 +131,31 @@ def forget(watched, tally):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def count(watched, tally, rows, row, first, person):  # type: ignore[no-untyped-def]
-    """Take a row in; its sensitive codes stand from `first`, its pairs behind its person.
+def count(watched, tally, rows, order, start, end, first, person):  # type: ignore[no-untyped-def]
+    """Take the rows order[start] .. order[end - 1] in.
 
-    Without a unit of privacy, `person` is 0 and every row is a person of its own.
+    Their sensitive codes stand from `first`, their pairs behind their person. Without a unit of
+    privacy, `person` is 0 and every row is a person of its own.
     """
-    columns, state, counts = len(watched.bounds), tally.state, tally.counts
-    if person == 0 or _is_first(tally.persons, columns, rows[row, person], state[columns, STAMP]):
-        state[columns, UNITS] += 1
-    for place in range(columns):
-        column = watched.facts[place, COLUMN]
-        code = rows[row, first + column]
-        if code >= 0 and _is_new(tally, columns, rows, row, place, column, person):
-            value = watched.facts[place, OFFSET] + code
+    facts, state, counts, touched = watched.facts, tally.state, tally.counts, tally.touched
+    persons, pairs, columns = tally.persons, tally.pairs, len(watched.bounds)
+    stamp = state[columns, STAMP]
+    for at in range(start, end):
+        row = order[at]
+        if person == 0 or _is_first(persons, columns, rows[row, person], stamp):
+            state[columns, UNITS] += 1
+        for place in range(columns):
+            column = facts[place, COLUMN]
+            code = rows[row, first + column]
+            if code < 0:
+                continue
+            if person == 0 or _is_first(persons, place, rows[row, person], stamp):
+                state[place, HOLDERS] += 1
+            if person > 0 and not _is_first(pairs, place, rows[row, person + 1 + column], stamp):
+                continue
+            value = facts[place, OFFSET] + code
             if counts[value] == 0:
-                tally.touched[place, state[place, KINDS]] = code
+                touched[place, state[place, KINDS]] = code
                 state[place, KINDS] += 1
             counts[value] += 1
             state[place, TOTAL] += 1
@@ -159,18 +169,6 @@ def _is_first(stamps, place, number, stamp):  # type: ignore[no-untyped-def]
         return False
     stamps[place, number] = stamp
     return True
-
-
-@compiled
-def _is_new(tally, columns, rows, row, place, column, person):  # type: ignore[no-untyped-def]
-    """Tell whether this person is met with this value for the first time."""
-    stamp = tally.state[columns, STAMP]
-    if person == 0:
-        tally.state[place, HOLDERS] += 1
-        return True
-    if _is_first(tally.persons, place, rows[row, person], stamp):
-        tally.state[place, HOLDERS] += 1
-    return _is_first(tally.pairs, place, rows[row, person + 1 + column], stamp)
 
 
 @compiled

@@ -9,7 +9,8 @@ from policy_engine.kernels.axis import ACTIVE, Axis, Extent, extent, sweep
 from policy_engine.kernels.bounds import Constraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
-from policy_engine.kernels.mondrian import Classes, Cutting, People, prepare
+from policy_engine.kernels.layout import Cutting, People, prepare
+from policy_engine.kernels.mondrian import Classes
 
 _REACH = 8  # classes to either side, in the order of the cuts
 _PASSES = 4
@@ -169,9 +170,8 @@ def _is_valid(table, work, which, total):  # type: ignore[no-untyped-def]
     if table.person == 0 and columns == 0:
         return total >= table.size
     forget(table.watched, table.tally)
-    for place in range(total):
-        row = work.buffers[which, place]
-        count(table.watched, table.tally, table.rows, row, table.sensitive, table.person)
+    watched, tally, order = table.watched, table.tally, work.buffers[which]
+    count(watched, tally, table.rows, order, 0, total, table.sensitive, table.person)
     units = table.tally.state[columns, UNITS]
     return units >= table.size and is_diverse(table.watched, table.tally)
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import (
-    COST,
     COUNT,
     HAS_MISSING,
     HIGH,
@@ -111,7 +110,7 @@ def price_codes(axes, summary, state, node, dim, codes, turns, side):  # type: i
     facts, dims = axes.facts, len(axes.facts) - 1
     for other in range(dims):
         state[other, LOW] = state[other, HIGH] = -1
-        state[other, COUNT] = state[other, MISSING] = state[other, COST] = 0
+        state[other, COUNT] = state[other, MISSING] = 0
     for place in range(len(summary.so_far)):
         summary.so_far[place] = 0
     for turn in range(turns):

@@ -38,6 +38,24 @@ def test_a_missing_value_among_others_costs_everything_unless_it_matches_any(wil
     assert swept([column]) == [0, cost, cost]
 
 
+@pytest.mark.parametrize(("wildcard", "cost"), [(False, UNIT), (True, 0)])
+def test_a_node_costs_nothing_where_a_value_that_matches_any_comes_before_its_one(wildcard, cost):
+    taxonomy = [-1, 0, 0], [0, 1, 2], [1.0, 0.0, 0.0]
+    column = tree([0, 1, 2], *taxonomy, has_missing=True, is_wildcard=wildcard)
+    assert swept([column]) == [0, cost, UNIT]
+
+
+def test_a_set_counts_a_missing_value_unless_it_matches_any():
+    assert swept([members([0, 1, 3], has_missing=True)]) == [0, UNIT // 2, 3 * UNIT // 4]
+    column = members([0, 1, 3], has_missing=True, is_wildcard=True)
+    assert swept([column]) == [0, 0, UNIT // 2]
+
+
+def test_missing_values_by_themselves_cost_nothing():
+    assert swept([interval([0, 0], [0, 0, 1], has_missing=True)]) == [0, 0]
+    assert swept([tree([0, 0], [-1, 0, 0], [0, 1, 2], [1, 0, 0], has_missing=True)]) == [0, 0]
+
+
 def test_the_last_rows_are_priced_from_the_end():
     assert swept([interval([0, 2, 1])], step=-1) == [0, UNIT // 2, UNIT]
 
@@ -47,7 +65,7 @@ def test_a_weight_multiplies_what_a_column_costs():
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(axes_of(12), min_size=1, max_size=4), st.sampled_from([1, -1]))
+@given(st.lists(axes_of(12, widest=100), min_size=1, max_size=4), st.sampled_from([1, -1]))
 def test_prices_are_those_of_the_rows_taken_together(axes, step):
     rows = list(range(12))[::step]
     assert swept(axes, step) == [price(axes, rows[: last + 1]) for last in range(12)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels import constraint as compiled
 from policy_engine.kernels.axis import Axis, Members
 from policy_engine.kernels.bounds import Constraint, Diversity
-from policy_engine.kernels.mondrian import Cutting, People, prepare
+from policy_engine.kernels.layout import Cutting, People, prepare
 
 
 def holds(people, asked, rows):
@@ -18,8 +18,10 @@ def holds(people, asked, rows):
     bounds = (asked, *[Diversity()] * (len(people.sensitive) - 1))
     table = prepare([axis], people, Constraint(1, bounds), Cutting())
     compiled.forget(table.watched, table.tally)
-    for row in rows:
-        compiled.count(table.watched, table.tally, table.rows, row, table.sensitive, table.person)
+    compiled.count(
+        *(table.watched, table.tally, table.rows, np.array(rows), 0, len(rows)),
+        *(table.sensitive, table.person),
+    )
     return bool(compiled.is_diverse(table.watched, table.tally))
 
 

@@ -6,10 +6,11 @@ from drawn import Table, interval, ints, keeps, members, moved, price, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernels import mondrian
+from policy_engine.kernels import layout, mondrian
 from policy_engine.kernels.axis import Axis, Interval, Members
 from policy_engine.kernels.bounds import Constraint, Diversity
-from policy_engine.kernels.mondrian import Cutting, People, partition
+from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.mondrian import partition
 
 SPAN, ENTROPY, LOSS = (Cutting(score) for score in ("span", "entropy", "loss"))
 
@@ -144,7 +145,7 @@ def test_classes_are_the_same_cut_in_parts_by_several_threads(table):
 @given(tables(scores=("loss",), relaxed=(False,), persons=(False,), most_rows=60, widest=200))
 def test_a_summary_chooses_the_cut_that_the_rows_choose(table):
     by_rows = parts(table)
-    with patch.object(mondrian, "_large", lambda _axes: 2):
+    with patch.object(layout, "_large", lambda _axes: 2):
         assert parts(table) == by_rows
 
 
