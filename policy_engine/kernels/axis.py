@@ -167,7 +167,7 @@ def extent(axes: Axes) -> Extent:
     return Extent(np.zeros((len(axes.facts), 5), np.int64), np.zeros(len(axes.places), np.int64))
 
 
-@inlined
+@compiled
 def sweep(axes, extent, rows, order, total, step, node, active, prices):  # type: ignore[no-untyped-def]
     """Set `prices` to what the first rows of `order` cost together, for each number to `total`.
 

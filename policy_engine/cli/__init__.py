@@ -4,27 +4,31 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from policy_engine import terms
-from policy_engine.errors import (
-    OutputError,
-    PlanError,
-    PolicyEngineError,
-    PolicyError,
-    Problem,
-    RequestError,
-    locate,
+from policy_engine.cli.answers import plain, print_json, progress_bar, summary, write_text
+from policy_engine.cli.options import (
+    Cells,
+    ContextOption,
+    DataOption,
+    Engine,
+    Format,
+    FormatOption,
+    KeyOption,
+    Kind,
+    PolicyArgument,
+    Sample,
+    TaxonomyOption,
+    contexts_of,
+    numbers_of,
+    paths_of,
+    unanswered,
 )
-
-if TYPE_CHECKING:
-    from policy_engine.api import VerifiedRelease
+from policy_engine.errors import PlanError, PolicyEngineError, PolicyError, Problem, locate
 
 app = typer.Typer(
     help="One policy from text to a verified, anonymised release and the decisions about it.",
@@ -41,62 +45,6 @@ hierarchies = typer.Typer(
 app.add_typer(hierarchies, name="hierarchy")
 
 
-class Format(StrEnum):
-    """How to print: for people or for machines."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class Engine(StrEnum):
-    """Where to run."""
-
-    LOCAL = "local"
-
-
-class Cells(StrEnum):
-    """How to write ranges."""
-
-    TEXT = "text"
-    BOUNDS = "bounds"
-
-
-class Kind(StrEnum):
-    """What a proposed hierarchy goes by."""
-
-    QUANTILES = "quantiles"
-    PREFIX = "prefix"
-    CALENDAR = "calendar"
-    FREQUENCY = "frequency"
-
-
-class Sample(StrEnum):
-    """What to make up."""
-
-    CUSTOMER = "customer"
-
-
-PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy in JSON-LD.")]
-DataOption = Annotated[
-    list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
-]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
-ContextOption = Annotated[
-    list[str],
-    typer.Option("--context", metavar="URL=FILE", help="Your own copy of a JSON-LD context."),
-]
-TaxonomyOption = Annotated[
-    list[str],
-    typer.Option(
-        "--taxonomy", metavar="NAME=FILE", help="A taxonomy that does not lie beside the policy."
-    ),
-]
-KeyOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
-]
-
-
 @app.command()
 def validate(
     policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
@@ -107,7 +55,7 @@ def validate(
     from policy_engine.policy import load_policy  # noqa: PLC0415
     from policy_engine.transformation import check_transformation  # noqa: PLC0415
 
-    contexts, status, report = _contexts(context), 0, []
+    contexts, status, report = contexts_of(context), 0, []
     for path in policies:
         problems: tuple[Problem, ...] = ()
         hints: tuple[Problem, ...] = ()
@@ -121,8 +69,8 @@ def validate(
             {
                 "file": str(path),
                 "valid": not problems,
-                "problems": [*map(_plain, problems)],
-                "hints": [*map(_plain, hints)],
+                "problems": [*map(plain, problems)],
+                "hints": [*map(plain, hints)],
             }
         )
         if output_format is Format.TEXT:
@@ -133,7 +81,7 @@ def validate(
             if not problems:
                 typer.echo(f"{path}: valid")
     if output_format is Format.JSON:
-        _print_json(report)
+        print_json(report)
     raise typer.Exit(status)
 
 
@@ -148,10 +96,10 @@ def plan(
     """Show what would be done, step by step; write nothing."""
     from policy_engine.api import plan_policy  # noqa: PLC0415
 
-    taxonomies = _data(taxonomy, "--taxonomy")
-    made = plan_policy(policy, _data(data), _contexts(context), taxonomies)
+    taxonomies = paths_of(taxonomy, "--taxonomy")
+    made = plan_policy(policy, paths_of(data), contexts_of(context), taxonomies)
     if output_format is Format.JSON:
-        _print_json(made.model_dump(mode="json"))
+        print_json(made.model_dump(mode="json"))
         return
     from policy_engine.rendering import console, plan_table  # noqa: PLC0415
 
@@ -178,20 +126,20 @@ def apply(
     """Anonymise data as a policy asks, prove it on the output, and write it."""
     from policy_engine.api import apply_policy  # noqa: PLC0415
 
-    with _progress() as progress:
+    with progress_bar() as progress:
         release = apply_policy(
             policy,
-            _data(data),
+            paths_of(data),
             output,
             overwrite=overwrite,
             progress=progress,
-            contexts=_contexts(context),
-            taxonomies=_data(taxonomy, "--taxonomy"),
+            contexts=contexts_of(context),
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             cells=cells.value,
         )
     if output_format is Format.JSON:
-        _print_json(_summary(release))
+        print_json(summary(release))
         return
     from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
 
@@ -237,12 +185,12 @@ def certify(
     """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
     from policy_engine.api import certify_output  # noqa: PLC0415
 
-    with _unanswered(PolicyError, PlanError):
+    with unanswered(PolicyError, PlanError):
         certificate = certify_output(
-            output, policy, _contexts(context), _data(taxonomy, "--taxonomy"), _data(data)
+            output, policy, contexts_of(context), paths_of(taxonomy, "--taxonomy"), paths_of(data)
         )
     if output_format is Format.JSON:
-        _print_json(json.loads(certificate.to_jsonld()))
+        print_json(json.loads(certificate.to_jsonld()))
         return
     from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
 
@@ -272,12 +220,12 @@ def compare(
     """Show what a release lost against its original, and what it is still good for."""
     from policy_engine.api import compare_release  # noqa: PLC0415
 
-    with _progress() as progress:
+    with progress_bar() as progress:
         found = compare_release(
             original,
             release,
             policy=policy,
-            taxonomies=_data(taxonomy, "--taxonomy"),
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             target=target,
             queries=queries,
@@ -290,7 +238,7 @@ def compare(
             progress("drawing", 0, 0)
             write_report(found, report)
     if output_format is Format.JSON:
-        _print_json(found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json"))
         return
     from policy_engine.rendering import comparison_tables, console  # noqa: PLC0415
 
@@ -317,13 +265,13 @@ def explore(
     """Show what the release would lose at several settings; write no release."""
     from policy_engine.api import explore_policy  # noqa: PLC0415
 
-    choices = {"k": _numbers(k, "--k"), "l": _numbers(l, "--l"), "t": _numbers(t, "--t")}
-    with _progress() as progress:
+    choices = {"k": numbers_of(k, "--k"), "l": numbers_of(l, "--l"), "t": numbers_of(t, "--t")}
+    with progress_bar() as progress:
         runs = explore_policy(
             policy,
-            _data(data),
+            paths_of(data),
             choices,
-            taxonomies=_data(taxonomy, "--taxonomy"),
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             progress=progress,
         )
@@ -332,7 +280,7 @@ def explore(
 
         trade_off_chart(runs, chart)
     if output_format is Format.JSON:
-        _print_json([run.model_dump(mode="json") for run in runs])
+        print_json([run.model_dump(mode="json") for run in runs])
         return
     from policy_engine.rendering import console, runs_table  # noqa: PLC0415
 
@@ -365,8 +313,8 @@ def decide(
     from policy_engine.api import decide_request, read_request  # noqa: PLC0415
     from policy_engine.policy import Hierarchy, read_file, read_hierarchy  # noqa: PLC0415
 
-    contexts = _contexts(context)
-    with _unanswered(PolicyEngineError):
+    contexts = contexts_of(context)
+    with unanswered(PolicyEngineError):
         facts = [
             read_hierarchy(read_file(path), source=str(path), contexts=contexts)
             for path in hierarchy
@@ -374,7 +322,7 @@ def decide(
         request = read_request(assignee, action, target, purpose)
         decision = decide_request(policy, certificate, request, Hierarchy().joined(facts), contexts)
     if output_format is Format.JSON:
-        _print_json(decision.model_dump(mode="json"))
+        print_json(decision.model_dump(mode="json"))
     else:
         from policy_engine.rendering import console, decision_lines  # noqa: PLC0415
 
@@ -397,7 +345,7 @@ def suggest(
     if output is None:
         typer.echo(found.to_csv(), nl=False)
     else:
-        _write_text(output, found.to_csv())
+        write_text(output, found.to_csv())
     typer.echo(f"{found.kind}: {found.reason}", err=True)
 
 
@@ -415,7 +363,7 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         }
         settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
         whole = {"methods": listing, "shared": [one._asdict() for one in shared]}
-        _print_json({**whole, "columns": settings})
+        print_json({**whole, "columns": settings})
         return
     from policy_engine.rendering import console, parameters_table  # noqa: PLC0415
 
@@ -440,7 +388,7 @@ def sample(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        _write_text(output, text)
+        write_text(output, text)
 
 
 @app.callback(invoke_without_command=True)
@@ -465,7 +413,7 @@ def main() -> NoReturn:
     except PolicyEngineError as error:
         typer.echo(str(error), err=True)
         if "json" in sys.argv or "--format=json" in sys.argv:
-            _print_json({"problems": [*map(_plain, error.problems)]})
+            print_json({"problems": [*map(plain, error.problems)]})
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("interrupted; nothing was written", err=True)
@@ -480,137 +428,3 @@ def main() -> NoReturn:
         typer.echo(f"{message} Set POLICY_ENGINE_DEBUG=1 for the traceback.", err=True)
         sys.exit(2)
     sys.exit(0)
-
-
-def _data(options: list[str], option_name: str = "--data") -> dict[str, str]:
-    """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
-    found: dict[str, str] = {}
-    for option in options:
-        splits = [
-            (option[:place], option[place + 1 :])
-            for place, mark in enumerate(option)
-            if mark == "=" and option[:place] and option[place + 1 :]
-        ]
-        if not splits:
-            raise _usage(f"{option_name} is IRI=PATH. {option!r} was given.")
-        iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
-        if iri in found:
-            raise _usage(f"{option_name} gives {iri!r} twice.")
-        found[iri] = path
-    return found
-
-
-def _numbers(text: str, option_name: str) -> tuple[float, ...]:
-    """Return the numbers of a list, whole ones as integers."""
-    numbers = []
-    for part in filter(None, map(str.strip, text.split(","))):
-        try:
-            number = float(part)
-        except ValueError:
-            raise _usage(f"{option_name} takes numbers with commas. {text!r} was given.") from None
-        numbers.append(int(number) if number.is_integer() else number)
-    return tuple(dict.fromkeys(numbers))
-
-
-@contextmanager
-def _unanswered(*kinds: type[PolicyEngineError]) -> Iterator[None]:
-    """Have errors of these kinds end with 2: the question was not answered with a no (1)."""
-    try:
-        yield
-    except kinds as error:
-        error.exit_code = 2
-        raise
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _contexts(options: list[str]) -> dict[str, Any]:
-    if not options:
-        return {}
-    from policy_engine.policy import read_file  # noqa: PLC0415
-    from policy_engine.policy.text import read_json  # noqa: PLC0415
-
-    contexts = {}
-    for url, path in _data(options, "--context").items():
-        value = read_json(read_file(Path(path)), path).value
-        if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
-            raise _usage(f"{path!r} is no JSON-LD context: it needs one object under '@context'.")
-        contexts[url] = value
-    return contexts
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise OutputError.of(
-            "O002", f"The file cannot be written: {error.strerror}.", source=str(path)
-        ) from None
-
-
-def _usage(message: str) -> PolicyEngineError:
-    return RequestError.of("U001", message)
-
-
-def _plain(problem: Problem) -> dict[str, Any]:
-    place = problem.place
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "line": place.line,
-        "column": place.column,
-        "pointer": place.pointer,
-    }
-
-
-def _summary(release: "VerifiedRelease") -> dict[str, Any]:
-    drop = release.plan.drop
-    return {
-        "output": str(release.path),
-        "dropped": drop.identifiers,
-        "unmentioned": drop.unmentioned,
-        "certificate": release.certificate.model_dump(mode="json"),
-    }
-
-
-def _print_json(value: Mapping[str, Any] | list[Any]) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages and rows on a terminal; nothing when piped, but for long waits."""
-    if not sys.stderr.isatty():
-        yield (
-            lambda stage, _done, _total: (
-                typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
-            )
-        )
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    from policy_engine.rendering import console  # noqa: PLC0415
-
-    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            for name, task in tasks.items():
-                if name != stage:
-                    bar.update(
-                        task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1
-                    )
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total or None)
-            bar.update(tasks[stage], completed=done)
-
-        yield show
-        for task in tasks.values():
-            bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)

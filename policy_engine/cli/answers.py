@@ -1,0 +1,87 @@
+"""How the commands answer: JSON, files and progress."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from policy_engine.errors import OutputError, Problem
+
+if TYPE_CHECKING:
+    from policy_engine.api import VerifiedRelease
+
+
+def plain(problem: Problem) -> dict[str, Any]:
+    """Return a problem as JSON has it."""
+    place = problem.place
+    return {
+        "code": problem.code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "line": place.line,
+        "column": place.column,
+        "pointer": place.pointer,
+    }
+
+
+def summary(release: "VerifiedRelease") -> dict[str, Any]:
+    """Return what an application did as JSON has it."""
+    drop = release.plan.drop
+    return {
+        "output": str(release.path),
+        "dropped": drop.identifiers,
+        "unmentioned": drop.unmentioned,
+        "certificate": release.certificate.model_dump(mode="json"),
+    }
+
+
+def print_json(value: Mapping[str, Any] | list[Any]) -> None:
+    """Print a value as JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """Show stages and rows on a terminal; nothing when piped, but for long waits."""
+    if not sys.stderr.isatty():
+        yield (
+            lambda stage, _done, _total: (
+                typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
+            )
+        )
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    from policy_engine.rendering import console  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            for name, task in tasks.items():
+                if name != stage:
+                    bar.update(
+                        task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1
+                    )
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total or None)
+            bar.update(tasks[stage], completed=done)
+
+        yield show
+        for task in tasks.values():
+            bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file. Raises OutputError (O002) where it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise OutputError.of(
+            "O002", f"The file cannot be written: {error.strerror}.", source=str(path)
+        ) from None

@@ -1,0 +1,135 @@
+"""What the commands take: their options, and what they make of the texts given for them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from policy_engine.errors import PolicyEngineError, RequestError
+
+
+class Format(StrEnum):
+    """How to print: for people or for machines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Engine(StrEnum):
+    """Where to run."""
+
+    LOCAL = "local"
+
+
+class Cells(StrEnum):
+    """How to write ranges."""
+
+    TEXT = "text"
+    BOUNDS = "bounds"
+
+
+class Kind(StrEnum):
+    """What a proposed hierarchy goes by."""
+
+    QUANTILES = "quantiles"
+    PREFIX = "prefix"
+    CALENDAR = "calendar"
+    FREQUENCY = "frequency"
+
+
+class Sample(StrEnum):
+    """What to make up."""
+
+    CUSTOMER = "customer"
+
+
+PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy in JSON-LD.")]
+DataOption = Annotated[
+    list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+ContextOption = Annotated[
+    list[str],
+    typer.Option("--context", metavar="URL=FILE", help="Your own copy of a JSON-LD context."),
+]
+TaxonomyOption = Annotated[
+    list[str],
+    typer.Option(
+        "--taxonomy", metavar="NAME=FILE", help="A taxonomy that does not lie beside the policy."
+    ),
+]
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
+]
+
+
+def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
+    """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
+    found: dict[str, str] = {}
+    for option in options:
+        splits = [
+            (option[:place], option[place + 1 :])
+            for place, mark in enumerate(option)
+            if mark == "=" and option[:place] and option[place + 1 :]
+        ]
+        if not splits:
+            raise usage(f"{option_name} is IRI=PATH. {option!r} was given.")
+        iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
+        if iri in found:
+            raise usage(f"{option_name} gives {iri!r} twice.")
+        found[iri] = path
+    return found
+
+
+def numbers_of(text: str, option_name: str) -> tuple[float, ...]:
+    """Return the numbers of a list, whole ones as integers."""
+    numbers = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            number = float(part)
+        except ValueError:
+            raise usage(f"{option_name} takes numbers with commas. {text!r} was given.") from None
+        numbers.append(int(number) if number.is_integer() else number)
+    return tuple(dict.fromkeys(numbers))
+
+
+@contextmanager
+def unanswered(*kinds: type[PolicyEngineError]) -> Iterator[None]:
+    """Have errors of these kinds end with 2: the question was not answered with a no (1)."""
+    try:
+        yield
+    except kinds as error:
+        error.exit_code = 2
+        raise
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def contexts_of(options: list[str]) -> dict[str, Any]:
+    """Return the JSON-LD contexts given by URL. Raises RequestError where one is none."""
+    if not options:
+        return {}
+    from policy_engine.policy import read_file  # noqa: PLC0415
+    from policy_engine.policy.text import read_json  # noqa: PLC0415
+
+    contexts = {}
+    for url, path in paths_of(options, "--context").items():
+        value = read_json(read_file(Path(path)), path).value
+        if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
+            raise usage(f"{path!r} is no JSON-LD context: it needs one object under '@context'.")
+        contexts[url] = value
+    return contexts
+
+
+def usage(message: str) -> PolicyEngineError:
+    """Return the error of a command line that cannot be understood."""
+    return RequestError.of("U001", message)
