@@ -179,6 +179,7 @@ def certify(
         ),
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
@@ -187,7 +188,12 @@ def certify(
 
     with unanswered(PolicyError, PlanError):
         certificate = certify_output(
-            output, policy, contexts_of(context), paths_of(taxonomy, "--taxonomy"), paths_of(data)
+            output,
+            policy,
+            contexts_of(context),
+            paths_of(taxonomy, "--taxonomy"),
+            paths_of(data),
+            key=key,
         )
     if output_format is Format.JSON:
         print_json(json.loads(certificate.to_jsonld()))
