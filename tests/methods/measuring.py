@@ -86,6 +86,5 @@ def _rows(codes, persons):
 
 def _is_taken(watched, tally, rows, numbers, person):
     watching.forget(watched, tally)
-    for row in numbers:
-        watching.count(watched, tally, rows, row, 0, person)
+    watching.count(watched, tally, rows, np.array(numbers), 0, len(numbers), 0, person)
     return bool(watching.is_diverse(watched, tally))
