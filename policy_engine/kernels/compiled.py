@@ -1,6 +1,8 @@
 """Compile a kernel to machine code once per installation."""
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,23 @@ def compiled(kernel: Callable[..., Any]) -> Any:
 
     A kernel works on arrays given to it and makes none. Where no cache directory can be written
     (a read-only installation without a home), it still works and is compiled once per process.
-    The cache does not see that a kernel called from another file has changed.
     """
     try:
-        return numba.njit(cache=True, **_OPTIONS)(kernel)
+        dispatcher = numba.njit(cache=True, **_OPTIONS)(kernel)
     except RuntimeError:
         return numba.njit(**_OPTIONS)(kernel)
+    # numba looks at a kernel's own file alone: code that calls a kernel of another would go stale.
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = _digest_of_kernels()  # noqa: SLF001
+    return dispatcher
+
+
+@cache
+def _digest_of_kernels() -> str:
+    """Return the sha-256 of all kernels' sources."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def inlined(kernel: Callable[..., Any]) -> Any:

@@ -15,7 +15,7 @@ from policy_engine.kernels.axis import (
     POSITION,
     sweep,
 )
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.constraint import (
     STAMP,
     UNITS,
@@ -33,10 +33,11 @@ _FIRST: Any = np.int64(0)
 _ANY, _FITTING, _ALL_TIES = False, True, True
 _UP: Any = np.int64(1)
 _DOWN: Any = np.int64(-1)
+_FEW = 4  # so many codes for each row are sorted rather than counted one by one
 _SMALL = 64  # nodes of up to so many times k rows may cut through ties
 
 
-@compiled
+@inlined
 def choose_cut(table, scratch, start, end):  # type: ignore[no-untyped-def]
     """Return how many rows of `scratch.best` go to the left side of the cut, 0 for no cut."""
     total = end - start
@@ -65,7 +66,7 @@ def choose_cut(table, scratch, start, end):  # type: ignore[no-untyped-def]
     return best_left
 
 
-@compiled
+@inlined
 def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
     """Choose the cut of a large node between values; 0 where there is none that is valid."""
     brief, node, total = scratch.summary, scratch.node, end - start
@@ -98,12 +99,13 @@ def _take_turns(table, scratch, dim):  # type: ignore[no-untyped-def]
     codes, low = scratch.codes, scratch.node[dim, LEAST]
     for code in range(scratch.node[dim, GREATEST] - low + 1):
         codes[code, TIMES] = scratch.summary.times[table.axes.facts[dim, OFFSET] + low + code]
-    return _order_codes(
-        codes, scratch.node[dim, GREATEST] - low + 1, table.axes.facts[dim, KIND] == MEMBERS
-    )
+    turns = _list_codes(codes, scratch.node[dim, GREATEST] - low + 1)
+    if table.axes.facts[dim, KIND] == MEMBERS:
+        _order_by_frequency(codes, turns)
+    return turns
 
 
-@compiled
+@inlined
 def _sides(table, scratch, start, end, dim, turn):  # type: ignore[no-untyped-def]
     """Set `scratch.best` to the rows left of a cut, then those right of it, as they stand."""
     codes = scratch.codes
@@ -115,8 +117,10 @@ def _sides(table, scratch, start, end, dim, turn):  # type: ignore[no-untyped-de
 
 @compiled
 def _part(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
-    """Set `scratch.best` to the rows whose codes are marked by 1, as they stand, then those by 0;
-    return how many are marked by 1."""
+    """Set `scratch.best` to the rows whose codes have a 1 for TIMES, then those with a 0.
+
+    Rows of a side stay as they stand. Return how many are on the left.
+    """
     codes, low = scratch.codes, scratch.node[dim, LEAST]
     left = middle = _FIRST
     for goes_left in range(1, -1, -1):
@@ -151,7 +155,7 @@ def _count(table, order, start, end):  # type: ignore[no-untyped-def]
     count(watched, tally, table.rows, order, start, end, table.sensitive, table.person)
 
 
-@compiled
+@inlined
 def _measure_extent(table, scratch, start, end):  # type: ignore[no-untyped-def]
     """Set the node's least and greatest codes; return how many dimensions have two, listed."""
     rows, node = table.rows, scratch.node
@@ -172,7 +176,7 @@ def _measure_extent(table, scratch, start, end):  # type: ignore[no-untyped-def]
     return active
 
 
-@compiled
+@inlined
 def _part_missing(table, scratch, start, end, active):  # type: ignore[no-untyped-def]
     """Set `scratch.best` to the rows without a value in a dimension, then those with one.
 
@@ -191,7 +195,7 @@ def _part_missing(table, scratch, start, end, active):  # type: ignore[no-untype
     return _NONE
 
 
-@compiled
+@inlined
 def _next_first(table, scratch, start, end, turn, active):  # type: ignore[no-untyped-def]
     """Bring the dimension with the greatest measure, of those not tried, to its turn."""
     node, best, best_measure = scratch.node, turn, -1.0
@@ -203,69 +207,82 @@ def _next_first(table, scratch, start, end, turn, active):  # type: ignore[no-un
     node[turn, ACTIVE], node[best, ACTIVE] = node[best, ACTIVE], node[turn, ACTIVE]
 
 
-@compiled
+@inlined
 def _measure(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
     """Return the normalised range, or the normalised entropy, of a dimension in the node."""
     facts, places = table.axes.facts, table.axes.places
     base, low, high = facts[dim, OFFSET], scratch.node[dim, LEAST], scratch.node[dim, GREATEST]
     if table.score == 1:
         return float(places[base + high, POSITION] - places[base + low, POSITION])
-    _count_codes(table, scratch, start, end, dim)
     entropy = 0.0
-    for code in range(high - low + 1):
-        if scratch.codes[code, TIMES] > 0:
-            share = scratch.codes[code, TIMES] / (end - start)
-            entropy -= share * np.log(share)
+    for turn in range(_count_codes(table, scratch, start, end, dim)):
+        share = scratch.codes[scratch.codes[turn, TURN], TIMES] / (end - start)
+        entropy -= share * np.log(share)
     return entropy / np.log(facts[dim + 1, OFFSET] - base) * facts[dim, FULL]
 
 
 @compiled
 def _count_codes(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
-    rows, codes, low = table.rows, scratch.codes, scratch.node[dim, LEAST]
-    for code in range(scratch.node[dim, GREATEST] - low + 1):
-        codes[code, TIMES] = 0
-    for row in range(start, end):
-        codes[rows[row, dim] - low, TIMES] += 1
+    """Count the codes that occur, put them in turns as they are, and return their number."""
+    rows, codes, order, low = table.rows, scratch.codes, scratch.order, scratch.node[dim, LEAST]
+    values = scratch.node[dim, GREATEST] - low + 1
+    if values <= _FEW * (end - start):
+        for code in range(values):
+            codes[code, TIMES] = 0
+        for row in range(start, end):
+            codes[rows[row, dim] - low, TIMES] += 1
+        return _list_codes(codes, values)
+    _sort_few(rows, order, start, end, dim)
+    turns = 0
+    for place in range(end - start):
+        code = rows[order[place], dim] - low
+        if turns == 0 or codes[turns - 1, TURN] != code:
+            codes[turns, TURN], codes[code, TIMES] = code, 0
+            turns += 1
+        codes[code, TIMES] += 1
+    return turns
 
 
 @compiled
+def _list_codes(codes, values):  # type: ignore[no-untyped-def]
+    """Put the codes that occur in turns as they are, and return their number."""
+    turns = 0
+    for code in range(values):
+        if codes[code, TIMES] > 0:
+            codes[turns, TURN] = code
+            turns += 1
+    return turns
+
+
+@inlined
 def _sort(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
     """Set `scratch.order` to the node's rows by their codes, equal ones as they stand.
 
     Values of a set are put in the order of how often they occur, the most frequent first.
     """
     rows, codes, order, low = table.rows, scratch.codes, scratch.order, scratch.node[dim, LEAST]
-    values = scratch.node[dim, GREATEST] - low + 1
+    turns = _count_codes(table, scratch, start, end, dim)
     is_set = table.axes.facts[dim, KIND] == MEMBERS and table.score == 0
-    if values > 4 * (end - start) and not is_set:
-        _sort_few(rows, order, start, end, dim)
-        return
-    _count_codes(table, scratch, start, end, dim)
-    before = 0
-    for turn in range(_order_codes(codes, values, is_set)):
-        code = codes[turn, TURN]
-        times = codes[code, TIMES]
-        codes[code, TIMES] = before
-        before += times
-    for row in range(start, end):
-        code = rows[row, dim] - low
-        order[codes[code, TIMES]] = row
-        codes[code, TIMES] += 1
+    if is_set:
+        _order_by_frequency(codes, turns)
+    if is_set or scratch.node[dim, GREATEST] - low < _FEW * (end - start):
+        before = 0
+        for turn in range(turns):
+            code = codes[turn, TURN]
+            times = codes[code, TIMES]
+            codes[code, TIMES] = before
+            before += times
+        for row in range(start, end):
+            code = rows[row, dim] - low
+            order[codes[code, TIMES]] = row
+            codes[code, TIMES] += 1
 
 
 @compiled
-def _order_codes(codes, values, by_frequency):  # type: ignore[no-untyped-def]
-    """Put the codes that occur in turns, and return their number.
-
-    They come as they are, or by falling frequency; of equals, the lower first (Shell's sort).
-    """
-    turns = 0
-    for code in range(values):
-        if codes[code, TIMES] > 0:
-            codes[turns, TURN] = code
-            turns += 1
-    gap = 1 if by_frequency else 0
-    while 0 < gap < turns // 3:
+def _order_by_frequency(codes, turns):  # type: ignore[no-untyped-def]
+    """Put the codes in turns by falling frequency, of equals the lower first (Shell's sort)."""
+    gap = 1
+    while gap < turns // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for last in range(gap, turns):
@@ -275,10 +292,9 @@ def _order_codes(codes, values, by_frequency):  # type: ignore[no-untyped-def]
                 place -= gap
             codes[place, TURN] = code
         gap //= 3
-    return turns
 
 
-@compiled
+@inlined
 def _comes_later(codes, one, other):  # type: ignore[no-untyped-def]
     ours, theirs = codes[one, TIMES], codes[other, TIMES]
     return ours < theirs or (ours == theirs and one > other)
@@ -286,27 +302,29 @@ def _comes_later(codes, one, other):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sort_few(rows, order, start, end, dim):  # type: ignore[no-untyped-def]
-    """Sort by Shell's method: numpy's sort would serve, but takes the compiler five seconds."""
-    count = end - start
-    for place in range(count):
-        order[place] = start + place
+    """Set `order` to the rows by their codes, by Shell's sort of both in one number.
+
+    (numpy's sort would serve, but takes the compiler five seconds.)
+    """
+    total = end - start
+    for place in range(total):
+        order[place] = np.int64(rows[start + place, dim]) << 32 | (start + place)
     gap = 1
-    while gap < count // 3:
+    while gap < total // 3:
         gap = 3 * gap + 1
     while gap > 0:
-        for last in range(gap, count):
-            row, place = order[last], last
-            while place >= gap and (
-                rows[order[place - gap], dim] > rows[row, dim]
-                or (rows[order[place - gap], dim] == rows[row, dim] and order[place - gap] > row)
-            ):
+        for last in range(gap, total):
+            key, place = order[last], last
+            while place >= gap and order[place - gap] > key:
                 order[place] = order[place - gap]
                 place -= gap
-            order[place] = row
+            order[place] = key
         gap //= 3
+    for place in range(total):
+        order[place] &= 0xFFFFFFFF
 
 
-@compiled
+@inlined
 def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[no-untyped-def]
     """Return the score of the best valid boundary and how many rows lie left of it.
 
@@ -351,7 +369,7 @@ def _lowest_of(table, scratch, dim, total, through_ties, limit, only_fits):  # t
     return best, best_left
 
 
-@compiled
+@inlined
 def _is_better(score, left, best, best_left, total):  # type: ignore[no-untyped-def]
     """Tell whether a boundary beats the best so far; of none yet, `best_left` is 0.
 
@@ -362,12 +380,12 @@ def _is_better(score, left, best, best_left, total):  # type: ignore[no-untyped-
     return score == best and best_left > 0 and abs(2 * left - total) < abs(2 * best_left - total)
 
 
-@compiled
+@inlined
 def _is_between(rows, order, dim, left):  # type: ignore[no-untyped-def]
     return rows[order[left - 1], dim] != rows[order[left], dim]
 
 
-@compiled
+@inlined
 def _score(table, scratch, left, total):  # type: ignore[no-untyped-def]
     """Return what a boundary costs, the greatest number there is where a side is too small."""
     units, rest, whole = left, total - left, total
@@ -382,7 +400,7 @@ def _score(table, scratch, left, total):  # type: ignore[no-untyped-def]
     return _weighed(table, left, total, units, rest, whole, one, other)
 
 
-@compiled
+@inlined
 def _weighed(table, left, total, units, rest, whole, one, other):  # type: ignore[no-untyped-def]
     """Return the loss of both sides, and of the rows that they leave over.
 
@@ -394,7 +412,7 @@ def _weighed(table, left, total, units, rest, whole, one, other):  # type: ignor
     return score
 
 
-@compiled
+@inlined
 def _sweep_losses(table, scratch, total, active):  # type: ignore[no-untyped-def]
     """Set the loss of the first rows in order, and of the last, by their number."""
     axes, extent, rows, order = table.axes, scratch.extent, table.rows, scratch.order
@@ -402,7 +420,7 @@ def _sweep_losses(table, scratch, total, active):  # type: ignore[no-untyped-def
     sweep(axes, extent, rows, order, total, _DOWN, scratch.node, active, scratch.right)
 
 
-@compiled
+@inlined
 def _sweep_units(table, scratch, total):  # type: ignore[no-untyped-def]
     """Set the number of persons among the first rows in order, and among the last."""
     columns, persons = len(table.watched.bounds), table.tally.persons
@@ -418,7 +436,7 @@ def _sweep_units(table, scratch, total):  # type: ignore[no-untyped-def]
             scratch.units[side, place] = found
 
 
-@compiled
+@inlined
 def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: ignore[no-untyped-def]
     """Set for every boundary that could win whether both of its sides are diverse."""
     for side in range(2):

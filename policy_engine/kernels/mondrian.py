@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import Constraint
-from policy_engine.kernels.compiled import compiled, is_cached
+from policy_engine.kernels.compiled import compiled, inlined, is_cached
 from policy_engine.kernels.constraint import fresh
 from policy_engine.kernels.cuts import choose_cut
 from policy_engine.kernels.layout import Cutting, People, Table, prepare, scratch
@@ -101,7 +101,7 @@ def _cut_nodes(table, scratch, start, end, floor, leaves):  # type: ignore[no-un
     return found
 
 
-@compiled
+@inlined
 def _reorder(rows, scratch, start, end):  # type: ignore[no-untyped-def]
     for place in range(end - start):
         for column in range(rows.shape[1]):

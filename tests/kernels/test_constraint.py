@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from drawn import ints, peoples
+from drawn import heights, ints, peoples
 from drawn import is_diverse as is_diverse_by_measures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.kernels import constraint as compiled
 from policy_engine.kernels.axis import Axis, Members
-from policy_engine.kernels.bounds import Constraint, Diversity
+from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
 from policy_engine.kernels.layout import Cutting, People, prepare
 
 
@@ -26,6 +26,8 @@ def holds(people, asked, rows):
 
 
 TABLE = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+PARENT = [-1, 0, 0, 1, 1]  # 0 and 1 under node 1, 2 alone
+TREE = Ancestry(*(np.array(part, np.int64) for part in (PARENT, heights(PARENT), [3, 4, 2])))
 
 
 @pytest.mark.parametrize(
@@ -43,11 +45,16 @@ TABLE = [0, 0, 0, 1, 1, 1, 2, 2, 2]
         ({"t": 0.3}, [0, 1, 3, 4], False),
         ({"t": 0.25, "distance": "ordered"}, [0, 1, 3, 4], True),  # (1/6 + 1/3) / 2
         ({"t": 0.24, "distance": "ordered"}, [0, 1, 3, 4], False),
+        ({"t": 1e-300, "distance": "ordered"}, range(9), True),  # no distance at all
+        # a third goes to the other value below node 1, half as far as the third that leaves it
+        ({"t": 0.5, "distance": "hierarchical", "ancestry": TREE}, [0, 1, 2], True),
+        ({"t": 0.49, "distance": "hierarchical", "ancestry": TREE}, [0, 1, 2], False),
         ({"beta": 0.5}, [0, 1, 3, 4], True),  # (1/2 - 1/3) / (1/3)
         ({"beta": 0.4}, [0, 1, 3, 4], False),
         ({"enhanced_beta": 9.0}, [0, 1, 2], False),  # a gain of 2 is above ln 3
         ({"delta": np.log(1.5)}, [0, 1, 3, 4], False),  # is to be below
         ({"delta": 0.41}, [0, 1, 3, 4], True),
+        ({"entropy": 2.0, "alpha": 0.4}, [0, 3], False),
     ],
 )
 def test_a_bound_holds_up_to_where_it_says(bounds, rows, expected):
@@ -59,6 +66,18 @@ def test_the_values_of_one_person_do_not_hide_what_all_have():
     people = People((values,), persons)
     assert holds(people, Diversity(distinct=1), range(6))
     assert not holds(people, Diversity(distinct=2), range(6))
+
+
+def test_a_person_counts_once_for_a_value():
+    values = ints([0, 0, 0, 0, 1])
+    assert holds(People((values,), ints([0, 0, 0, 0, 1])), Diversity(alpha=0.5), range(5))
+    assert not holds(People((values,), ints([0, 1, 2, 3, 4])), Diversity(alpha=0.5), range(5))
+
+
+def test_the_ordered_distance_has_steps_only_between_values_that_occur():
+    people = People((ints([0, 2, 4]),))
+    assert holds(people, Diversity(t=0.5, distance="ordered"), [0])
+    assert not holds(people, Diversity(t=0.49, distance="ordered"), [0])
 
 
 def test_rows_without_a_value_are_not_diverse():
