@@ -51,7 +51,7 @@ class LocalEngine:
         self._progress = progress
         self._taxonomies = taxonomies or {}
         self._key = key
-        self._prepared: tuple[pa.Table, str, Prepared] | None = None
+        self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
         self.suppressed = 0
         self.written: pa.Table = pa.table({})
@@ -80,9 +80,8 @@ class LocalEngine:
         row says nothing about where it stood in the input. Raises DataError where the table
         as a whole cannot hold a bound, or values do not bear what is asked of their column.
         """
-        if step.columns.pseudonymize:
-            check_key(self._key)
-        prepared = self._prepare(table, step)
+        # From here on there are only pseudonyms: the order of rows must not follow the names.
+        table, prepared = self._prepare(table, step)
         check_bearable(prepared, step)
         grouped = form_classes(prepared, step, self._progress)
         self._progress("generalising", 0, prepared.rows)
@@ -113,9 +112,6 @@ class LocalEngine:
         rows = from_numpy(classes.order)
         if name in grouped.cells:
             yield from _generalised(name, grouped, classes, style)
-        elif name in step.columns.pseudonymize:
-            values = pseudonyms(name, table.column(name), check_key(self._key)).take(rows)
-            yield pa.field(name, values.type), values
         elif name in step.columns.redact:
             values = redacted(len(rows))
             yield pa.field(name, values.type), values
@@ -161,13 +157,25 @@ class LocalEngine:
             self._output = tables.as_typed(self.written)
         return self._output
 
-    def _prepare(self, table: pa.Table, step: Anonymize) -> Prepared:
-        """Return the table prepared; once for all runs on it that differ in bounds alone."""
+    def _prepare(self, table: pa.Table, step: Anonymize) -> tuple[pa.Table, Prepared]:
+        """Return the table with its pseudonyms, and it prepared.
+
+        Once for all runs on it that differ in bounds alone.
+        """
         asked, last = step.columns.model_dump_json(), self._prepared
         if last is None or last[0] is not table or last[1] != asked:
             self._progress("encoding", 0, table.num_rows)
-            self._prepared = last = table, asked, prepare(table, step, self._taxonomies)
-        return last[2]
+            hidden = self._pseudonymised(table, step)
+            prepared = prepare(hidden, step, self._taxonomies)
+            self._prepared = last = table, asked, hidden, prepared
+        return last[2], last[3]
+
+    def _pseudonymised(self, table: pa.Table, step: Anonymize) -> pa.Table:
+        for name in step.columns.pseudonymize:
+            values = pseudonyms(name, table.column(name), check_key(self._key))
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, pa.field(name, values.type), values)
+        return table
 
     def _persons_of(self, table: pa.Table, step: Anonymize) -> NDArray[np.int64] | None:
         if not step.columns.privacy_unit:

@@ -145,3 +145,11 @@ def test_redacted_values_leave_no_trace(tmp_path):
     outputs = [(tmp_path / name / "anonPeople.csv").read_bytes() for name in ("out", "again")]
     assert outputs[0] == outputs[1]
     assert b"Ann" not in outputs[0]
+
+
+def test_the_order_of_rows_follows_the_pseudonyms_and_not_the_names():
+    names = [f"name {number:03}" for number in range(40)]
+    table = {"name": names, "age": [30] * 40}
+    shown = applied(table, key=KEY, **NAMED).table["name"].to_pylist()
+    assert shown == sorted(map(hmac_of, names))
+    assert shown != [hmac_of(name) for name in names]
