@@ -24,6 +24,7 @@ from policy_engine.errors import (
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.release import Release
+from policy_engine.writing import write_whole
 
 Setting = Mapping[str, float]
 """Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
@@ -169,12 +170,7 @@ def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
         message = "There is nothing to draw: the table cannot be released at any of the settings."
         raise OutputError.of("O002", message)
     axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
-    drawn = line_chart(lines, (axis, "global certainty penalty"), kind)
-    try:
-        path.write_bytes(drawn)
-    except OSError as error:
-        message = f"The picture cannot be written: {error.strerror or error}."
-        raise OutputError.of("O002", message, source=str(path)) from None
+    write_whole(path, line_chart(lines, (axis, "global certainty penalty"), kind))
 
 
 def trade_off(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:

@@ -18,7 +18,6 @@ _ROOT = "*"
 _SEPARATOR = ";"
 _MOST_LEVELS = 4
 _RARE = ((0.05, "(rare)"), (0.25, "(less frequent)"))
-_QUOTED = 3
 
 _NUMBER = re.compile(
     r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?", re.ASCII
@@ -91,10 +90,9 @@ def _check(counts: Mapping[str, int], name: str, kind: Kind) -> None:
     fits, wanted = _FITS[kind]
     odd = [value for value in counts if not fits(value)]
     if odd:
-        others = f" and {len(odd) - _QUOTED:,} more" if len(odd) > _QUOTED else ""
         message = (
             f"The column {name!r} cannot be generalised by {kind}, which is for {wanted}. "
-            f"It holds {', '.join(map(repr, odd[:_QUOTED]))}{others}."
+            f"Of its {len(counts):,} values, {len(odd):,} are none of these."
         )
         raise DataError.of("T011", message)
     if kind == "prefix" and max(map(len, counts)) < 2:

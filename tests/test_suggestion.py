@@ -143,9 +143,9 @@ def test_a_kind_can_be_forced():
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("quantiles", "for numbers. It holds 'b c'."),
-        ("calendar", "for dates and timestamps (ISO 8601). It holds '10', '11', '12' and 2 more."),
-        ("prefix", "for codes of letters, digits and . - /. It holds 'b c'."),
+        ("quantiles", "for numbers. Of its 5 values, 1 are none of these."),
+        ("calendar", "for dates and timestamps (ISO 8601). Of its 5 values, 5 are none of these."),
+        ("prefix", "for codes of letters, digits and . - /. Of its 5 values, 1 are none of these."),
     ],
 )
 def test_a_kind_that_does_not_fit_is_refused(kind, message):

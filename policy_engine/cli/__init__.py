@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from policy_engine import terms
-from policy_engine.cli.answers import plain, print_json, progress_bar, summary, write_text
+from policy_engine.cli.answers import plain, print_json, progress_bar, summary
 from policy_engine.cli.options import (
     Cells,
     ContextOption,
@@ -29,6 +29,7 @@ from policy_engine.cli.options import (
     unanswered,
 )
 from policy_engine.errors import PlanError, PolicyEngineError, PolicyError, Problem, locate
+from policy_engine.writing import write_whole
 
 app = typer.Typer(
     help="One policy from text to a verified, anonymised release and the decisions about it.",
@@ -242,7 +243,7 @@ def compare(
             from policy_engine.report import write_report  # noqa: PLC0415
 
             progress("drawing", 0, 0)
-            write_report(found, report)
+            write_report(found, report, original, release)
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
@@ -351,7 +352,7 @@ def suggest(
     if output is None:
         typer.echo(found.to_csv(), nl=False)
     else:
-        write_text(output, found.to_csv())
+        write_whole(output, found.to_csv(), table)
     typer.echo(f"{found.kind}: {found.reason}", err=True)
 
 
@@ -394,7 +395,7 @@ def sample(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        write_text(output, text)
+        write_whole(output, text)
 
 
 @app.callback(invoke_without_command=True)

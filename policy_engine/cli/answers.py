@@ -4,12 +4,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from policy_engine.errors import OutputError, Problem
+from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
     from policy_engine.api import VerifiedRelease
@@ -75,13 +74,3 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
         for task in tasks.values():
             bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text to a file. Raises OutputError (O002) where it cannot be written."""
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise OutputError.of(
-            "O002", f"The file cannot be written: {error.strerror}.", source=str(path)
-        ) from None

@@ -22,23 +22,18 @@ from policy_engine.comparison import (
     QueryErrors,
     Side,
 )
-from policy_engine.errors import OutputError
+from policy_engine.writing import write_whole
 
 _MOST_PAIRS = 30
 
 
-def write_report(comparison: Comparison, path: Path) -> None:
-    """Write a comparison as one HTML page, over what is there.
+def write_report(comparison: Comparison, path: Path, *inputs: Path) -> None:
+    """Write a comparison as one HTML page, over what is there, unless that is an input.
 
-    Raises OutputError (O002) where the file cannot be written, DataError (C011) without
-    matplotlib.
+    Raises OutputError where the file cannot be written (O002) or is one of the `inputs` (O001),
+    DataError (C011) without matplotlib.
     """
-    page = report_page(comparison)
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        message = f"The report cannot be written: {error.strerror or error}."
-        raise OutputError.of("O002", message, source=str(path)) from None
+    write_whole(path, report_page(comparison), *inputs)
 
 
 def _penalty(value: float | None) -> str:
@@ -81,6 +76,7 @@ def _header(found: Comparison) -> Iterator[str]:
     yield "<h1>What the release is still good for</h1>"
     yield f"<p>{escape(found.release.name)} against {escape(found.original.name)}, the original."
     yield f" Asked for: {escape('; '.join(found.methods))}.</p>"
+    yield "<p>For the owner of the original alone: this page shows how often its values occur.</p>"
     if found.is_certified_input is False:
         yield '<p class="warning">The certificate names another input: this original is not the '
         yield "table that the release was made from, or not in the same file.</p>"
