@@ -1,19 +1,10 @@
 """Basic beta-likeness: no value becomes much more likely than it was."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Bound, Method
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from policy_engine.columns import Sensitive
-    from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+from policy_engine.methods.method import Guarantee, Method
 
 
 class BetaLikeness(Method):
@@ -24,24 +15,6 @@ class BetaLikeness(Method):
     """
 
     notation: ClassVar[str] = "beta-likeness"
+    guarantee: ClassVar[Guarantee] = Guarantee("beta", "beta", "at most", "beta", "beta")
 
     beta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
-
-    def bound(self, column: "Sensitive") -> Bound:
-        """Return beta."""
-        return Bound("beta", column.name, self.beta, "at most")
-
-    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
-        """Return beta for the partitioner."""
-        return {"beta": self.beta}
-
-    def figures(
-        self,
-        histogram: "Histogram",
-        column: "Sensitive",  # noqa: ARG002
-        ancestry: "Ancestry | None",  # noqa: ARG002
-    ) -> "NDArray[np.float64]":
-        """Return the greatest gain (p - q) / q of every class, (classes,)."""
-        from policy_engine.kernels import diversity  # noqa: PLC0415 (imports numpy)
-
-        return diversity.beta(histogram)

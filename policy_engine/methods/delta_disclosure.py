@@ -1,19 +1,10 @@
 """delta-disclosure privacy: no value becomes much more, or much less, likely."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Bound, Method
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from policy_engine.columns import Sensitive
-    from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+from policy_engine.methods.method import Guarantee, Method
 
 
 class DeltaDisclosure(Method):
@@ -24,25 +15,7 @@ class DeltaDisclosure(Method):
     """
 
     notation: ClassVar[str] = "delta-disclosure"
+    guarantee: ClassVar[Guarantee] = Guarantee("delta", "delta", "below", "delta", "delta")
     is_kept_by_union: ClassVar[bool] = False
 
     delta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
-
-    def bound(self, column: "Sensitive") -> Bound:
-        """Return delta."""
-        return Bound("delta", column.name, self.delta, "below")
-
-    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
-        """Return delta for the partitioner."""
-        return {"delta": self.delta}
-
-    def figures(
-        self,
-        histogram: "Histogram",
-        column: "Sensitive",  # noqa: ARG002
-        ancestry: "Ancestry | None",  # noqa: ARG002
-    ) -> "NDArray[np.float64]":
-        """Return the greatest |ln(p / q)| of every class, (classes,)."""
-        from policy_engine.kernels import diversity  # noqa: PLC0415 (imports numpy)
-
-        return diversity.delta(histogram)

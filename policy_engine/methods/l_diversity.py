@@ -1,19 +1,11 @@
 """Distinct l-diversity: no class gives a sensitive value away."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Bound, Finding, Method
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from policy_engine.columns import Sensitive
-    from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+from policy_engine.methods.method import Finding, Guarantee, Method
 
 
 class LDiversity(Method):
@@ -24,6 +16,7 @@ class LDiversity(Method):
     """
 
     notation: ClassVar[str] = "l-diversity"
+    guarantee: ClassVar[Guarantee] = Guarantee("l", "l", "at least", "distinct", "distinct")
 
     l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
 
@@ -34,22 +27,3 @@ class LDiversity(Method):
         if isinstance(k, int) and isinstance(l, int) and l > k >= 2:
             message = f"l is {l}, above k, which is {k}. A class of k rows holds at most k values."
             yield Finding("M003", "l", message)
-
-    def bound(self, column: "Sensitive") -> Bound:
-        """Return l."""
-        return Bound("l", column.name, self.l)
-
-    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
-        """Return l for the partitioner."""
-        return {"distinct": self.l}
-
-    def figures(
-        self,
-        histogram: "Histogram",
-        column: "Sensitive",  # noqa: ARG002
-        ancestry: "Ancestry | None",  # noqa: ARG002
-    ) -> "NDArray[np.int64]":
-        """Return the distinct values of every class, (classes,)."""
-        from policy_engine.kernels import diversity  # noqa: PLC0415 (imports numpy)
-
-        return diversity.distinct(histogram)

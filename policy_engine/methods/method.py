@@ -76,6 +76,20 @@ class Bound(NamedTuple):
         return int(figures.argmin() if self.sense == "at least" else figures.argmax())
 
 
+class Guarantee(NamedTuple):
+    """What a model says of the values in every class.
+
+    The bound `name` is that its `parameter` is kept in the `sense` given; `field` is what
+    `Diversity` calls it, and `measure` the function of `kernels.diversity` that measures it.
+    """
+
+    name: str
+    parameter: str
+    sense: Sense
+    field: str
+    measure: str
+
+
 class Measurement(BaseModel):
     """What was measured of one bound: the value asked for and the value achieved.
 
@@ -116,6 +130,7 @@ class Method(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     notation: ClassVar[str]
+    guarantee: ClassVar[Guarantee]
     is_about_values: ClassVar[bool] = True
     is_kept_by_union: ClassVar[bool] = True
     """Whether two classes that hold the bound hold it as one, the table being the same."""
@@ -129,17 +144,24 @@ class Method(BaseModel):
 
     def bound(self, column: "Sensitive") -> Bound:
         """Return what the model guarantees of a sensitive column."""
-        raise NotImplementedError
+        told = self.guarantee
+        return Bound(told.name, column.name, getattr(self, told.parameter), told.sense)
 
-    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:
+    def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
         """Return the same for the partitioner: fields of `Diversity`."""
-        raise NotImplementedError
+        return {self.guarantee.field: getattr(self, self.guarantee.parameter)}
 
     def figures(
-        self, histogram: "Histogram", column: "Sensitive", ancestry: "Ancestry | None"
+        self,
+        histogram: "Histogram",
+        column: "Sensitive",  # noqa: ARG002
+        ancestry: "Ancestry | None",  # noqa: ARG002
     ) -> "NDArray[Any]":
         """Return the figure that the bound is about, for every class, (classes,)."""
-        raise NotImplementedError
+        from policy_engine.kernels import diversity  # noqa: PLC0415 (imports numpy)
+
+        figures: NDArray[Any] = getattr(diversity, self.guarantee.measure)(histogram)
+        return figures
 
 
 def merged(parts: list[Mapping[str, Any]]) -> Diversity:

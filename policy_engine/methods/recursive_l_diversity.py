@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Bound, Method
+from policy_engine.methods.method import Guarantee, Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,13 +24,12 @@ class RecursiveLDiversity(Method):
     """
 
     notation: ClassVar[str] = "recursive-l-diversity"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "recursive-c", "c", "below", "recursive", "recursive"
+    )
 
     c: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
     l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
-
-    def bound(self, column: "Sensitive") -> Bound:
-        """Return c."""
-        return Bound("recursive-c", column.name, self.c, "below")
 
     def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
         """Return c for the partitioner."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Bound, Method
+from policy_engine.methods.method import Guarantee, Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,12 +25,9 @@ class TCloseness(Method):
     """
 
     notation: ClassVar[str] = "t-closeness"
+    guarantee: ClassVar[Guarantee] = Guarantee("t", "t", "at most", "t", "variational")
 
     t: Annotated[float, Field(gt=0, le=1, strict=True, allow_inf_nan=False)]
-
-    def bound(self, column: "Sensitive") -> Bound:
-        """Return t."""
-        return Bound("t", column.name, self.t, "at most")
 
     def diversity(self, column: "Sensitive") -> Mapping[str, Any]:
         """Return t and the distance for the partitioner."""
