@@ -113,7 +113,7 @@ def check_listed(name: str, labels: list[str], taxonomy: Taxonomy) -> None:
         raise DataError.of("R007", message, "Add them to the taxonomy's file.")
 
 
-_MOST_LISTED = 20
+_MOST_LISTED = 1_000
 
 
 def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:
