@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.catalog import MEMORY, is_file, is_folder
+from policy_engine import storage
+from policy_engine.catalog import MEMORY
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
 from policy_engine.methods import Measurement
 from policy_engine.plan import Plan
-from policy_engine.policy import read_file
 from policy_engine.policy.text import read_json
 from policy_engine.release import Release
+from policy_engine.storage import Place
 
 if TYPE_CHECKING:
-    from policy_engine.kernels.grouping import Groups
+    from policy_engine.kernels.grouping import Whole
 
 FILE_NAME = "certificate.jsonld"
 
@@ -93,32 +94,31 @@ def certify(release: Release, engine: Engine) -> Certificate:
     """
     plan, asked = release.plan, release.plan.anonymize
     _check_columns(release, engine)
-    groups = engine.group(release.output, asked)
+    measured = engine.measure(release.output, asked)
     return Certificate(
         plan=plan.without_path(),
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         input_digest=release.source.digest if release.source else "",
         rows_in=release.source.rows if release.source else None,
-        rows_out=len(groups.class_of),
+        rows_out=measured.whole.rows,
         rows_suppressed=release.suppressed,
-        measurements=tuple(asked.measure(groups, groups.ancestries)),
-        utility=_utility(groups, asked.k, release.suppressed),
+        measurements=measured.measurements,
+        utility=_utility(measured.whole, asked.k, release.suppressed),
         versions=_versions(),
         time=datetime.now(UTC).replace(microsecond=0),
     )
 
 
-def _utility(groups: "Groups", k: int, suppressed: int) -> Utility:
-    rows = len(groups.class_of)
+def _utility(found: "Whole", k: int, suppressed: int) -> Utility:
     return Utility(
-        classes=groups.count,
-        average_class_size=rows / groups.count,
-        average_class_ratio=rows / groups.count / k,
-        global_certainty_penalty=groups.certainty_penalty(suppressed),
-        discernability=groups.discernability(suppressed),
-        column_losses=groups.column_losses(suppressed),
-        perturbed=tuple(name for name, loss in groups.loss.items() if loss is None),
+        classes=found.classes,
+        average_class_size=found.rows / found.classes,
+        average_class_ratio=found.rows / found.classes / k,
+        global_certainty_penalty=found.certainty_penalty(suppressed),
+        discernability=found.discernability(suppressed),
+        column_losses=found.column_losses(suppressed),
+        perturbed=tuple(name for name, loss in found.losses.items() if loss is None),
     )
 
 
@@ -171,19 +171,22 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     return certificate
 
 
-def load_certificate(path: Path) -> Certificate:
+def load_certificate(path: Place) -> Certificate:
     """Read a certificate from its file, or from the folder that holds it.
 
-    Where the certified output lies beside it, its digest is compared. Raises DataError (C002)
-    without a file, CertificateError where it is no certificate (V005) or the output beside it
-    is not the one that was certified (V004).
+    Where the certified output lies beside it, a file or a folder of files, its digest is
+    compared. Raises DataError (C002) without a file, CertificateError where it is no
+    certificate (V005) or the output beside it is not the one that was certified (V004).
     """
-    file = path / FILE_NAME if is_folder(path) else path
-    if not is_file(file):
-        raise DataError.of("C002", f"There is no certificate {str(file)!r}.")
-    certificate = read_certificate(read_file(file), str(file))
-    output = file.parent / certificate.file
-    if certificate.file and output.is_file():
+    place = str(path)
+    with storage.reading(place):
+        file = storage.join(place, FILE_NAME) if storage.is_folder(place) else place
+        if not storage.exists(file):
+            raise DataError.of("C002", f"There is no certificate {file!r}.")
+        certificate = read_certificate(storage.read_bytes(file), file)
+        output = storage.join(storage.parent(file), certificate.file)
+        is_there = certificate.file != "" and storage.exists(output)
+    if is_there:
         check_digest(certificate, Stored.of_file(output))
     return certificate
 

@@ -7,6 +7,7 @@ PolicyEngineError
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
  ├── RequestError       an access request that cannot be understood
+ ├── EngineError        an engine that cannot be started, or that was lost on the way
  └── InternalError      our own bug, never the user's fault
 """
 
@@ -56,6 +57,7 @@ CODES = {
     "C011": "a package that is not installed",
     "C012": "a taxonomy without a file",
     "C013": "a key that is missing or too short",
+    "C014": "files of one table that differ in their columns",
     "T001": "a text that is not a taxonomy in its format",
     "T002": "an empty taxonomy",
     "T003": "a taxonomy that is too large or too deep",
@@ -78,6 +80,13 @@ CODES = {
     "R008": "pseudonyms that link the rows of one person across classes",
     "R009": "no generalisation within the limit on suppression",
     "R010": "a lattice of generalisations too large to search",
+    "R011": "more than one machine of the cluster, or its driver, can hold",
+    "S001": "a package or a program that the engine needs and that is not there",
+    "S002": "a Java that is too old",
+    "S003": "a master that does not answer",
+    "S004": "executors without what their tasks need",
+    "S005": "a job that the cluster gave up",
+    "S006": "an engine that does not have what the plan asks",
     "O001": "an output that exists",
     "O002": "an output that cannot be written",
     "V001": "an equivalence class that breaks a bound",
@@ -175,6 +184,12 @@ class CertificateError(PolicyEngineError):
 
 class RequestError(PolicyEngineError):
     """An access request that cannot be understood."""
+
+    exit_code = 2
+
+
+class EngineError(PolicyEngineError):
+    """An engine that cannot be started, or that was lost on the way."""
 
     exit_code = 2
 

@@ -295,7 +295,10 @@ def reference(table):
 
 def leaves(table, rows):
     sides = cut(table, rows)
-    return [rows] if sides is None else [one for side in sides for one in leaves(table, side)]
+    if sides is None:
+        return [rows]
+    # Equal rows part as they stood at first, whatever cuts led here.
+    return [one for side in sides for one in leaves(table, sorted(side))]
 
 
 def cut(table, rows):

@@ -9,16 +9,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import from_numpy, from_texts
-from policy_engine.engines.encoding import Encoded, ancestry, encode, written_order
+from policy_engine.engines.arrays import from_numpy, from_texts, whole
+from policy_engine.engines.contents import by_content, marks
+from policy_engine.engines.encoding import Encoded, ancestry, encode, written_kind, written_order
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.persons import person_texts
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import Histogram, histogram
-from policy_engine.kernels.grouping import classes_of, distinct, first_rows
+from policy_engine.kernels.grouping import distinct, first_rows
 from policy_engine.kernels.layout import Cutting, People
 from policy_engine.kernels.mondrian import Classes
 from policy_engine.methods import Bound
@@ -30,7 +32,8 @@ _MOST_NODES = 20_000_000
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table with its columns encoded; `kept` are the columns that stay as they are."""
+    """A table with its columns encoded; `kept` are the columns that stay as they are, and
+    `texts` what a row is known by: those, and who it is about."""
 
     rows: int
     quasi: Mapping[str, Generalizer]
@@ -38,6 +41,14 @@ class Prepared:
     kept: Mapping[str, list[NDArray[Any]]]
     ancestries: Mapping[str, Ancestry]
     persons: Codes | None
+    texts: list[pa.ChunkedArray]
+
+    def by_content(self) -> NDArray[np.int64]:
+        """Return the rows in an order that follows from their content alone."""
+        kept = [codes for column in self.kept.values() for codes in column]
+        kept += [] if self.persons is None else [self.persons]
+        quasi = [one.column.codes for one in self.quasi.values()]
+        return by_content(quasi, marks(map(whole, self.texts), self.rows), kept)
 
     def people(self) -> People:
         """Return what no class may give away."""
@@ -96,12 +107,20 @@ def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]
             if one.taxonomy
         },
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
+        texts=[*map(table.column, kept), *_person_texts(table, columns.privacy_unit)],
     )
 
 
 def _persons(table: pa.Table, name: str) -> Codes:
     """Return the number of each row's person; rows that name nobody are of one person."""
     return _encoded(table, name).values() + np.int32(1)
+
+
+def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
+    if name:
+        field, column = table.schema.field(name), whole(table.column(name))
+        kind = written_kind(column, numbers=tables.is_text_of_csv(field))
+        yield pa.chunked_array([person_texts(column, kind)])
 
 
 def _encoded(
@@ -112,29 +131,49 @@ def _encoded(
     return encode(name, table.column(name), numbers=numbers, generalised=generalised)
 
 
-def check_bearable(prepared: Prepared, step: Anonymize) -> None:
+@dataclass(frozen=True)
+class Overview:
+    """What a table holds as a whole: its rows, its persons where they are told apart, and how
+    often each sensitive value occurs, in one class of all rows."""
+
+    rows: int
+    persons: int | None
+    histograms: Mapping[str, Histogram]
+    ancestries: Mapping[str, Ancestry]
+
+
+def overview(prepared: Prepared) -> Overview:
+    """Return what a prepared table holds as a whole."""
+    persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
+    whole = np.zeros(prepared.rows, dtype=np.int64)
+    histograms = {
+        name: histogram(whole, 1, column.values(), persons)
+        for name, column in prepared.sensitive.items()
+    }
+    count = None if persons is None else len(distinct(persons))
+    return Overview(prepared.rows, count, histograms, prepared.ancestries)
+
+
+def check_bearable(table: Overview, step: Anonymize) -> None:
     """Raise DataError with every bound that the table as a whole does not hold.
 
     A class of such a table could not hold it either, or not every class could.
     """
-    problems = list(_too_little(prepared, step))
+    problems = list(_too_little(table, step))
     if problems:
         raise DataError(*problems)
 
 
-def _too_little(prepared: Prepared, step: Anonymize) -> Iterator[Problem]:
-    persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
-    units = prepared.rows if persons is None else len(distinct(persons))
+def _too_little(table: Overview, step: Anonymize) -> Iterator[Problem]:
+    units = table.rows if table.persons is None else table.persons
     if units < step.k:
-        what = "rows" if persons is None else "persons"
+        what = "rows" if table.persons is None else "persons"
         message = f"The table has {units} {what}, fewer than k, which is {step.k}."
         yield Problem("R002", message)
-    whole = np.zeros(prepared.rows, dtype=np.int64)
-    for name, column in prepared.sensitive.items():
-        counts = histogram(whole, 1, column.values(), persons)
+    for name, counts in table.histograms.items():
         for method, one in step.about(name):
             bound = method.bound(one)
-            [figure] = method.figures(counts, one, prepared.ancestries.get(name)).tolist()
+            [figure] = method.figures(counts, one, table.ancestries.get(name)).tolist()
             if not bound.holds(figure):
                 yield _unbearable(bound, figure, counts)
 
@@ -207,7 +246,7 @@ def _mondrian(prepared: Prepared, step: Anonymize, axes: list[Axis], progress: P
     people, rows = prepared.people(), prepared.rows
     constraint, options = step.constraint(prepared.ancestries), step.recoding
     cutting = Cutting(options.score, options.partitioning == "relaxed")
-    given = _by_content(prepared) if cutting.is_relaxed or options.polish else None
+    given = prepared.by_content() if cutting.is_relaxed or options.polish else None
     axes = axes if given is None else [_taken(axis, given) for axis in axes]
     people = people if given is None else _people_taken(people, given)
     if mondrian.needs_compiling():
@@ -226,19 +265,6 @@ def _in_order(classes: Classes) -> Classes:
     """Order the rows of each class by their numbers."""
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
     return Classes(classes.order[np.lexsort((classes.order, leaf))], classes.starts)
-
-
-def _by_content(prepared: Prepared) -> NDArray[np.int64]:
-    """Return the rows in an order that follows from their content: equal quasi-identifiers
-    together, and those among themselves in no order that means anything."""
-    kept = [codes.astype(np.int64) for column in prepared.kept.values() for codes in column]
-    kept += [] if prepared.persons is None else [prepared.persons.astype(np.int64)]
-    mixed = np.zeros(prepared.rows, dtype=np.uint64)
-    for codes in kept:
-        mixed = (mixed ^ codes.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    tuples, _ = classes_of([one.column.codes for one in prepared.quasi.values()])
-    return np.lexsort((*kept, mixed, tuples))
 
 
 def _taken(axis: Axis, rows: NDArray[np.int64]) -> Axis:

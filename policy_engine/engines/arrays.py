@@ -36,6 +36,13 @@ def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -
     return pa.Array.from_buffers(kind, len(values), buffers)
 
 
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece, with one dictionary if any."""
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
+
+
 def from_texts(texts: Sequence[str]) -> pa.Array:
     """Return texts as an Arrow array of strings."""
     encoded = [text.encode() for text in texts]

@@ -1,8 +1,10 @@
 """Columns to ordered integer codes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine import cells
-from policy_engine.engines.arrays import from_numpy, to_numpy
+from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.errors import DataError, listed
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.taxonomy import Taxonomy
@@ -47,6 +49,15 @@ class Encoded:
     position: NDArray[np.float64]
     is_ordered: bool
     has_missing: bool
+    times: NDArray[np.int64] | None = None
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how often each code occurs in the table, (m,)."""
+        if self.times is None:
+            return np.bincount(self.codes, minlength=len(self.labels)).astype(np.int64)
+        counts = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(counts, self.codes, self.times)
+        return counts
 
     def values(self) -> NDArray[np.int32]:
         """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
@@ -132,8 +143,15 @@ def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(kind) and _digits(texts) > _EXACT_DIGITS:
         texts, kind = values, pa.string()
     if pa.types.is_time(kind):
-        return pa.chunked_array([_times(texts).take(indices)])
+        return pa.chunked_array([times_of_day(texts).take(indices)])
     return pa.chunked_array([texts.cast(kind).take(indices)])
+
+
+def written_kind(column: pa.Array, *, numbers: bool) -> pa.DataType | None:
+    """Return the type that all texts of a column are written in, None where it has its own."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary
+    return kind_of(Texts(column.drop_null()), numbers=numbers) if is_text(column.type) else None
 
 
 def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
@@ -151,9 +169,7 @@ def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]
             column = column.dictionary_encode()
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             raise _unusable(name, kind) from None
-    encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = pa.concat_arrays(encoded.chunks)
+    encoded = whole(column)
     used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
     used[to_numpy(encoded.indices.drop_null())] = True
     used &= to_numpy(encoded.dictionary.is_valid())
@@ -198,7 +214,9 @@ def _keys(
     if pa.types.is_temporal(kind):
         _check_calendar(name, labels)
         exact = (
-            _times(values) if is_text(values.type) and pa.types.is_time(kind) else values.cast(kind)
+            times_of_day(values)
+            if is_text(values.type) and pa.types.is_time(kind)
+            else values.cast(kind)
         )
         return to_numpy(exact.cast(_same_width(kind)).cast(pa.int64())), labels, True
     return to_numpy(values.cast(kind)), labels, True
@@ -211,27 +229,129 @@ def _infinite(name: str) -> DataError:
 
 def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.DataType]:
     """Return the texts as they are to be read, and the type that all of them are written in."""
-    trimmed = pc.utf8_trim_whitespace(texts)
-    if len(texts) == 0:
-        return texts, pa.string()
-    if numbers and _all_match(trimmed, _INTEGER) and pc.max(pc.binary_length(trimmed)).as_py() < 19:
-        return trimmed, pa.int64()
-    is_nan = pc.match_substring_regex(trimmed, "^[nN][aA][nN]$")
-    figures = trimmed.filter(pc.invert(is_nan))
-    some_nan = len(figures) < len(trimmed) and _digits(figures) <= _EXACT_DIGITS
-    if numbers and _all_match(figures if some_nan else trimmed, _NUMBER):
-        return trimmed, pa.float64()
-    if _all_match(trimmed, _TIME):
-        return trimmed, pa.time64("ns")
-    zone = "UTC" if pc.any(pc.match_substring_regex(trimmed, _ZONED)).as_py() else None
-    for pattern, kind in (
-        (_DATE, pa.date32()),
-        (_STAMP, pa.timestamp("ns", zone)),
-        (_STAMP, pa.timestamp("us", zone)),  # the years that nanoseconds do not reach
-    ):
-        if _all_match(trimmed, pattern) and _can_cast(trimmed, kind):
-            return trimmed, kind
-    return texts, pa.string()
+    kind = kind_of(Texts(texts), numbers=numbers)
+    return (texts if is_text(kind) else pc.utf8_trim_whitespace(texts)), kind
+
+
+class Writing(NamedTuple):
+    """How texts are written; what two lots of texts are tells what they are together.
+
+    Whether there are any; the most digits of those that are not `nan`, and whether some are;
+    whether all are integers, numbers but for `nan`, times of day; whether some name a zone;
+    and which of `STAMPS` all can be read as.
+    """
+
+    some: bool = False
+    digits: int = 0
+    some_nan: bool = False
+    integers: bool = True
+    figures: bool = True
+    times: bool = True
+    zoned: bool = False
+    stamps: tuple[bool, ...] = (True,) * 5
+
+    def joined(self, other: "Writing") -> "Writing":
+        """Return how both lots of texts are written."""
+        return Writing(
+            self.some or other.some,
+            max(self.digits, other.digits),
+            self.some_nan or other.some_nan,
+            self.integers and other.integers,
+            self.figures and other.figures,
+            self.times and other.times,
+            self.zoned or other.zoned,
+            tuple(map(bool.__and__, self.stamps, other.stamps)),
+        )
+
+
+_STAMPS = (
+    (_DATE, pa.date32(), False),
+    (_STAMP, pa.timestamp("ns"), False),
+    (_STAMP, pa.timestamp("ns", "UTC"), True),
+    # The years that nanoseconds do not reach.
+    (_STAMP, pa.timestamp("us"), False),
+    (_STAMP, pa.timestamp("us", "UTC"), True),
+)
+
+
+class Texts:
+    """How texts are written, found out as far as one asks."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        self._texts = pc.utf8_trim_whitespace(texts)
+
+    @property
+    def some(self) -> bool:
+        """Whether there is a text."""
+        return len(self._texts) > 0
+
+    @cached_property
+    def _figures(self) -> pa.Array:
+        is_nan = pc.match_substring_regex(self._texts, "^[nN][aA][nN]$")
+        return self._texts.filter(pc.invert(is_nan))
+
+    @cached_property
+    def digits(self) -> int:
+        """The most digits of a text other than `nan`."""
+        return _digits(self._figures)
+
+    @property
+    def some_nan(self) -> bool:
+        """Whether a text is `nan`."""
+        return len(self._figures) < len(self._texts)
+
+    @property
+    def integers(self) -> bool:
+        """Whether all texts are integers of 64 bits."""
+        return (
+            _all_match(self._texts, _INTEGER)
+            and (pc.max(pc.binary_length(self._texts)).as_py() or 0) < 19
+        )
+
+    @property
+    def figures(self) -> bool:
+        """Whether all texts other than `nan` are numbers."""
+        return _all_match(self._figures, _NUMBER)
+
+    @property
+    def times(self) -> bool:
+        """Whether all texts are times of day."""
+        return _all_match(self._texts, _TIME)
+
+    @property
+    def zoned(self) -> bool:
+        """Whether a text names its zone."""
+        return pc.any(pc.match_substring_regex(self._texts, _ZONED)).as_py() is True
+
+    @cached_property
+    def stamps(self) -> Sequence[bool]:
+        """Which of the kinds of dates and times all texts can be read as."""
+        is_date, is_stamp = (_all_match(self._texts, one) for one in (_DATE, _STAMP))
+        return [
+            (is_date if pattern == _DATE else is_stamp) and _can_cast(self._texts, kind)
+            for pattern, kind, _ in _STAMPS
+        ]
+
+    def told(self) -> Writing:
+        """Return all of it."""
+        return Writing(*(getattr(self, name) for name in Writing._fields[:-1]), tuple(self.stamps))
+
+
+def kind_of(texts: Texts | Writing, *, numbers: bool = True) -> pa.DataType:
+    """Return the type that texts are written in, with `numbers` numbers too."""
+    if not texts.some:
+        return pa.string()
+    if numbers and texts.integers:
+        return pa.int64()
+    if numbers and texts.figures and (not texts.some_nan or texts.digits <= _EXACT_DIGITS):
+        return pa.float64()
+    if texts.times:
+        return pa.time64("ns")
+    if any(texts.stamps):
+        for (_, kind, zoned), fits in zip(_STAMPS, texts.stamps, strict=True):
+            if fits and (pa.types.is_date(kind) or zoned == texts.zoned):
+                return kind
+    return pa.string()
 
 
 def _can_cast(texts: pa.Array, kind: pa.DataType) -> bool:
@@ -243,7 +363,7 @@ def _can_cast(texts: pa.Array, kind: pa.DataType) -> bool:
 
 
 def _all_match(texts: pa.Array, pattern: str) -> bool:
-    return pc.all(pc.match_substring_regex(texts, pattern)).as_py() is True
+    return not len(texts) or pc.all(pc.match_substring_regex(texts, pattern)).as_py() is True
 
 
 def _digits(texts: pa.Array) -> int:
@@ -252,7 +372,7 @@ def _digits(texts: pa.Array) -> int:
     return int(pc.max(pc.binary_length(digits)).as_py() or 0)
 
 
-def _times(texts: pa.Array) -> pa.Array:
+def times_of_day(texts: pa.Array) -> pa.Array:
     """Return times of day, which Arrow does not read itself."""
     with_seconds = pc.replace_substring_regex(texts, "^([0-9]{2}:[0-9]{2})$", r"\1:00")
     stamps = pc.replace_substring_regex(with_seconds, "^", "1970-01-01 ")

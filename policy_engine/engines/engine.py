@@ -1,16 +1,16 @@
 """What every engine can do, and how it tells of its progress."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from policy_engine.errors import DataError
+from policy_engine.methods import Measurement
 from policy_engine.plan import Anonymize, Publish, Read
+from policy_engine.storage import Place, digest, reading
 
 if TYPE_CHECKING:
-    from policy_engine.kernels.grouping import Groups
+    from policy_engine.kernels.grouping import Whole
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
@@ -22,22 +22,26 @@ def silent(_stage: str, _done: int, _total: int) -> None:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table where it lies: its location, the sha-256 of its bytes, its rows."""
+    """A table where it lies: its location, its sha-256 (`storage.digest`), its rows."""
 
     location: str
     digest: str
     rows: int = 0
 
     @classmethod
-    def of_file(cls, path: Path, rows: int = 0) -> "Stored":
-        """Return a file as it lies; DataError (C003) where it cannot be read."""
-        try:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            message = f"The file cannot be read: {error.strerror}."
-            raise DataError.of("C003", message, source=str(path)) from None
-        return cls(str(path), digest, rows)
+    def of_file(cls, path: Place, rows: int = 0) -> "Stored":
+        """Return a file, or a folder of files, as it lies; DataError (C003) where it cannot be
+        read."""
+        with reading(path):
+            return cls(str(path), digest(path), rows)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured on a table: of every bound, and of its classes together."""
+
+    measurements: tuple[Measurement, ...]
+    whole: "Whole"
 
 
 class Engine(Protocol):
@@ -63,6 +67,6 @@ class Engine(Protocol):
         """Return the names of a stored table's columns."""
         ...
 
-    def group(self, stored: Stored, step: Anonymize) -> "Groups":
-        """Read a stored table again and group its rows by their quasi-identifiers."""
+    def measure(self, stored: Stored, step: Anonymize) -> "Measured":
+        """Read a stored table again, form its classes and measure every bound on them."""
         ...

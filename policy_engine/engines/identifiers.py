@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import from_numpy, from_texts
+from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.encoding import encode
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.grouping import Groups, distinct
@@ -39,13 +39,12 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         message = f"The column {name!r} is of type {column.type}, which has no text to be hidden."
         raise DataError.of("C009", message) from None
-    texts = pc.dictionary_encode(column).unify_dictionaries().combine_chunks()
-    whole = pa.concat_arrays(texts.chunks) if isinstance(texts, pa.ChunkedArray) else texts
+    texts = whole(pc.dictionary_encode(column))
     values = [
         hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
-        for value in whole.dictionary.to_pylist()
+        for value in texts.dictionary.to_pylist()
     ]
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(whole.indices, from_texts(values))])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(texts.indices, from_texts(values))])
 
 
 def redacted(rows: int) -> pa.ChunkedArray:

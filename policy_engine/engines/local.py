@@ -16,11 +16,12 @@ from policy_engine.engines.anonymizing import (
     cell_array,
     check_bearable,
     form_classes,
+    overview,
     prepare,
     sorted_within,
 )
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.engine import Progress, Stored, silent
+from policy_engine.engines.engine import Measured, Progress, Stored, silent
 from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.engines.identifiers import check_key, check_unlinked, pseudonyms, redacted
 from policy_engine.engines.reading_back import HIGH, LOW, groups
@@ -82,7 +83,7 @@ class LocalEngine:
         """
         # From here on there are only pseudonyms: the order of rows must not follow the names.
         table, prepared = self._prepare(table, step)
-        check_bearable(prepared, step)
+        check_bearable(overview(prepared), step)
         grouped = form_classes(prepared, step, self._progress)
         self._progress("generalising", 0, prepared.rows)
         classes = sorted_within(prepared, grouped.classes)
@@ -133,6 +134,11 @@ class LocalEngine:
             return tuple(self.written.column_names)
         [dataset] = make_catalog({"": stored.location}).datasets
         return dataset.columns
+
+    def measure(self, stored: Stored, step: Anonymize) -> Measured:
+        """Read a stored table again and measure it; errors as of `group`."""
+        found = self.group(stored, step)
+        return Measured(tuple(step.measure(found, found.ancestries)), found.whole())
 
     def group(self, stored: Stored, step: Anonymize) -> Groups:
         """Read a stored table again and group its rows.

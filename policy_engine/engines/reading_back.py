@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine import cells
-from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy
+from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.engines.generalizations import losses
 from policy_engine.errors import CertificateError
@@ -92,10 +92,8 @@ def _texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             message = f"The column {name!r} is of type {column.type}, which holds no cells."
             raise CertificateError.of("V002", message) from None
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    texts = whole.dictionary.cast(pa.string()).to_pylist()
-    rows = to_numpy(whole.indices, missing=len(texts))
-    missing = [None] if whole.null_count else []
+    encoded = whole(column)
+    texts = encoded.dictionary.cast(pa.string()).to_pylist()
+    rows = to_numpy(encoded.indices, missing=len(texts))
+    missing = [None] if encoded.null_count else []
     return rows.astype(np.int32), [*texts, *missing]

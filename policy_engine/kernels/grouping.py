@@ -1,7 +1,8 @@
 """Equivalence classes read off a table, by code that shares nothing with Mondrian's."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ class Groups:
     by column, -1 for missing, and `ancestries` the taxonomies of those that have one. `loss`
     holds by quasi-identifier the normalised certainty penalty of every class's cell, (count,),
     from 0 to 1, None where it cannot be read off the cells. `persons` (rows,) numbers the
-    persons from 0; without it, every row is a person of its own.
+    persons from 0; without it, every row is a person of its own. `overall` counts the sensitive
+    values of the whole table by column, where these classes are only a part of it.
     """
 
     class_of: NDArray[np.int64]
@@ -27,6 +29,7 @@ class Groups:
     loss: Mapping[str, NDArray[np.float64] | None]
     ancestries: Mapping[str, Ancestry] = field(default_factory=dict)
     persons: NDArray[np.int64] | None = None
+    overall: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     _histograms: dict[str, Histogram] = field(default_factory=dict, repr=False)
 
     def sizes(self) -> NDArray[np.int64]:
@@ -44,26 +47,49 @@ class Groups:
         """Return how often each value of a sensitive column occurs in each class."""
         if column not in self._histograms:
             codes = self.sensitive[column]
-            self._histograms[column] = histogram(self.class_of, self.count, codes, self.persons)
+            found = histogram(self.class_of, self.count, codes, self.persons)
+            overall = self.overall.get(column, found.overall)
+            self._histograms[column] = replace(found, overall=overall)
         return self._histograms[column]
+
+    def whole(self) -> "Whole":
+        """Return what the classes come to together."""
+        sizes = self.sizes()
+        losses = {
+            name: None if loss is None else total_loss(loss, sizes)
+            for name, loss in self.loss.items()
+        }
+        return Whole(len(self.class_of), self.count, int((sizes * sizes).sum()), losses)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What the classes of a table come to together.
+
+    `squares` is the sum of the squared class sizes; `losses` holds by quasi-identifier the sum
+    of the cells' normalised certainty penalty over the rows, None where it cannot be read off.
+    """
+
+    rows: int
+    classes: int
+    squares: int
+    losses: Mapping[str, float | None]
 
     def discernability(self, suppressed: int = 0) -> int:
         """Return the sum of the squared class sizes (Bayardo and Agrawal, ICDE 2005).
 
         A row that was suppressed counts as many as the table had.
         """
-        sizes = self.sizes()
-        return int((sizes * sizes).sum()) + suppressed * (len(self.class_of) + suppressed)
+        return self.squares + suppressed * (self.rows + suppressed)
 
     def column_losses(self, suppressed: int = 0) -> dict[str, float]:
         """Return the mean certainty penalty of every column that has one, from 0 to 1.
 
         A row that was suppressed has lost everything.
         """
-        sizes, rows = self.sizes(), len(self.class_of) + suppressed
         return {
-            name: float((loss * sizes).sum() + suppressed) / rows
-            for name, loss in self.loss.items()
+            name: (loss + suppressed) / (self.rows + suppressed)
+            for name, loss in self.losses.items()
             if loss is not None
         }
 
@@ -76,6 +102,18 @@ class Groups:
         """
         losses = self.column_losses(suppressed).values()
         return sum(losses) / len(losses) if losses else None
+
+
+def total_loss(loss: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
+    """Return the sum of losses, each over a number of rows.
+
+    It is the same to the last bit however the rows are told apart: by classes or by cells, in
+    one table or in its parts.
+    """
+    losses, place = np.unique(loss, return_inverse=True)
+    totals = np.zeros(len(losses), dtype=np.int64)
+    np.add.at(totals, place, rows)
+    return math.fsum((losses * totals).tolist())
 
 
 def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:

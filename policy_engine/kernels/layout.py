@@ -32,11 +32,14 @@ class People:
     """What no class may give away: the sensitive columns, and whose rows they are.
 
     `sensitive` holds (rows,) codes, -1 for missing, which counts as no value. `persons`
-    (rows,) numbers the persons from 0; without it every row is a person of its own.
+    (rows,) numbers the persons from 0; without it every row is a person of its own. `overall`
+    counts the values of every sensitive column in the whole table, where these rows are only a
+    part of it.
     """
 
     sensitive: tuple[Codes, ...] = ()
     persons: Codes | None = None
+    overall: tuple[NDArray[np.int64], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,7 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
     columns = [*(axis.codes for axis in axes), *people.sensitive]
     person = 0 if persons is None else len(columns)
     columns += [] if persons is None else [persons, *pairs]
-    owned = zip(people.sensitive, pairs or people.sensitive, strict=True)
-    overall = [_overall(codes, pair) for codes, pair in owned]
-    watched, flattened = watch(constraint, overall), flat(axes)
+    watched, flattened = watch(constraint, _overall(people, pairs)), flat(axes)
     table = np.empty((rows, len(columns) + 1), dtype=np.int32)
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
         table[:, place] = codes
@@ -126,7 +127,15 @@ def _pairs(codes: Codes, persons: Codes) -> Codes:
     return numbers
 
 
-def _overall(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
+def _overall(people: People, pairs: list[Codes]) -> list[NDArray[np.int64]]:
+    """Return how often the values of every sensitive column occur in the whole table."""
+    if people.overall is not None:
+        return list(people.overall)
+    owned = zip(people.sensitive, pairs or people.sensitive, strict=True)
+    return [_times(codes, pair) for codes, pair in owned]
+
+
+def _times(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
     """Count the values, each once for every person who has it."""
     if pairs is not codes:
         _, first = np.unique(pairs, return_index=True)

@@ -39,20 +39,22 @@ def partition(
     constraint: Constraint,
     cutting: Cutting,
     on_settled: Callable[[int], object] = int,
+    workers: int = os.cpu_count() or 1,
 ) -> Classes:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 
     A relaxed partition takes equal rows in the order given: the caller gives them in an order
     that follows from their content. `on_settled` is told now and then how many rows have found
     their class. The table as a whole must satisfy the constraint; the caller checks it, since
-    only he can say what is wrong.
+    only he can say what is wrong. Large tables are shared among so many `workers`.
     """
     table = prepare(axes, people, constraint, cutting)
-    rows, workers = len(table.rows), os.cpu_count() or 1
-    floor = rows // (8 * workers) if rows > _WORTH_SHARING else 0
+    rows = len(table.rows)
+    is_shared = rows > _WORTH_SHARING and workers > 1
+    floor = rows // (8 * workers) if is_shared else 0
     parts = _cut(table, 0, rows, floor=floor)
     starts, settled = [parts], rows
-    if rows > _WORTH_SHARING:
+    if is_shared:
         starts, settled = [], 0
         with ThreadPoolExecutor(workers) as pool:
             edges = zip(parts.tolist(), [*parts[1:].tolist(), rows], strict=True)
@@ -91,6 +93,8 @@ def _cut_nodes(table, scratch, start, end, floor, leaves):  # type: ignore[no-un
         start, end = stack[open_nodes, 0], stack[open_nodes, 1]
         left = choose_cut(table, scratch, start, end) if end - start > floor else 0
         if left > 0:
+            if table.is_relaxed:
+                _as_they_stand(scratch, start, end, left)
             _reorder(table.rows, scratch, start, end)
             stack[open_nodes, 0], stack[open_nodes, 1] = start + left, end
             stack[open_nodes + 1, 0], stack[open_nodes + 1, 1] = start, start + left
@@ -99,6 +103,26 @@ def _cut_nodes(table, scratch, start, end, floor, leaves):  # type: ignore[no-un
             leaves[found] = start
             found += 1
     return found
+
+
+@inlined
+def _as_they_stand(scratch, start, end, left):  # type: ignore[no-untyped-def]
+    """Put the rows of each side of a cut in the order in which they stood.
+
+    Which of equal rows go to which side then follows from their first order alone, not from
+    the cuts that led here.
+    """
+    best, is_left = scratch.best, scratch.right
+    for place in range(end - start):
+        is_left[best[place] - start] = place < left
+    first, last = 0, left
+    for row in range(start, end):
+        if is_left[row - start]:
+            best[first] = row
+            first += 1
+        else:
+            best[last] = row
+            last += 1
 
 
 @inlined

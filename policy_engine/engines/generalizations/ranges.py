@@ -62,8 +62,7 @@ class Ranges(Generalizer):
         return list(map(write_range, labels[low], labels[high]))
 
     def _levels(self) -> list[NDArray[np.int32]]:
-        blank, size = int(self.column.has_missing), len(self.column.labels)
-        counts = np.bincount(self.column.codes, minlength=size)[blank:].astype(np.int64)
+        counts = self.column.counts()[int(self.column.has_missing) :]
         middle = 2 * np.cumsum(counts) - counts
         part = (middle << _HALVINGS) // max(2 * int(counts.sum()), 1)
         levels = [np.arange(len(counts), dtype=np.int32)]

@@ -45,7 +45,7 @@ class Sets(Generalizer):
         if order != "frequency":
             return cls(column, name)
         blank = int(column.has_missing)
-        counts = np.bincount(column.codes, minlength=len(column.labels))[blank:]
+        counts = column.counts()[blank:]
         return cls(reordered(column, np.argsort(-counts, kind="stable")), name)
 
     def shape(self) -> Members:

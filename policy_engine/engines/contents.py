@@ -1,0 +1,50 @@
+"""An order of rows that follows from their content, in which nothing stands out."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import to_numpy
+from policy_engine.kernels.grouping import classes_of
+
+
+def marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
+    """Return a number for each row that its texts in these columns make up, (rows,).
+
+    It is the same on any machine, and in whatever table the row stands.
+    """
+    mixed = np.zeros(rows, dtype=np.uint64)
+    for column in columns:
+        is_dictionary = pa.types.is_dictionary(column.type)
+        met = column if is_dictionary else column.dictionary_encode()
+        digests = [_digest(text) for text in met.dictionary.cast(pa.string()).to_pylist()]
+        of_value = np.array([*digests, 0], dtype=np.uint64)
+        mixed = (mixed ^ of_value[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _digest(text: str | None) -> int:
+    if text is None:
+        return 0
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def by_content(
+    quasi: Sequence[NDArray[np.int32]],
+    mark: NDArray[np.uint64],
+    kept: Sequence[NDArray[np.integer]],
+) -> NDArray[np.int64]:
+    """Return the rows in an order that follows from their content: equal quasi-identifiers
+    together, and those among themselves in no order that means anything.
+
+    `kept` are ranks that tell rows with one mark apart.
+    """
+    tuples, _ = classes_of(quasi)
+    return np.lexsort((*kept, mark, tuples))
