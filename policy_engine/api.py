@@ -1,6 +1,5 @@
 """The five verbs, from the text of a policy to an answer."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -8,14 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
+from policy_engine import storage
 from policy_engine.catalog import (
+    SPARK_FORMATS,
     Catalog,
     find_taxonomies,
-    is_file,
-    is_folder,
     make_catalog,
     missing_columns,
-    unreadable,
+    with_ending,
 )
 from policy_engine.certificate import (
     FILE_NAME,
@@ -27,13 +26,15 @@ from policy_engine.certificate import (
     read_certificate,
 )
 from policy_engine.decision import Decision, Request, decide, read_request
-from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.engine import Engine, Progress, silent
 from policy_engine.errors import CertificateError, DataError, OutputError, PlanError
-from policy_engine.plan import CellStyle, Plan, make_plan
-from policy_engine.policy import Hierarchy, Policy, Source, load_policy, read_file
+from policy_engine.launch import Launcher, launched
+from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
+from policy_engine.policy import Hierarchy, Policy, Source, load_policy
 from policy_engine.publication import Publication, destination
-from policy_engine.release import Release, existing_release, run_plan
-from policy_engine.transformation import check_transformation, transformation, transforms
+from policy_engine.release import Release, run_plan
+from policy_engine.storage import Place
+from policy_engine.transformation import check_transformation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.comparison import Comparison
-    from policy_engine.engines.local import LocalEngine
+    from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.exploration import Run
     from policy_engine.suggestion import Suggestion
 
@@ -55,12 +56,15 @@ class VerifiedRelease:
 
     release: Release
     certificate: Certificate
-    path: Path | None
-    _engine: "LocalEngine" = field(repr=False)
+    path: Path | str | None
+    _engine: Engine = field(repr=False)
 
     @property
-    def table(self) -> "pa.Table":
-        """The output: its cells as text, the columns that were kept by their types."""
+    def table(self) -> Any:
+        """The output: its cells as text, the columns that were kept by their types.
+
+        A pyarrow table; of a Spark engine its frame, as long as its session lasts.
+        """
         return self._engine.output()
 
     @property
@@ -71,7 +75,7 @@ class VerifiedRelease:
     def to_pandas(self) -> "pd.DataFrame":
         """Return the output as a pandas frame. Raises DataError (C011) without pandas."""
         _need("pandas")
-        frame: pd.DataFrame = self.table.to_pandas()
+        frame: pd.DataFrame = self._arrow().to_pandas()
         return frame
 
     def to_polars(self) -> "pl.DataFrame":
@@ -79,9 +83,13 @@ class VerifiedRelease:
         _need("polars")
         import polars as pl  # noqa: PLC0415 (only where it is asked for)
 
-        frame = pl.from_arrow(self.table)
+        frame = pl.from_arrow(self._arrow())
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 (a table, never a series)
         return frame
+
+    def _arrow(self) -> "pa.Table":
+        table = self.table
+        return table.toArrow() if self.plan.engine == "spark" else table
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> "VerifiedRelease":
         """Write the output and its certificate, measured again on what was written.
@@ -89,7 +97,7 @@ class VerifiedRelease:
         Returns the release as it now lies. Raises OutputError where the path is taken or not
         writable; nothing is visible then.
         """
-        file = destination(Path(path), self.plan.publish.asset, self.plan.read.format)
+        file = _destination(path, self.plan)
         with Publication(file, overwrite=overwrite) as place:
             stored = self._engine.write(self._engine.written, place.staged)
             written = self.release.model_copy(update={"output": stored})
@@ -114,6 +122,7 @@ def apply_policy(
     taxonomies: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
     cells: CellStyle = "text",
+    engine: "EngineName | SparkEngine" = "local",
 ) -> VerifiedRelease:
     """Anonymise data as a policy asks, prove it on the output, and release it.
 
@@ -121,22 +130,27 @@ def apply_policy(
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
     themselves. `key` makes pseudonyms: bytes, or the path of a file that holds them. With an
     `output`, a file or a folder, the release is written there beside its certificate; else it
-    stays in memory. Raises a PolicyEngineError of the stage that found a problem; then nothing
-    is written.
+    stays in memory. The `engine` is "local", "spark" or a SparkEngine, which takes frames of
+    Spark for tables, and locations wherever Spark reads and writes; its output is a folder of
+    files. Raises a PolicyEngineError of the stage that found a problem; then nothing is written.
     """
     read = load_policy(policy, contexts)
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
-    catalog = _catalog(read, data, taxonomies)
-    plan = make_plan(read, catalog, cells=cells)
-    engine = _engine(catalog, progress, key)
-    if output is None:
-        return _verified(run_plan(plan, engine), engine, None)
-    file = destination(Path(output), plan.publish.asset, plan.read.format)
-    _check_apart(file, catalog)
-    with Publication(file, overwrite=overwrite) as place:
-        return _published(run_plan(plan, engine, place.staged), engine, place)
+    with launched(engine, keep=output is None) as launcher:
+        catalog = launcher.catalog(read, data, taxonomies)
+        plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
+        run = launcher.engine(catalog, progress, key)
+        try:
+            if output is None:
+                return _verified(run_plan(plan, run), run, None)
+            file = _destination(output, plan)
+            _check_apart(file, catalog)
+            with Publication(file, overwrite=overwrite) as place:
+                return _published(run_plan(plan, run, place.staged), run, place)
+        finally:
+            run.close()
 
 
 def plan_policy(
@@ -144,10 +158,15 @@ def plan_policy(
     data: Mapping[str, Any] | None = None,
     contexts: Mapping[str, Any] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
+    engine: "EngineName | SparkEngine" = "local",
 ) -> Plan:
     """Return what would be done; bound to data where there is any."""
     read = load_policy(policy, contexts)
-    return make_plan(read, _catalog(read, data, taxonomies) if data else None)
+    if not data:
+        return make_plan(read, engine="local" if engine == "local" else "spark")
+    with launched(engine) as launcher:
+        catalog = launcher.catalog(read, data, taxonomies)
+        return make_plan(read, catalog, engine=launcher.name)
 
 
 def certify_output(
@@ -157,54 +176,54 @@ def certify_output(
     taxonomies: Mapping[str, Any] | None = None,
     data: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
+    engine: "EngineName | SparkEngine" = "local",
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
     Where a certificate lies beside the output and speaks of it, its digest is compared too.
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with
     `data`, and the `key` where there are pseudonyms, the release is made again and must be the
-    same, byte by byte. Raises CertificateError where the output does not hold what the policy asks.
+    same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
+    CertificateError where the output does not hold what the policy asks.
     """
-    path, read = Path(output), load_policy(policy, contexts)
-    catalog = _catalog(read, data or {}, taxonomies)
-    if is_folder(path):
-        path = _only_output(path)
-    plan = make_plan(read, catalog if data else None)
-    release = existing_release(plan, path)
-    if plan.anonymize.columns.privacy_unit and data:
-        plan = make_plan(read, catalog, cells=_cells_of(path, plan))
-        certificate = _made_again(plan, path, _engine(catalog, silent, key))
-    else:
-        certificate = certify(release, _engine(catalog, silent))
-    check(certificate, str(path))
-    check_digest(certificate, release.output)
-    earlier = _beside(path)
+    read, place = load_policy(policy, contexts), _only_output(_place(output))
+    with launched(engine) as launcher:
+        catalog = launcher.catalog(read, data or {}, taxonomies)
+        stored = launcher.stored(place)
+        cells = _cells_of(launcher, place, make_plan(read, engine=launcher.name))
+        bound = catalog if data else None
+        release = Release(
+            plan=make_plan(read, bound, engine=launcher.name, cells=cells), output=stored
+        )
+        run = launcher.engine(catalog, key=key)
+        is_made = release.plan.anonymize.columns.privacy_unit and data
+        certificate = _made_again(release, run) if is_made else certify(release, run)
+        run.close()
+    check(certificate, str(place))
+    check_digest(certificate, stored)
+    earlier = _beside(place)
     if earlier:
-        check_digest(earlier, release.output)
+        check_digest(earlier, stored)
     return certificate
 
 
-def _cells_of(path: Path, plan: Plan) -> CellStyle:
+def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
-    [output] = make_catalog({"": path}).datasets
+    [output] = make_catalog({"": place}, described=launcher.described()).datasets
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 
-def _made_again(plan: Plan, path: Path, engine: "LocalEngine") -> Certificate:
-    """Return the certificate of the release that a plan makes in the format of a file."""
+def _made_again(release: Release, engine: Engine) -> Certificate:
+    """Return the certificate of what a plan makes, which the release is to be the same as.
+
+    On Spark the rows are compared, when they are measured: their files never are the same.
+    """
+    if release.plan.engine == "spark":
+        made = run_plan(release.plan, engine)
+        return certify(made.model_copy(update={"output": release.output}), engine)
     with TemporaryDirectory() as folder:
-        return certify(run_plan(plan, engine, Path(folder) / path.name), engine)
-
-
-def _catalog(
-    policy: Policy, data: Mapping[str, Any], taxonomies: Mapping[str, Any] | None
-) -> Catalog:
-    """Return the data and the taxonomies that a policy needs; the latter from beside it, too."""
-    if not transforms(policy):
-        return make_catalog(data)
-    _, asked = transformation(policy)
-    folder = Path(policy.source).parent if policy.source else None
-    return make_catalog(data, find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder))
+        name = storage.name(release.output.location)
+        return certify(run_plan(release.plan, engine, Path(folder) / name), engine)
 
 
 def compare_release(
@@ -228,8 +247,7 @@ def compare_release(
     """
     from policy_engine.comparison import Settings, Task, compare  # noqa: PLC0415 (slow to import)
 
-    path = Path(release)
-    path = _only_output(path) if is_folder(path) else path
+    path = Path(_only_output(Path(release)))
     certificate = _beside(path)
     if policy is None and certificate is None:
         message = f"No certificate lies beside {str(path)!r}, and no policy is given."
@@ -239,7 +257,7 @@ def compare_release(
     asked = plan.anonymize
     folder = Path(read.source).parent if read is not None and read.source else path.parent
     found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
-    engine = _engine(Catalog(taxonomies=found), silent, key)
+    engine = Launcher().engine(Catalog(taxonomies=found), key=key)
     task = Task(lambda part: engine.anonymize(part, asked, plan.publish), target=target)
     settings = Settings(queries=queries, task=task, seed=seed)
     return compare(
@@ -270,8 +288,9 @@ def explore_policy(
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
     read = load_policy(policy)
-    catalog = _catalog(read, data, taxonomies)
-    engine = _engine(catalog, progress, key)
+    launcher = Launcher()
+    catalog = launcher.catalog(read, data, taxonomies)
+    engine = launcher.engine(catalog, progress, key)
     return explore(make_plan(read, catalog), engine, settings_of(choices), progress)
 
 
@@ -284,7 +303,7 @@ def decide_request(
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file."""
     read = [load_policy(source, contexts) for source in policies]
-    held = [c if isinstance(c, Certificate) else load_certificate(Path(c)) for c in certificates]
+    held = [c if isinstance(c, Certificate) else load_certificate(_place(c)) for c in certificates]
     return decide(read, held, request, hierarchy)
 
 
@@ -307,11 +326,20 @@ def suggest_hierarchy(
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
 
 
-def _check_apart(output: Path, catalog: Catalog) -> None:
+def _place(output: str | Path) -> Place:
+    return str(output) if storage.is_remote(output) else Path(output)
+
+
+def _destination(output: str | Path, plan: Plan) -> Place:
+    """Return where an output goes, given the path of it or of a folder for it."""
+    asset, like = plan.publish.asset, plan.read.format
+    return destination(_place(output), asset, like, as_folder=plan.engine == "spark")
+
+
+def _check_apart(output: Place, catalog: Catalog) -> None:
     """Refuse to write an output over one of its inputs, even where it may be overwritten."""
     for dataset in catalog.datasets:
-        source = Path(dataset.location)
-        if source.exists() and output.exists() and source.samefile(output):
+        if storage.is_same(output, dataset.location):
             message = f"The output {str(output)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
 
@@ -322,57 +350,38 @@ def _need(package: str) -> None:
         raise DataError.of("C011", f"{package} is not installed.", hint)
 
 
-def _engine(
-    catalog: Catalog, progress: Progress, key: str | Path | bytes | None = None
-) -> "LocalEngine":
-    from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
-
-    return LocalEngine(catalog.tables, progress, catalog.taxonomies, _key(key))
-
-
-def _key(given: str | Path | bytes | None) -> bytes | None:
-    """Return the key that is given, or that the environment holds, without blanks around it."""
-    if given is None:
-        given = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
-    elif isinstance(given, str | Path):
-        path = Path(given)
-        if not is_file(path):
-            raise DataError.of("C013", f"There is no key file {str(path)!r}.")
-        try:
-            given = path.read_bytes()
-        except OSError as error:
-            raise unreadable(path, error) from None
-    elif not isinstance(given, bytes):
-        message = f"A {type(given).__name__} is no key. Allowed are bytes, or the path of a file."
-        raise DataError.of("C013", message)
-    return given.strip() if given else None
-
-
-def _verified(release: Release, engine: "LocalEngine", path: Path | None) -> VerifiedRelease:
+def _verified(release: Release, engine: Engine, place: Place | None) -> VerifiedRelease:
     certificate = certify(release, engine)
     check(certificate)
-    return VerifiedRelease(release, certificate, path, engine)
+    return VerifiedRelease(release, certificate, place, engine)
 
 
-def _published(release: Release, engine: "LocalEngine", place: Publication) -> VerifiedRelease:
+def _published(release: Release, engine: Engine, place: Publication) -> VerifiedRelease:
     verified = _verified(release, engine, place.file)
     place.publish(verified.certificate)
     return verified
 
 
-def _beside(output: Path) -> Certificate | None:
+def _beside(output: Place) -> Certificate | None:
     """Return the certificate that lies beside an output and speaks of it, if there is one."""
-    file = output.parent / FILE_NAME
+    file = storage.join(storage.parent(output), FILE_NAME)
     try:
-        found = read_certificate(read_file(file)) if is_file(file) else None
+        with storage.reading(file):
+            is_there = storage.exists(file)
+            found = read_certificate(storage.read_bytes(file)) if is_there else None
     except CertificateError:
         return None
-    return found if found and found.file == output.name else None
+    return found if found and found.file == storage.name(output) else None
 
 
-def _only_output(folder: Path) -> Path:
-    certificate = load_certificate(folder)
-    return folder / certificate.file
+def _only_output(place: Place) -> Place:
+    """Return an output, given its place or that of the folder that holds its certificate."""
+    with storage.reading(place):
+        is_folder = storage.is_folder(place)
+        is_data = is_folder and not storage.exists(storage.join(place, FILE_NAME))
+    if not is_folder or (is_data and with_ending(storage.name(place), SPARK_FORMATS)):
+        return place
+    return storage.join(place, load_certificate(place).file)
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -16,16 +16,20 @@ if TYPE_CHECKING:
 
 Format = Literal["csv", "csv.gz", "parquet"]
 FORMATS: tuple[str, ...] = get_args(Format)
+SparkFormat = Literal[Format, "orc", "json", "table"]
+SPARK_FORMATS = (*FORMATS, "orc", "json")
+"""The endings of files that the Spark engine knows; the local one knows `FORMATS` alone."""
 MEMORY = "memory"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset: its IRI, its location (a path, or `memory`), format and columns."""
+    """One dataset: its IRI, its location (a path or URI, `table:NAME`, or `memory`), format and
+    columns."""
 
     iri: str
     location: str
-    format: Format | Literal["memory"]
+    format: SparkFormat | Literal["memory"]
     columns: tuple[str, ...]
 
 
@@ -61,14 +65,16 @@ class Catalog:
 
 
 def make_catalog(
-    data: Mapping[str, Any], taxonomies: Mapping[str, "Taxonomy"] | None = None
+    data: Mapping[str, Any],
+    taxonomies: Mapping[str, "Taxonomy"] | None = None,
+    described: Callable[[str, Any], Dataset] | None = None,
 ) -> Catalog:
     """Return the catalog of the data given by IRI: paths, or tables in memory.
 
     A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
-    whatever else has the Arrow PyCapsule interface. Only the columns' names are looked at.
-    Raises DataError where a file is missing, unreadable, of an unknown format or without a
-    proper header.
+    whatever else has the Arrow PyCapsule interface. Only the columns' names are looked at; by
+    an engine with data of its own kinds, by what `described` says of them. Raises DataError
+    where a file is missing, unreadable, of an unknown format or without a proper header.
     """
     datasets: list[Dataset] = []
     tables: dict[str, Any] = {}
@@ -81,12 +87,15 @@ def make_catalog(
         iri = terms.canonical(name)
         if any(iri == dataset.iri for dataset in datasets):
             raise DataError.of("C010", f"Data for {iri!r} is given twice.")
-        if isinstance(source, str | Path):
+        if described:
+            datasets.append(described(iri, source))
+            tables |= {} if isinstance(source, str | Path) else {iri: source}
+        elif isinstance(source, str | Path):
             datasets.append(_file(iri, Path(source)))
         else:
             tables[iri] = _table(source)
             names = tuple(tables[iri].column_names)
-            _check_names(names, iri)
+            check_names(names, iri)
             datasets.append(Dataset(iri=iri, location=MEMORY, format="memory", columns=names))
     return Catalog(tuple(datasets), tables, taxonomies or {})
 
@@ -168,13 +177,21 @@ def column_iri(dataset: str, name: str) -> str:
     return f"{dataset}/{quote(name, safe='')}"
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path, formats: tuple[str, ...] = FORMATS) -> Format:
     """Return the format that a file's ending tells. Raises DataError (C004) for others."""
-    for known in sorted(FORMATS, key=len, reverse=True):
-        if path.name.lower().endswith(f".{known}"):
-            return known  # type: ignore[return-value]
-    allowed = listed(f".{name}" for name in FORMATS)
+    known = with_ending(path.name, formats)
+    if known:
+        return known  # type: ignore[return-value]
+    allowed = listed(f".{name}" for name in formats)
     raise DataError.of("C004", f"The ending of {path.name!r} is not known. Known are {allowed}.")
+
+
+def with_ending(name: str, formats: tuple[str, ...]) -> SparkFormat | None:
+    """Return the one of the formats that a file's name ends with, None where it has none."""
+    for known in sorted(formats, key=len, reverse=True):
+        if name.lower().endswith(f".{known}"):
+            return known  # type: ignore[return-value]
+    return None
 
 
 def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Problem]:
@@ -210,7 +227,7 @@ def _file(iri: str, path: Path) -> Dataset:
         raise unreadable(path, error) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
         raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
-    _check_names(names, str(path))
+    check_names(names, str(path))
     return Dataset(iri=iri, location=str(path), format=kind, columns=names)
 
 
@@ -245,7 +262,8 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
         raise DataError.of("C010", message, source=str(path)) from None
 
 
-def _check_names(names: tuple[str, ...], source: str) -> None:
+def check_names(names: tuple[str, ...], source: str) -> None:
+    """Raise DataError where a table has no columns (C010), or two of one name (C006)."""
     if not names:
         raise DataError.of("C010", "The table has no columns.", source=source)
     twice = [name for name, times in Counter(names).items() if times > 1]

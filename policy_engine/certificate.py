@@ -14,7 +14,7 @@ from policy_engine.catalog import MEMORY
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
 from policy_engine.methods import Measurement
-from policy_engine.plan import Plan
+from policy_engine.plan import EngineName, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.release import Release
 from policy_engine.storage import Place
@@ -105,7 +105,7 @@ def certify(release: Release, engine: Engine) -> Certificate:
         rows_suppressed=release.suppressed,
         measurements=measured.measurements,
         utility=_utility(measured.whole, asked.k, release.suppressed),
-        versions=_versions(),
+        versions=_versions(plan.engine),
         time=datetime.now(UTC).replace(microsecond=0),
     )
 
@@ -133,9 +133,10 @@ def _shortcomings(certificate: Certificate) -> Iterator[Problem]:
     for measured in certificate.measurements:
         if not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
+            where = f"class {measured.worst}" if measured.worst is not None else "a class"
             message = (
                 f"{measured.bound}{about} is to be {measured.sense} {measured.asked:g}, but is "
-                f"{measured.achieved:g} in class {measured.worst} of the output."
+                f"{measured.achieved:g} in {where} of the output."
             )
             yield Problem("V001", message)
     if certificate.rows_in is None:
@@ -183,7 +184,7 @@ def load_certificate(path: Place) -> Certificate:
         file = storage.join(place, FILE_NAME) if storage.is_folder(place) else place
         if not storage.exists(file):
             raise DataError.of("C002", f"There is no certificate {file!r}.")
-        certificate = read_certificate(storage.read_bytes(file), file)
+        certificate = read_certificate(storage.read_bytes(file), str(file))
         output = storage.join(storage.parent(file), certificate.file)
         is_there = certificate.file != "" and storage.exists(output)
     if is_there:
@@ -224,8 +225,8 @@ def _check_columns(release: Release, engine: Engine) -> None:
         raise CertificateError(*problems, source=release.output.location)
 
 
-def _versions() -> dict[str, str]:
-    packages = ("policy-engine", "numpy", "numba", "pyarrow")
+def _versions(engine: EngineName) -> dict[str, str]:
+    packages = ["policy-engine", "numpy", "numba", "pyarrow"] + ["pyspark"] * (engine == "spark")
     return {**{name: _version(name) for name in packages}, "python": platform.python_version()}
 
 

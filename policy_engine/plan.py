@@ -7,13 +7,17 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine import terms
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Catalog, Dataset, missing_columns
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
+from policy_engine.methods import Finding, parameters
+from policy_engine.methods.method import shown
 from policy_engine.policy import Policy
-from policy_engine.transformation import transformation
+from policy_engine.recoding import Recoding, misplaced
+from policy_engine.transformation import transformation, transforms
 
-EngineName = Literal["local"]
+EngineName = Literal["local", "spark"]
 CellStyle = Literal["text", "bounds"]
 S = TypeVar("S", bound=BaseModel)
 
@@ -127,9 +131,11 @@ def make_plan(
 
     With a catalog, the plan is bound to the data; without, it says what would be done to
     whatever lies there. Raises PlanError with every problem that shows without the data's
-    values, and DataError where the data lacks a column or a taxonomy cannot be read.
+    values, or with all that the engine does not have (M009), and DataError where the data
+    lacks a column or a taxonomy cannot be read.
     """
     rule, asked = transformation(policy)
+    _check_engine(policy, asked, engine)
     target = rule.targets[0]
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None else {}
@@ -142,6 +148,47 @@ def make_plan(
         engine=engine,
         steps=tuple(_steps(target, rule.output, asked, dataset, digests, cells)),
     )
+
+
+def _check_engine(policy: Policy, asked: Anonymization, engine: EngineName) -> None:
+    """Raise PlanError with every method and every option asked for that the engine lacks."""
+    [(_, action)] = transforms(policy)
+    places = {terms.local_name(part.parameter): part.place for part in action.refinements}
+    found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
+    problems = [Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found]
+    if problems:
+        raise PlanError(*sorted(problems, key=by_place), source=policy.source)
+
+
+_Lacking = Iterator[tuple[Finding, str]]
+"""What an engine does not have, each with what is possible instead."""
+
+
+def _methods_lacking(asked: Anonymization, engine: EngineName) -> _Lacking:
+    known = terms.methods()
+    has = [name for name, term in known.items() if engine in term.texts("engine")]
+    for name in asked.methods:
+        if name not in has:
+            message = f"The {engine} engine has no method {name!r}. "
+            message += f"It has {listed(has) if has else 'none'}."
+            hint = f"Ask for another method, or {_elsewhere(known[name])}"
+            yield Finding("M009", "method", message), hint
+
+
+def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
+    given = recoding.model_dump(by_alias=True)
+    for name, field in parameters(Recoding).items():
+        term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
+        if given[name] != default and engine not in term.texts("engine"):
+            has = shown(default)
+            message = f"The {engine} engine has no {name} {shown(given[name])}. It has {has}."
+            # An option of full-domain cannot even be given its default beside mondrian (M003).
+            mend = f"Leave {name} out" if any(misplaced({name: default})) else f"Give {name} {has}"
+            yield Finding("M009", name, message), f"{mend}, or {_elsewhere(term)}"
+
+
+def _elsewhere(term: terms.Term) -> str:
+    return f"run it on the {' or '.join(term.texts('engine'))} engine."
 
 
 def _steps(

@@ -1,52 +1,57 @@
 """Make an output visible: beside its certificate, whole or not at all."""
 
 import os
-import shutil
-import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from policy_engine.catalog import FORMATS, format_of
+from policy_engine import storage
+from policy_engine.catalog import FORMATS, SPARK_FORMATS, format_of, with_ending
 from policy_engine.certificate import FILE_NAME, Certificate, read_certificate
-from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
+from policy_engine.errors import CertificateError, OutputError, listed
+from policy_engine.storage import Place, writing
 from policy_engine.terms import local_name
 
 _STAGE = ".policy-engine."
 
 
 class Publication:
-    """A place for an output, staged out of sight until it is published.
+    """A place for an output, a file or a folder of files, staged until it is published.
 
     Used as a context: on leaving it without `publish`, nothing of the output remains. The
-    staging folder lies beside the destination, on the same disk, so that a rename publishes.
+    staging folder lies beside the destination, in the same storage, so that renames publish.
+    An object store (s3a:, gs:) has none: there the files are copied, and the certificate,
+    without which nobody may read the output, comes last and goes first.
     """
 
-    def __init__(self, file: Path, *, overwrite: bool) -> None:
+    def __init__(self, file: Place, *, overwrite: bool) -> None:
         self.file = file
-        self.certificate = file.parent / FILE_NAME
+        self.certificate = storage.join(storage.parent(self.file), FILE_NAME)
         self._overwrite = overwrite
-        self._made: list[Path] = []
-        try:
+        self._made: list[Place] = []
+        self._stage: Place
+        with writing(self.file):
             self._check_free()
-        except OSError as error:
-            raise self._not_writable(error) from None
 
     @property
-    def staged(self) -> Path:
-        """The path to which the output is to be written."""
-        return self._stage / self.file.name
+    def staged(self) -> Place:
+        """The place to which the output is to be written."""
+        return storage.join(self._stage, storage.name(self.file))
 
     def __enter__(self) -> "Publication":
-        parent = self.file.parent
-        self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            _sweep(parent)
-            prefix = f"{_STAGE}{os.getpid()}."
-            self._stage = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        except OSError as error:
-            self._remove_made()
-            raise self._not_writable(error) from None
+        parent = storage.parent(self.file)
+        with writing(self.file):
+            self._made = list(_missing(parent))
+            try:
+                storage.make_folder(parent)
+                _sweep(parent)
+                self._stage = storage.join(parent, f"{_mark(parent)}{uuid.uuid4().hex[:8]}")
+                storage.make_folder(self._stage)
+            except BaseException:
+                self._remove_made()
+                raise
         return self
 
     def __exit__(
@@ -55,88 +60,130 @@ class Publication:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        shutil.rmtree(self._stage, ignore_errors=True)
+        with suppress(OSError):
+            storage.remove(self._stage)
         self._remove_made()
 
     def publish(self, certificate: Certificate) -> None:
         """Make the output and its certificate visible.
 
         The certificate goes first: between the two renames there is at most a certificate
-        without the output that it speaks of, never an output without its certificate. Raises
+        without the output that it speaks of, never an output without its certificate, or
+        beside that of another one; an earlier release is moved out of sight before. Raises
         OutputError where the destination has been taken meanwhile, or cannot be written.
         """
-        staged = self._stage / FILE_NAME
-        try:
+        with writing(self.file):
             self._check_free()
-            with staged.open("w", encoding="utf-8") as file:
-                file.write(certificate.to_jsonld())
-                file.flush()
-                os.fsync(file.fileno())
-            staged.replace(self.certificate)
-            self.staged.replace(self.file)
-            _sync(self.file.parent)
-        except OSError as error:
-            raise self._not_writable(error) from None
-
-    def _not_writable(self, error: OSError) -> PolicyEngineError:
-        message = f"The output cannot be written: {error.strerror}."
-        return OutputError.of("O002", message, source=str(self.file))
+            staged = storage.join(self._stage, FILE_NAME)
+            storage.write_bytes(staged, certificate.to_jsonld().encode())
+            pairs = [(staged, self.certificate), (self.staged, self.file)]
+            _replace(pairs if storage.can_rename(self.file) else pairs[::-1])
+            storage.sync(storage.parent(self.file))
 
     def _check_free(self) -> None:
-        taken = [str(path) for path in (self.file, self.certificate) if path.exists()]
-        if taken and not self._overwrite:
-            message = f"The output exists: {listed(taken)}."
+        is_taken = storage.exists(self.file)
+        is_certified = storage.exists(self.certificate)
+        if (is_taken or is_certified) and not self._overwrite:
+            both = ((self.file, is_taken), (self.certificate, is_certified))
+            taken = listed(str(place) for place, is_there in both if is_there)
+            message = f"The output exists: {taken}."
             raise OutputError.of("O001", message, "Give another path, or --overwrite.")
-        certified = _certified_file(self.certificate) if self.certificate.exists() else None
-        if certified is not None and certified != self.file.name:
+        certified = _certified_file(self.certificate) if is_certified else None
+        if certified is not None and certified != storage.name(self.file):
             message = f"{str(self.certificate)!r} certifies another file, or is no certificate."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
-        if certified is None and self.file.exists():
+        if certified is None and is_taken:
             message = f"{str(self.file)!r} is no release: no certificate lies beside it."
             raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
 
     def _remove_made(self) -> None:
         """Remove the folders made for an output that did not come to be."""
-        for folder in self._made:
-            try:
-                folder.rmdir()
-            except OSError:
-                return
+        with suppress(OSError):
+            for folder in self._made:
+                storage.remove_empty(folder)
 
 
-def destination(output: Path, asset: str, like: str) -> Path:
-    """Return the file for an output: the path itself, or a file in it where it is a folder.
+def destination(output: Place, asset: str, like: str, *, as_folder: bool = False) -> Place:
+    """Return the place for an output: the path itself, or one in it where it is a folder.
 
-    A path that ends like a data file is one; any other without a suffix is a folder, in which
-    the file is named after the asset and has the format of the input (`like`; CSV for tables
-    in memory). Raises DataError (C004) for a suffix that is not known.
+    A path that ends like data is one; any other without a suffix is a folder, in which the
+    output is named after the asset and has the format of the input (`like`; CSV for tables in
+    memory). With `as_folder` the output is itself to be a folder of files, as Spark writes
+    them: its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
+    DataError (C004) for a suffix that is not known, OutputError (O002) for a table's name.
     """
-    try:
-        is_folder = output.is_dir()
-    except OSError as error:
-        message = f"The output cannot be written: {error.strerror}."
-        raise OutputError.of("O002", message, source=str(output)) from None
-    if not is_folder and any(output.name.lower().endswith(f".{kind}") for kind in FORMATS):
+    if str(output).startswith("table:"):
+        message = f"The output {str(output)!r} is a table. Allowed are files and folders."
+        raise OutputError.of("O002", message)
+    with writing(output):
+        is_folder = storage.is_folder(output)
+    formats = SPARK_FORMATS if as_folder else FORMATS
+    name = storage.name(output)
+    if with_ending(name, formats) and (as_folder or not is_folder):
         return output
-    if not is_folder and output.suffix:
-        format_of(output)
-    kind = like if like in FORMATS else "csv"
-    return output / f"{local_name(asset)}.{kind}"
+    if not is_folder and Path(name).suffix:
+        format_of(Path(name), formats)
+    kind = like if like in formats else ("parquet" if as_folder else "csv")
+    return storage.join(output, f"{local_name(asset)}.{kind}")
 
 
-def _certified_file(path: Path) -> str:
+def _replace(pairs: list[tuple[Place, Place]]) -> None:
+    """Move each staged part to its place, in order, and what was there into the stage before.
+
+    The earlier parts leave in the other order. Where a step fails, those before it are undone.
+    """
+    done: list[tuple[Place, Place]] = []
     try:
-        return read_certificate(path.read_bytes()).file
+        for staged, place in reversed(pairs):
+            if storage.exists(place):
+                old = storage.join(storage.parent(staged), f".old.{storage.name(place)}")
+                _move(place, old, done)
+        for staged, place in pairs:
+            _move(staged, place, done)
+    except BaseException:
+        for source, target in reversed(done):
+            with suppress(OSError):
+                storage.move(target, source)
+        raise
+
+
+def _move(source: Place, target: Place, done: list[tuple[Place, Place]]) -> None:
+    storage.move(source, target)
+    done.append((source, target))
+
+
+def _missing(folder: Place) -> Iterator[Place]:
+    """Yield the folder and those above it that there are not, the deepest first."""
+    while not storage.exists(folder) and storage.parent(folder) != folder:
+        yield folder
+        folder = storage.parent(folder)
+
+
+def _mark(folder: Place) -> str:
+    """Return what the staging folders of this process begin with.
+
+    A process is told by its number alone on this machine, by the machine's too elsewhere.
+    """
+    machine = f"{uuid.getnode():x}." if storage.is_remote(folder) else ""
+    return f"{_STAGE}{os.getpid()}.{machine}"
+
+
+def _certified_file(place: Place) -> str:
+    try:
+        return read_certificate(storage.read_bytes(place)).file
     except (CertificateError, OSError):
         return ""
 
 
-def _sweep(folder: Path) -> None:
+def _sweep(folder: Place) -> None:
     """Remove what earlier runs staged here and were killed before they could remove."""
-    for left in folder.glob(f"{_STAGE}*"):
-        process = left.name.removeprefix(_STAGE).split(".")[0]
-        if process.isdigit() and not _is_running(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
+    own = _mark(folder).removeprefix(f"{_STAGE}{os.getpid()}")
+    for left in storage.names(folder):
+        process, _, rest = left.removeprefix(_STAGE).partition(".")
+        is_ours = left.startswith(_STAGE) and f".{rest}".startswith(own) and process.isdigit()
+        if is_ours and not _is_running(int(process)):
+            with suppress(OSError):
+                storage.remove(storage.join(folder, left))
 
 
 def _is_running(process: int) -> bool:
@@ -147,13 +194,3 @@ def _is_running(process: int) -> bool:
     except OSError:
         pass
     return True
-
-
-def _sync(folder: Path) -> None:
-    """Flush a folder's entries, where the system lets one."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

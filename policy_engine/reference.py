@@ -19,18 +19,23 @@ SETTINGS: Mapping[str, type[BaseModel]] = {
 
 
 class Parameter(NamedTuple):
-    """One thing that can be given: what it may be, in words, and what it is where it is not."""
+    """One thing that can be given: what it may be, in words, and what it is where it is not.
+
+    `engines` are those that have it; of an option, those that have more of it than its default.
+    """
 
     name: str
     type: str
     default: str
     definition: str
+    engines: tuple[str, ...]
 
 
 def of_method(notation: str) -> list[Parameter]:
     """Return the parameters that a method has of its own."""
     term, fields = terms.methods()[notation], parameters(method_class(notation))
-    return [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
+    own = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
+    return [one._replace(engines=term.texts("engine")) for one in own]
 
 
 def shared() -> list[Parameter]:
@@ -60,6 +65,7 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
         type=_columns(term) or allowed(field),
         default="required" if required else _default(field.default if field else None),
         definition=term.definition,
+        engines=term.texts("engine") or terms.engines(),
     )
 
 

@@ -1,12 +1,11 @@
 """Where the sanitised data lies, and its digest."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.catalog import format_of, is_file
 from policy_engine.engines.engine import Engine, Stored
-from policy_engine.errors import DataError
 from policy_engine.plan import Plan
 
 
@@ -25,8 +24,8 @@ class Release(BaseModel):
     suppressed: int = 0
 
 
-def run_plan(plan: Plan, engine: Engine, destination: Path | None = None) -> Release:
-    """Carry out a plan: read, leave out, anonymise and write, to a file or into memory.
+def run_plan(plan: Plan, engine: Engine, destination: Path | str | None = None) -> Release:
+    """Carry out a plan: read, leave out, anonymise and write, to a place or into memory.
 
     The destination is a staging place: nothing may see it before it is certified. Raises
     DataError where the data cannot bear what the plan asks, OutputError where the output
@@ -34,16 +33,6 @@ def run_plan(plan: Plan, engine: Engine, destination: Path | None = None) -> Rel
     """
     table, source = engine.read(plan.read)
     anonymous = engine.anonymize(table, plan.anonymize, plan.publish)
+    source = replace(source, rows=engine.rows)
     suppressed, output = engine.suppressed, engine.write(anonymous, destination)
     return Release(plan=plan, output=output, source=source, suppressed=suppressed)
-
-
-def existing_release(plan: Plan, path: Path) -> Release:
-    """Return a file as the release that a plan would have made, to be measured again.
-
-    Raises DataError where there is no such file, or none of a known format.
-    """
-    if not is_file(path):
-        raise DataError.of("C002", f"There is no file {str(path)!r}.")
-    format_of(path)
-    return Release(plan=plan, output=Stored.of_file(path))

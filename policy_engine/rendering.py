@@ -173,10 +173,19 @@ def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
 
 def parameters_table(title: str, parameters: list[Parameter]) -> Table:
     """Return what can be given, a row each."""
-    table = _table(title, "parameter", "type", "default", "")
+    table = _table(title, "parameter", "type", "default", "engines", "")
+    table.columns[0].no_wrap = True
     for one in parameters:
-        table.add_row(*map(escape, one))
+        cells = one.name, one.type, one.default, _engines(one), one.definition
+        table.add_row(*map(escape, cells))
     return table
+
+
+def _engines(one: Parameter) -> str:
+    """Return the engines that have a parameter, and a line for each that has its default alone."""
+    others = [name for name in terms.engines() if name not in one.engines]
+    alone = [] if one.default == "required" else [f"{name}: default only" for name in others]
+    return "\n".join([", ".join(one.engines), *alone])
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:

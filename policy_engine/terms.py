@@ -67,6 +67,10 @@ class Term:
         value = self.facts.get(key, [])
         return tuple(expand(name) for name in ([value] if isinstance(value, str) else value))
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return the texts that a key of the entry lists; none without the key."""
+        return tuple(self.facts.get(key, ()))
+
 
 @cache
 def vocabulary() -> Mapping[str, Term]:
@@ -94,6 +98,14 @@ def instances(kind: str) -> Mapping[str, Term]:
 def methods() -> Mapping[str, Term]:
     """Return the methods of sanitisation by their notation, such as `l-diversity`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
+
+
+@cache
+def engines() -> tuple[str, ...]:
+    """Return the engines that have some method, in the order of the vocabulary."""
+    return tuple(
+        dict.fromkeys(name for term in methods().values() for name in term.texts("engine"))
+    )
 
 
 @cache

@@ -39,4 +39,5 @@ def test_bad_policies_cover_every_code_of_reading_and_planning():
     texts = [path.read_text("utf-8") for path in BAD.glob("*.expected")]
     found = {line.split()[1] for text in texts for line in text.splitlines()}
     stages = {code for code in CODES if code[0] in "JLPM"}
-    assert found >= stages - {"J003", "J004"}  # too large and not UTF-8: see test_text.py
+    # Too large and not UTF-8: see test_text.py; what an engine does not have: see test_plan.py.
+    assert found >= stages - {"J003", "J004", "M009"}

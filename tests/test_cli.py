@@ -203,8 +203,11 @@ def test_methods_come_from_the_vocabulary(run):
     own = listing["methods"]["l-diversity"]["parameters"]
     assert [one["name"] for one in own] == ["mosaicrown:k", "mosaicrown:l", "mosaicrown:sensitive"]
     assert own[1]["type"] == "an integer from 2"
+    assert listing["methods"]["l-diversity"]["engines"] == own[1]["engines"] == ["local", "spark"]
+    assert {one["name"]: one["engines"] for one in listing["shared"]}["pe:polish"] == ["local"]
     printed = run("methods").output
     assert "pe:maxSuppression" in printed
+    assert printed.count("spark: default only") == 5
     assert "A column under mosaicrown:quasi-identifier" in printed
 
 

@@ -12,8 +12,9 @@ from building import (
     policy,
 )
 
+from policy_engine import terms
 from policy_engine.catalog import make_catalog
-from policy_engine.errors import DataError, PlanError
+from policy_engine.errors import DataError, PlanError, listed
 from policy_engine.methods.l_diversity import LDiversity
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import read_policy
@@ -105,9 +106,10 @@ def test_bounds_may_be_written_as_text_or_typed():
         assert plan.anonymize.k == 2
 
 
-def plan_of(catalog=None, **parameters):
+def plan_of(catalog=None, engine="local", **parameters):
     action = anonymize(**{"method": "k-anonymity", "k": 2, "quasi": ["age"], **parameters})
-    return make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])), catalog)
+    read = read_policy(policy([permission(action=action, output=OUTPUT)]))
+    return make_plan(read, catalog, engine=engine)
 
 
 def test_the_unit_of_privacy_is_read_and_not_published(catalog):
@@ -139,3 +141,63 @@ def test_a_plan_holds_the_digest_of_each_taxonomy(tmp_path):
     assert plan_of(quasi=quasi).anonymize.taxonomies == {}
     with pytest.raises(DataError, match="C012"):
         plan_of(make_catalog({DATASET: people}), quasi=quasi)
+
+
+def lacked(**parameters):
+    """Return the problems of a plan for the Spark engine."""
+    with pytest.raises(PlanError) as caught:
+        plan_of(engine="spark", **parameters)
+    assert {problem.code for problem in caught.value.problems} == {"M009"}
+    return caught.value.problems
+
+
+def test_a_plan_for_an_engine_without_the_algorithm_says_what_it_has():
+    [problem] = lacked(algorithm="full-domain")
+    assert str(problem) == (
+        "M009 The spark engine has no algorithm 'full-domain'. It has 'mondrian'. "
+        "Give algorithm 'mondrian', or run it on the local engine."
+    )
+    assert plan_of(engine="local", algorithm="full-domain").engine == "local"
+
+
+def test_all_that_an_engine_lacks_is_told_at_once_where_it_stands():
+    found = lacked(loss="height", algorithm="full-domain", maxSuppression=0.1)
+    hints = [problem.hint.split(",")[0] for problem in found]
+    assert hints == ["Leave loss out", "Give algorithm 'mondrian'", "Leave maxSuppression out"]
+    lines = [problem.place.line for problem in found]
+    assert 0 < lines[0] < lines[1] < lines[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("dimensionality", "single", "no dimensionality 'single'. It has 'multi'."),
+        ("polish", True, "no polish true. It has false."),
+    ],
+)
+def test_an_option_that_an_engine_lacks_is_refused_beside_its_algorithm(option, value, message):
+    [problem] = lacked(**{option: value})
+    assert problem.message == f"The spark engine has {message}"
+    assert problem.hint.startswith(f"Give {option} ")
+
+
+def test_what_both_engines_have_is_planned_for_either():
+    defaults = {"algorithm": "mondrian", "dimensionality": "multi", "polish": False}
+    others = {"partitioning": "relaxed", "score": "span", "missing": "wildcard"}
+    plan = plan_of(engine="spark", **defaults, **others)
+    assert plan.engine == "spark"
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+def test_a_method_that_an_engine_lacks_is_refused(monkeypatch):
+    known = dict(terms.methods())
+    facts = {**known["k-anonymity"].facts, "engine": ["local"]}
+    known["k-anonymity"] = replace(known["k-anonymity"], facts=facts)
+    monkeypatch.setattr(terms, "methods", lambda: known)
+    [problem] = lacked()
+    others = [name for name in known if name != "k-anonymity"]
+    assert problem.message == (
+        f"The spark engine has no method 'k-anonymity'. It has {listed(others)}."
+    )
+    assert problem.hint == "Ask for another method, or run it on the local engine."
+    assert problem.place.line

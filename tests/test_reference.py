@@ -1,6 +1,6 @@
 from itertools import chain
 
-from policy_engine import reference
+from policy_engine import reference, terms
 
 
 def test_a_method_has_its_own_parameters_with_their_limits():
@@ -40,3 +40,15 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be():
         assert one.type
         assert one.default
         assert one.definition.endswith(".")
+        assert one.engines
+
+
+def test_a_parameter_says_which_engines_have_it():
+    found = {one.name: one.engines for one in reference.shared()}
+    assert found["pe:partitioning"] == found["pe:redact"] == ("local", "spark")
+    assert found["pe:polish"] == found["pe:algorithm"] == ("local",)
+
+
+def test_a_parameter_of_a_method_is_had_by_the_engines_of_the_method():
+    term = terms.methods()["t-closeness"]
+    assert {one.engines for one in reference.of_method("t-closeness")} == {term.texts("engine")}

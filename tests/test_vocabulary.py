@@ -1,6 +1,7 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pyld import jsonld
@@ -8,6 +9,7 @@ from pyld import jsonld
 from policy_engine import methods, terms
 from policy_engine.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods import Method, allowed, method_class, parameters
+from policy_engine.plan import EngineName
 from policy_engine.recoding import Recoding
 from policy_engine.reference import SETTINGS
 
@@ -76,6 +78,31 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     required = {name for name, field in SHARED.items() if field.is_required()}
     assert local_names(term, "requires") == required
     assert local_names(term, "allows") == set(SHARED) - required
+
+
+@pytest.mark.parametrize(
+    "iri",
+    [
+        *(term.iri for term in terms.methods().values()),
+        *(f"{terms.PE}{name}" for name in parameters(Recoding)),
+    ],
+    ids=terms.compact,
+)
+def test_every_method_and_every_option_says_which_engines_have_it(iri):
+    declared = terms.vocabulary()[iri].texts("engine")
+    assert "local" in declared
+    assert len(declared) == len(set(declared))
+    assert set(declared) <= set(get_args(EngineName))
+
+
+def test_nothing_but_methods_and_options_says_which_engines_have_it():
+    declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
+    options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
+    assert declared == options | {term.iri for term in terms.methods().values()}
+
+
+def test_the_engines_of_the_vocabulary_are_those_of_plans():
+    assert terms.engines() == get_args(EngineName)
 
 
 def test_no_name_is_both_an_option_and_a_parameter_of_a_method():

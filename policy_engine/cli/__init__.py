@@ -13,17 +13,21 @@ from policy_engine import terms
 from policy_engine.cli.answers import plain, print_json, progress_bar, summary
 from policy_engine.cli.options import (
     Cells,
+    ConfOption,
     ContextOption,
     DataOption,
     Engine,
+    EngineOption,
     Format,
     FormatOption,
     KeyOption,
     Kind,
+    MasterOption,
     PolicyArgument,
     Sample,
     TaxonomyOption,
     contexts_of,
+    engine_of,
     numbers_of,
     paths_of,
     unanswered,
@@ -91,14 +95,17 @@ def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Show what would be done, step by step; write nothing."""
     from policy_engine.api import plan_policy  # noqa: PLC0415
 
-    taxonomies = paths_of(taxonomy, "--taxonomy")
-    made = plan_policy(policy, paths_of(data), contexts_of(context), taxonomies)
+    taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
+    made = plan_policy(policy, paths_of(data), contexts_of(context), taxonomies, chosen)
     if output_format is Format.JSON:
         print_json(made.model_dump(mode="json"))
         return
@@ -111,10 +118,12 @@ def plan(
 def apply(
     policy: PolicyArgument,
     output: Annotated[
-        Path, typer.Option("--output", metavar="DIR_OR_FILE", help="Where the release goes.")
+        str, typer.Option("--output", metavar="DIR_OR_FILE", help="Where the release goes.")
     ],
     data: DataOption,
-    engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.LOCAL,  # noqa: ARG001
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
     overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
@@ -138,6 +147,7 @@ def apply(
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             cells=cells.value,
+            engine=engine_of(engine, master, conf),
         )
     if output_format is Format.JSON:
         print_json(summary(release))
@@ -167,7 +177,7 @@ def show(
 
 @app.command()
 def certify(
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file, or its folder.")],
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
     policy: Annotated[
         Path, typer.Option("--policy", metavar="POLICY", help="What the output has to hold.")
     ],
@@ -181,6 +191,9 @@ def certify(
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
@@ -195,6 +208,7 @@ def certify(
             paths_of(taxonomy, "--taxonomy"),
             paths_of(data),
             key=key,
+            engine=engine_of(engine, master, conf),
         )
     if output_format is Format.JSON:
         print_json(json.loads(certificate.to_jsonld()))
@@ -365,7 +379,11 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     shared, columns = reference.shared(), reference.of_columns()
     if output_format is Format.JSON:
         listing = {
-            name: {"definition": term.definition, "parameters": [one._asdict() for one in own]}
+            name: {
+                "definition": term.definition,
+                "engines": term.texts("engine"),
+                "parameters": [one._asdict() for one in own],
+            }
             for name, (term, own) in known.items()
         }
         settings = {role: [one._asdict() for one in found] for role, found in columns.items()}

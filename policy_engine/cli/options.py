@@ -22,6 +22,7 @@ class Engine(StrEnum):
     """Where to run."""
 
     LOCAL = "local"
+    SPARK = "spark"
 
 
 class Cells(StrEnum):
@@ -65,6 +66,42 @@ KeyOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
 ]
+EngineOption = Annotated[Engine, typer.Option("--engine", help="Where to run.")]
+MasterOption = Annotated[
+    str,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="The master of the Spark engine: local[*], spark://..., yarn, k8s://..., sc://...",
+    ),
+]
+ConfOption = Annotated[
+    list[str],
+    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of the Spark engine's session."),
+]
+
+
+def engine_of(engine: Engine, master: str, conf: list[str]) -> Any:
+    """Return the engine for the API. Raises RequestError for what the local one does not take,
+    and EngineError (S001) where there is no PySpark."""
+    if engine is Engine.LOCAL:
+        if master or conf:
+            raise usage("--master and --conf are for --engine spark. The engine is 'local'.")
+        return "local"
+    from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
+
+    check_pyspark()
+    from policy_engine.engines.spark.engine import SparkEngine  # noqa: PLC0415 (pyspark)
+
+    return SparkEngine(master=master, conf=_settings(conf))
+
+
+def _settings(conf: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in conf]
+    for (name, mark, _), given in zip(pairs, conf, strict=True):
+        if not (name and mark):
+            raise usage(f"--conf is NAME=VALUE. {given!r} was given.")
+    return {name: value for name, _, value in pairs}
 
 
 def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:

@@ -27,7 +27,7 @@ from policy_engine.comparison.model import (
 from policy_engine.comparison.prediction import Task, classification
 from policy_engine.engines import tables
 from policy_engine.engines.engine import Progress, Stored, silent
-from policy_engine.engines.reading_back import LOW, groups
+from policy_engine.engines.reading_back import ends_of, groups
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels import utility
 from policy_engine.kernels.grouping import Groups
@@ -78,6 +78,7 @@ def compare(
     progress("matching", 0, second.rows)
     columns = list(match(before, after, asked, trees))
     found = groups(after, asked, trees)
+    losses = found.whole()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
     whole = sum((one for one in entropies.values() if one), Entropy(0.0, 0.0))
@@ -89,13 +90,13 @@ def compare(
         methods=tuple(_method(asked)),
         measurements=measured or tuple(asked.measure(found, found.ancestries)),
         suppressed=suppressed,
-        certainty_penalty=found.certainty_penalty(suppressed),
+        certainty_penalty=losses.certainty_penalty(suppressed),
         entropy=whole.share,
-        discernability=found.discernability(suppressed),
+        discernability=losses.discernability(suppressed),
         average_class_ratio=second.rows / found.count / asked.k,
         left_out=(*asked.columns.dropped, *asked.columns.redact),
         columns=tuple(
-            _column(one, found.column_losses(suppressed).get(one.name), entropies[one.name])
+            _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
         ),
         pairs=tuple(_pairs(columns)),
@@ -126,7 +127,7 @@ def _read(
 def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
     """Raise DataError (C005) with every column that a table lacks; its ends may stand for one."""
     present = set(table.column_names)
-    columns = tuple(present | {name for name in names if f"{name}{LOW}" in present})
+    columns = tuple(present | {name for name in names if ends_of(name)[0] in present})
     dataset = Dataset(iri=label, location=label, format="memory", columns=columns)
     problems = list(missing_columns(names, dataset))
     if problems:

@@ -334,7 +334,8 @@ class Texts:
 
     def told(self) -> Writing:
         """Return all of it."""
-        return Writing(*(getattr(self, name) for name in Writing._fields[:-1]), tuple(self.stamps))
+        told = {name: getattr(self, name) for name in Writing._fields}
+        return Writing(**told | {"stamps": tuple(self.stamps)})
 
 
 def kind_of(texts: Texts | Writing, *, numbers: bool = True) -> pa.DataType:

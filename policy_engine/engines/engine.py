@@ -47,9 +47,10 @@ class Measured:
 class Engine(Protocol):
     """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table."""
 
-    name: str
     suppressed: int
     """How many rows the last anonymisation left out."""
+    rows: int
+    """How many rows it was given."""
 
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
@@ -59,8 +60,17 @@ class Engine(Protocol):
         """Return the table with its quasi-identifiers generalised, in an order of its own."""
         ...
 
-    def write(self, table: Any, destination: Path | None) -> Stored:
+    def write(self, table: Any, destination: Path | str | None) -> Stored:
         """Write the table, flushed to the disk; or keep it in memory without a destination."""
+        ...
+
+    @property
+    def written(self) -> Any:
+        """The table that was written last, as it can be written again."""
+        ...
+
+    def output(self) -> Any:
+        """Return the table that was written last, its columns by their types."""
         ...
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
@@ -69,4 +79,8 @@ class Engine(Protocol):
 
     def measure(self, stored: Stored, step: Anonymize) -> "Measured":
         """Read a stored table again, form its classes and measure every bound on them."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what was held for a run; a release in memory stays."""
         ...

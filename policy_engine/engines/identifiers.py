@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.encoding import encode
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.grouping import Groups, distinct
 
 LEAST_KEY = 32
@@ -71,18 +71,28 @@ def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -
     people = pairs // groups.count
     linked = len(people) - len(distinct(people))
     if linked:
-        message = (
-            f"{linked} pseudonyms of {name!r} stand in more than one class, which links the rows "
-            "of one person: the classes no longer hide him."
-        )
-        hint = "Drop the column, or name it as privacyUnit."
-        raise CertificateError.of("R008", message, hint)
+        raise linking_pseudonyms(name, linked)
     seen = np.bincount(pairs % groups.count, minlength=groups.count)
     seen += np.bincount(groups.class_of[~present], minlength=groups.count)
     if groups.persons is None and seen.min() < k:
-        message = (
-            f"k is to be at least {k}, but a class has {seen.min()} different pseudonyms of "
-            f"{name!r}: its rows are those of fewer than k persons."
-        )
-        hint = "Drop the column, or name it as privacyUnit."
-        raise CertificateError.of("V001", message, hint)
+        raise too_few_pseudonyms(name, int(seen.min()), k)
+
+
+def linking_pseudonyms(name: str, linked: int) -> PolicyEngineError:
+    """Return the error (R008) of pseudonyms that stand in several classes."""
+    message = (
+        f"{linked} pseudonyms of {name!r} stand in more than one class, which links the rows "
+        "of one person: the classes no longer hide him."
+    )
+    hint = "Drop the column, or name it as privacyUnit."
+    return CertificateError.of("R008", message, hint)
+
+
+def too_few_pseudonyms(name: str, seen: int, k: int) -> PolicyEngineError:
+    """Return the error (V001) of a class with too few pseudonyms."""
+    message = (
+        f"k is to be at least {k}, but a class has {seen} different pseudonyms of "
+        f"{name!r}: its rows are those of fewer than k persons."
+    )
+    hint = "Drop the column, or name it as privacyUnit."
+    return CertificateError.of("V001", message, hint)

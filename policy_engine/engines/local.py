@@ -22,9 +22,8 @@ from policy_engine.engines.anonymizing import (
 )
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
-from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.engines.identifiers import check_key, check_unlinked, pseudonyms, redacted
-from policy_engine.engines.reading_back import HIGH, LOW, groups
+from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes
@@ -39,8 +38,6 @@ class LocalEngine:
     what pseudonyms are made with.
     """
 
-    name = "local"
-
     def __init__(
         self,
         tables: Mapping[str, pa.Table] | None = None,
@@ -54,7 +51,7 @@ class LocalEngine:
         self._key = key
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
-        self.suppressed = 0
+        self.suppressed = self.rows = 0
         self.written: pa.Table = pa.table({})
         self._output: pa.Table | None = None
 
@@ -87,7 +84,7 @@ class LocalEngine:
         grouped = form_classes(prepared, step, self._progress)
         self._progress("generalising", 0, prepared.rows)
         classes = sorted_within(prepared, grouped.classes)
-        self.suppressed = grouped.suppressed
+        self.suppressed, self.rows = grouped.suppressed, prepared.rows
         persons = prepared.persons
         self._persons = None if persons is None else persons[classes.order].astype(np.int64)
         made: dict[str, tuple[pa.Field, pa.Array]] = {}
@@ -119,14 +116,14 @@ class LocalEngine:
         else:
             yield table.schema.field(name), table.column(name).take(rows)
 
-    def write(self, table: pa.Table, destination: Path | None) -> Stored:
+    def write(self, table: pa.Table, destination: Path | str | None) -> Stored:
         """Write the table to a file that does not exist yet, or keep it in memory."""
         self._progress("writing", 0, table.num_rows)
         self.written, self._output = table, None
         if destination is None:
             return Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
-        tables.write_table(table, destination)
-        return Stored.of_file(destination, table.num_rows)
+        tables.write_table(table, Path(destination))
+        return Stored.of_file(Path(destination), table.num_rows)
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
         """Return the names of a stored table's columns."""
@@ -162,6 +159,10 @@ class LocalEngine:
         if self._output is None:
             self._output = tables.as_typed(self.written)
         return self._output
+
+    def close(self) -> None:
+        """Let go of the table that was prepared for runs to come."""
+        self._prepared = None
 
     def _prepare(self, table: pa.Table, step: Anonymize) -> tuple[pa.Table, Prepared]:
         """Return the table with its pseudonyms, and it prepared.
@@ -204,17 +205,11 @@ def _generalised(
     if not any(cell.is_range for cell in parsed):
         yield pa.field(name, _CELL), cell_array(classes, numbers, texts)
         return
-    for end, place in ((LOW, 0), (HIGH, -1)):
-        ends = [_end(cell, place) for cell in parsed]
+    for end, place in zip(ends_of(name), (0, -1), strict=True):
+        ends = [end_of(cell, place) for cell in parsed]
         # Its type is that of its values, as in a file that has none.
-        field = pa.field(f"{name}{end}", _CELL, metadata={"csv": "text"})
+        field = pa.field(end, _CELL, metadata={"csv": "text"})
         yield field, cell_array(classes, numbers, ends)
 
 
 _CELL = pa.dictionary(pa.int32(), pa.string())
-
-
-def _end(cell: cells.Cell, end: int) -> str | None:
-    """Return one end of a range; none where the value may be missing, or be any."""
-    is_known = cell.values and not cell.may_be_missing and cell.values != (ALL,)
-    return cell.values[end] if is_known else None

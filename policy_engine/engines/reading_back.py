@@ -10,12 +10,23 @@ from policy_engine import cells
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.engines.generalizations import losses
+from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
 from policy_engine.plan import Anonymize
 from policy_engine.taxonomy import Taxonomy
 
-LOW, HIGH = "_low", "_high"
+
+def end_of(cell: cells.Cell, place: int) -> str | None:
+    """Return the low (0) or high (-1) end of a range; none where the value may be missing, or
+    be any."""
+    is_known = cell.values and not cell.may_be_missing and cell.values != (ALL,)
+    return cell.values[place] if is_known else None
+
+
+def ends_of(name: str) -> tuple[str, str]:
+    """Return the names of the two columns in which the ends of a column's ranges stand."""
+    return f"{name}_low", f"{name}_high"
 
 
 def groups(
@@ -31,7 +42,8 @@ def groups(
     """
     columns, wildcard = step.columns, step.recoding.missing == "wildcard"
     read = {
-        one.name: _texts(one.name, cell_column(table, one.name)) for one in columns.quasi_identifier
+        one.name: texts_of(one.name, cell_column(table, one.name))
+        for one in columns.quasi_identifier
     }
     class_of, count = classes_of([codes for codes, _ in read.values()])
     first = first_rows(class_of, count)
@@ -61,9 +73,9 @@ def groups(
 
 def cell_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return a column of cells, put together where its ranges stand in two columns of ends."""
-    if name in table.column_names or f"{name}{LOW}" not in table.column_names:
+    if name in table.column_names or ends_of(name)[0] not in table.column_names:
         return table.column(name)
-    ends = [_texts(name, table.column(f"{name}{end}")) for end in (LOW, HIGH)]
+    ends = [texts_of(name, table.column(end)) for end in ends_of(name)]
     pairs, count = classes_of([codes for codes, _ in ends])
     first = first_rows(pairs, count)
     (low_of, lows), (high_of, highs) = ends
@@ -84,8 +96,11 @@ def _joined(name: str, low: str | None, high: str | None) -> str | None:
     return None if low is None or high is None else cells.write_range(low, high)
 
 
-def _texts(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
-    """Return the number of each row's text, and the distinct ones; missing is one of them."""
+def texts_of(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
+    """Return the number of each row's text, and the distinct ones; missing is one of them.
+
+    Raises CertificateError (V002) where a column's type has no text.
+    """
     if not pa.types.is_dictionary(column.type):
         try:
             column = column.cast(pa.string()).dictionary_encode()

@@ -4,6 +4,7 @@ Briefs of parts of a node make up that of the node, in any order; the cut chosen
 the one that `cuts` chooses with all rows at hand.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
 from policy_engine.kernels.layout import GREATEST, LEAST, TURN, Scratch, Table
 from policy_engine.kernels.sides import Sides, fits
-from policy_engine.kernels.summary import Summary, price_codes, summarise
+from policy_engine.kernels.summary import Summary, price_codes, summarise, summary
 
 Ints = NDArray[np.int64]
 
@@ -55,9 +56,10 @@ class Choice(NamedTuple):
     right: Side
 
 
-def fits_memory(table: Table, scratch: Scratch) -> bool:
-    """Tell whether nodes of this table can be told in brief."""
-    return len(scratch.summary.times) == len(table.axes.places)
+def is_told(table: Table) -> bool:
+    """Tell whether nodes of a table can be told in brief; briefs of too many values would not
+    be short."""
+    return len(summary(table.axes).times) > 0
 
 
 def brief(table: Table, scratch: Scratch, rows: NDArray[np.int32], extents: Ints) -> Brief:
@@ -66,7 +68,7 @@ def brief(table: Table, scratch: Scratch, rows: NDArray[np.int32], extents: Ints
     summarise(table.axes, scratch.summary, rows, 0, len(rows), scratch.node)
     met = scratch.summary.times > 0
     inside = np.zeros_like(met)
-    for dim in _active(extents):
+    for dim in active(extents):
         low, high = table.axes.facts[dim, OFFSET] + extents[dim]
         inside[low : high + 1] = True
     at = np.flatnonzero(met & inside)
@@ -100,11 +102,11 @@ def choose(
     found: Brief,
     extents: Ints,
     total: int,
-    sides: list[Sides] | None = None,
+    sides: Mapping[int, Sides] | None = None,
 ) -> Choice | None:
     """Return the best valid cut of a node of `total` rows, None where there is none between values.
 
-    `sides` holds for every dimension what its boundaries leave on both sides, in turns as
+    `sides` holds by dimension what its boundaries leave on both sides, in turns as
     `turns_of` gives them; without it every row is a person of its own, and all sides are taken
     to be diverse. Of a relaxed table only large nodes may be asked for.
     """
@@ -114,21 +116,22 @@ def choose(
     if table.score > 0:
         return node.by_width()
     best: tuple[int, int, int, int, int] | None = None
-    for dim in _active(extents):
+    for dim in active(extents):
         boundary = node.best_boundary(dim)
         if boundary and (best is None or boundary[0] < best[0]):
             best = (*boundary, dim)
     return None if best is None else node.chosen(best[4], best[3])
 
 
-def _restore(summary: Summary, found: Brief) -> None:
-    summary.times[:] = 0
-    for whole, part in zip(summary[:3], found[1:], strict=True):
-        whole[found.at] = part
+def _restore(whole: Summary, found: Brief) -> None:
+    whole.times[:] = 0
+    whole.times[found.at], whole.extents[found.at] = found.times, found.extents
+    whole.present[found.at] = found.present
 
 
-def _active(extents: Ints) -> list[int]:
-    return np.flatnonzero(extents[:, LEAST] < extents[:, GREATEST]).tolist()  # type: ignore[no-any-return]
+def active(extents: Ints) -> list[int]:
+    """Return the dimensions in which a node has several codes."""
+    return np.flatnonzero(extents[:, LEAST] < extents[:, GREATEST]).tolist()
 
 
 def codes_of(table: Table, found: Brief, dim: int) -> tuple[Ints, Ints]:
@@ -152,16 +155,16 @@ class _Node(NamedTuple):
     found: Brief
     extents: Ints
     total: int
-    sides: list[Sides] | None
+    sides: Mapping[int, Sides] | None
 
     def by_width(self) -> Choice | None:
         """Part missing values first, then cut the widest dimension that has a valid boundary."""
-        facts, active = self.table.axes.facts, _active(self.extents)
-        for dim in active:
+        facts, dims = self.table.axes.facts, active(self.extents)
+        for dim in dims:
             parts = facts[dim, HAS_MISSING] and not facts[dim, IS_WILDCARD]
             if parts and self.extents[dim, LEAST] == 0 and self._valid(dim)[0]:
                 return self.chosen(dim, 0)
-        for dim in sorted(active, key=lambda dim: (-self._width(dim), dim)):
+        for dim in sorted(dims, key=lambda dim: (-self._width(dim), dim)):
             boundary = self.best_boundary(dim)
             if boundary:
                 return self.chosen(dim, boundary[3])
@@ -193,7 +196,7 @@ class _Node(NamedTuple):
         """Return how many rows have these codes, and their extents in every dimension."""
         places = np.searchsorted(self.found.at, np.sort(codes) + self.table.axes.facts[dim, OFFSET])
         extents = self.extents.copy()
-        for other in _active(self.extents):
+        for other in active(self.extents):
             if other == dim:
                 extents[dim] = codes.min(), codes.max()
             else:

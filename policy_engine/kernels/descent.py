@@ -35,6 +35,7 @@ class Descent(NamedTuple):
 
 
 DIM, LOW, START, LEFT, RIGHT = range(5)
+_LEAF = (-1, 0, 0, 0, 0)
 
 
 @dataclass
@@ -61,9 +62,6 @@ class Cuts:
         """Return the tree for compiled code."""
         told = np.concatenate([np.zeros(0, np.bool_), *self._goes_left])
         return Descent(np.array(self._nodes, dtype=np.int64), told)
-
-
-_LEAF = (-1, 0, 0, 0, 0)
 
 
 def descend(descent: Descent, rows: Codes) -> NDArray[np.int64]:

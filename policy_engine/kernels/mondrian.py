@@ -39,17 +39,18 @@ def partition(
     constraint: Constraint,
     cutting: Cutting,
     on_settled: Callable[[int], object] = int,
-    workers: int = os.cpu_count() or 1,
+    workers: int = 0,
 ) -> Classes:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 
     A relaxed partition takes equal rows in the order given: the caller gives them in an order
     that follows from their content. `on_settled` is told now and then how many rows have found
     their class. The table as a whole must satisfy the constraint; the caller checks it, since
-    only he can say what is wrong. Large tables are shared among so many `workers`.
+    only he can say what is wrong. Large tables are shared among so many `workers`,
+    without a number one for each processor.
     """
     table = prepare(axes, people, constraint, cutting)
-    rows = len(table.rows)
+    rows, workers = len(table.rows), workers or os.cpu_count() or 1
     is_shared = rows > _WORTH_SHARING and workers > 1
     floor = rows // (8 * workers) if is_shared else 0
     parts = _cut(table, 0, rows, floor=floor)

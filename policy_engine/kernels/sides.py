@@ -85,7 +85,8 @@ def _once(persons: Ints | None, turn: Ints, side: int) -> Ints:
         return np.arange(len(turn))
     order = np.lexsort((turn if side == 0 else -turn, persons))
     ordered = persons[order]
-    return order[np.append(True, ordered[1:] != ordered[:-1])[: len(order)]]
+    first = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    return np.asarray(order[first])
 
 
 def joined(parts: list[Sides]) -> Sides:

@@ -93,7 +93,8 @@ class Guarantee(NamedTuple):
 class Measurement(BaseModel):
     """What was measured of one bound: the value asked for and the value achieved.
 
-    `worst` is the number of the class in which the achieved value was found.
+    `worst` is the number of the class in which the achieved value was found, where classes have
+    numbers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -103,7 +104,7 @@ class Measurement(BaseModel):
     sense: Sense = "at least"
     asked: int | float
     achieved: int | float
-    worst: Annotated[int, Field(exclude=True)] = 0
+    worst: Annotated[int | None, Field(exclude=True)] = None
 
     @property
     def holds(self) -> bool:

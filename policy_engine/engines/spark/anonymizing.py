@@ -1,0 +1,233 @@
+"""A frame to a release: values counted, rows coded, first cuts made, classes formed in tasks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+
+from policy_engine.engines.anonymizing import Overview, check_bearable
+from policy_engine.engines.encoding import Encoded, ancestry
+from policy_engine.engines.engine import Progress
+from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.spark.classes import Classing
+from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
+from policy_engine.engines.spark.nodes import asking, first_cuts
+from policy_engine.engines.spark.values import (
+    Lookup,
+    Values,
+    distinct_values,
+    quoted,
+    written_kinds,
+)
+from policy_engine.errors import DataError
+from policy_engine.kernels.axis import Axis
+from policy_engine.kernels.bounds import Ancestry, Constraint
+from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.diversity import Histogram
+from policy_engine.kernels.layout import Cutting, People, prepare
+from policy_engine.plan import Anonymize, Publish
+from policy_engine.taxonomy import Taxonomy
+
+Ints = NDArray[np.int64]
+
+WORTH_SHARING = 50_000
+"""Nodes of fewer rows are not cut from afar for the sake of more tasks alone."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a frame is worked on with.
+
+    `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` keeps a
+    frame on the cluster while it is needed. `is_csv` tells that the texts of the frame are
+    cells of a file that has no types.
+    """
+
+    rows_per_task: int
+    most_values: int
+    hold: Callable[[DataFrame], DataFrame]
+    progress: Progress
+    taxonomies: Mapping[str, Taxonomy]
+    key: bytes | None
+    is_csv: bool
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that is made when it is used; a column `PERSON` tells whose rows they are."""
+
+    frame: DataFrame
+    rows: int
+    tasks: int
+
+
+def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) -> Made:
+    """Return the release of a frame; errors as of the local engine's `anonymize`."""
+    table = _Coded.of(frame, step, work)
+    work.progress("counting", table.rows, table.rows)
+    overview = table.overview()
+    check_bearable(overview, step)
+    constraint, cutting = table.constraint(overview.ancestries), _cutting(step)
+    limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
+    axes, overall = table.axes(), tuple(one.overall for one in overview.histograms.values())
+    nodes = first_cuts(
+        asking(table.frame, table.coding.codes),
+        prepare(axes, table.nobody(overall), constraint, cutting),
+        table.whole(),
+        limit,
+        lambda settled: work.progress("cutting", settled, table.rows),
+    )
+    tasks = min(table.tasks, len(nodes.rows))
+    classing = Classing(
+        coding=table.coding,
+        quasi=table.quasi,
+        axes=axes,
+        overall=overall,
+        constraint=constraint,
+        cutting=cutting,
+        columns=output.columns,
+        redact=step.columns.redact,
+    )
+    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks)
+
+
+def _cutting(step: Anonymize) -> Cutting:
+    return Cutting(step.recoding.score, step.recoding.partitioning == "relaxed")
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A frame with its rows in codes, and what the driver knows of its columns.
+
+    `sensitive` holds the columns that a bound is about; nothing need be known of others.
+    `tasks` is in how many parts the rows are worked on.
+    """
+
+    step: Anonymize
+    work: Work
+    rows: int
+    quasi: Mapping[str, Generalizer]
+    sensitive: Mapping[str, Encoded]
+    coding: Coding
+    frame: DataFrame
+    tasks: int
+
+    @classmethod
+    def of(cls, frame: DataFrame, step: Anonymize, work: Work) -> "_Coded":
+        """Count the values of a frame and code its rows.
+
+        Raises DataError where there are none (R001), too many values for the driver (R011), or
+        values that do not bear what is asked of their column.
+        """
+        columns = step.columns
+        bounded = [one.name for one in columns.sensitive if step.about(one.name)]
+        work.progress("counting", 0, 0)
+        names = [*columns.quasi_names, *bounded]
+        found, partitions = distinct_values(frame, names, work.most_values)
+        rows = next(iter(found.values())).rows
+        if not rows:
+            raise DataError.of("R001", "The table has no rows.")
+        quasi = {}
+        for asked in columns.quasi_identifier:
+            encoded = found[asked.name].encoded(asked.name, numbers=work.is_csv)
+            taxonomy = work.taxonomies.get(asked.taxonomy)
+            quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
+        sensitive = {
+            name: found[name].encoded(name, numbers=True, generalised=False) for name in bounded
+        }
+        coding = _coding(frame, step, work, found, quasi, sensitive)
+        tasks = max(partitions, -(-rows // work.rows_per_task))
+        # Few partitions that are far too large are parted first.
+        moved = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
+        coded = work.hold(coding.coded(frame, moved))
+        return cls(step, work, rows, quasi, sensitive, coding, coded, tasks)
+
+    def overview(self) -> Overview:
+        """Return what the table holds as a whole."""
+        persons = None
+        if self.coding.person:
+            persons = self.frame.select(PERSON).distinct().count()
+        histograms = {
+            name: self._histogram(name, f"sensitive{place}")
+            for place, name in enumerate(self.sensitive)
+        }
+        ancestries = {
+            one.name: ancestry(
+                one.name, self.sensitive[one.name], self.work.taxonomies[one.taxonomy]
+            )
+            for one in self.step.columns.sensitive
+            if one.taxonomy and one.name in self.sensitive
+        }
+        return Overview(self.rows, persons, histograms, ancestries)
+
+    def _histogram(self, name: str, code: str) -> Histogram:
+        column = self.sensitive[name]
+        codes = int(column.values().max(initial=-1)) + 1
+        counts = column.counts()
+        overall = counts[len(counts) - codes :]
+        members = int(overall.sum())
+        if self.coding.person:
+            overall = persons_by_code(self.frame, code, codes)
+            members = self.frame.where(f"{code} >= 0").select(PERSON).distinct().count()
+        values = np.flatnonzero(overall)
+        return Histogram(
+            starts=np.array([0, len(values)], dtype=np.int64),
+            values=values.astype(np.int32),
+            counts=overall[values],
+            members=np.array([members], dtype=np.int64),
+            overall=overall,
+        )
+
+    def constraint(self, ancestries: Mapping[str, Ancestry]) -> Constraint:
+        """Return what every class has to keep, for the sensitive columns that are coded."""
+        asked = self.step.constraint(ancestries)
+        named = zip(self.step.columns.sensitive, asked.diversity, strict=True)
+        kept = tuple(one for column, one in named if column.name in self.sensitive)
+        return Constraint(asked.size, kept)
+
+    def axes(self) -> list[Axis]:
+        """Return the quasi-identifiers as partitioners see them, without rows."""
+        none, wildcard = np.zeros(0, np.int32), self.step.recoding.missing == "wildcard"
+        return [
+            Axis(none, one.shape(), one.column.has_missing, wildcard, asked.weight)
+            for one, asked in zip(
+                self.quasi.values(), self.step.columns.quasi_identifier, strict=True
+            )
+        ]
+
+    def nobody(self, overall: tuple[Ints, ...]) -> People:
+        """Return the people of no rows of the table."""
+        none = np.zeros(0, np.int32)
+        persons = none if self.coding.person else None
+        return People(tuple(none for _ in self.sensitive), persons, overall)
+
+    def whole(self) -> Side:
+        """Return the node that holds all rows."""
+        widths = [len(one.column.labels) for one in self.quasi.values()]
+        extents = np.array([[0, width - 1] for width in widths], dtype=np.int64)
+        return Side(self.rows, extents)
+
+
+def _coding(
+    frame: DataFrame,
+    step: Anonymize,
+    work: Work,
+    found: Mapping[str, Values],
+    quasi: Mapping[str, Generalizer],
+    sensitive: Mapping[str, Encoded],
+) -> Coding:
+    columns, kind = step.columns, None
+    if columns.privacy_unit:
+        kind = written_kinds(frame.select(quoted(columns.privacy_unit)), numbers=work.is_csv)
+    return Coding(
+        quasi={name: Lookup.of(found[name], one.column.codes) for name, one in quasi.items()},
+        sensitive={name: Lookup.of(found[name], one.values()) for name, one in sensitive.items()},
+        kept=(*columns.sensitive_names, *columns.insensitive, *columns.pseudonymize),
+        pseudonyms=columns.pseudonymize,
+        key=check_key(work.key) if columns.pseudonymize else b"",
+        person=columns.privacy_unit,
+        person_kind=next(iter(kind.values())) if kind else None,
+    )

@@ -1,0 +1,127 @@
+"""Rows as tasks work on them: the columns that classes are about in codes, others as they are."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql.types import IntegerType, StringType, StructField, StructType
+
+from policy_engine.engines.arrays import from_numpy, to_numpy, whole
+from policy_engine.engines.identifiers import pseudonyms
+from policy_engine.engines.persons import person_texts
+from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.spark.values import Lookup, Task, gathered, quoted
+
+PERSON = "policy_engine__person"
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How rows are coded.
+
+    `quasi` and `sensitive` hold the codes by column. `person` is the column that tells persons
+    apart, and `person_kind` the type that all of its texts are written in, None where it has a
+    type of its own. `kept` columns stay as they are, but for the pseudonyms made with `key`.
+    """
+
+    quasi: Mapping[str, Lookup]
+    sensitive: Mapping[str, Lookup]
+    kept: tuple[str, ...]
+    pseudonyms: tuple[str, ...] = ()
+    key: bytes = b""
+    person: str = ""
+    person_kind: pa.DataType | None = None
+
+    @property
+    def codes(self) -> list[str]:
+        """The names of the columns of codes."""
+        quasi = [f"quasi{number}" for number in range(len(self.quasi))]
+        return quasi + [f"sensitive{number}" for number in range(len(self.sensitive))]
+
+    def names(self) -> list[str]:
+        """Return the names of all columns of the rows coded."""
+        kept = [f"kept{number}" for number in range(len(self.kept))]
+        return [*self.codes, *([PERSON] if self.person else []), *kept]
+
+    def coded(self, frame: DataFrame, partitions: int) -> DataFrame:
+        """Return a frame's rows coded, those of a person in one of so many partitions; without
+        persons, they are moved only if `partitions` is not 0."""
+        needed = dict.fromkeys((*self.quasi, *self.sensitive, *self.kept))
+        needed |= {self.person: None} if self.person else {}
+        chosen = frame.select([quoted(name) for name in needed])
+        rows = chosen.mapInArrow(_coding(self, tuple(needed)), self._schema(frame))
+        if self.person:
+            return rows.repartition(max(partitions, 1), PERSON)
+        return rows.repartition(partitions) if partitions else rows
+
+    def _schema(self, frame: DataFrame) -> StructType:
+        fields = [StructField(name, IntegerType()) for name in self.codes]
+        fields += [StructField(PERSON, StringType())] if self.person else []
+        for number, name in enumerate(self.kept):
+            kind = StringType() if name in self.pseudonyms else frame.schema[name].dataType
+            fields.append(StructField(f"kept{number}", kind))
+        return StructType(fields)
+
+
+def _coding(coding: Coding, names: tuple[str, ...]) -> Task:
+    """Return a task that codes rows."""
+
+    @carrying
+    def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in gathered(batches):
+            column = dict(zip(names, map(whole, table.columns), strict=True))
+            made = [from_numpy(one.look_up(column[name])) for name, one in _lookups(coding)]
+            if coding.person:
+                made.append(person_texts(column[coding.person], coding.person_kind))
+            for name in coding.kept:
+                hidden = name in coding.pseudonyms
+                made.append(_hidden(name, column[name], coding.key) if hidden else column[name])
+            yield from pa.table(made, names=coding.names()).to_batches()
+
+    return code
+
+
+def _lookups(coding: Coding) -> list[tuple[str, Lookup]]:
+    return [*coding.quasi.items(), *coding.sensitive.items()]
+
+
+def _hidden(name: str, column: pa.Array, key: bytes) -> pa.Array:
+    return whole(pseudonyms(name, pa.chunked_array([column]), key).cast(pa.string()))
+
+
+def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64]:
+    """Return how many distinct persons of a frame have each code in a column, (codes,)."""
+    pairs = frame.select(PERSON, code).where(f"{code} >= 0").distinct()
+    told = pairs.groupBy(code).count().toArrow()
+    counts = np.zeros(codes, dtype=np.int64)
+    counts[to_numpy(whole(told.column(code)))] = to_numpy(whole(told.column("count")))
+    return counts
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a task side by side: codes (rows, columns), and persons (rows,), if told apart.
+
+    Persons are numbered within the task.
+    """
+
+    codes: NDArray[np.int32]
+    persons: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, table: pa.Table, codes: list[str]) -> "Rows":
+        """Return the rows of a table that holds such columns."""
+        columns = [to_numpy(whole(table.column(name))) for name in codes]
+        persons = None
+        if PERSON in table.column_names:
+            numbers = whole(table.column(PERSON)).dictionary_encode()
+            persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
+        return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
+
+    def taken(self, rows: NDArray[np.int64]) -> "Rows":
+        """Return some of the rows."""
+        persons = None if self.persons is None else self.persons[rows]
+        return Rows(self.codes[rows], persons)

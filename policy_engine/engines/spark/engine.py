@@ -1,0 +1,253 @@
+"""The Spark engine: plans run on a cluster, with the rows and the figures of the local engine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from policy_engine.catalog import MEMORY, SPARK_FORMATS, Dataset, with_ending
+from policy_engine.engines.engine import Measured, Progress, Stored, silent
+from policy_engine.engines.reading_back import ends_of
+from policy_engine.engines.spark import reading, writing
+from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
+from policy_engine.engines.spark.cell_ends import with_ends
+from policy_engine.engines.spark.coding import PERSON
+from policy_engine.engines.spark.measuring import measure
+from policy_engine.engines.spark.session import check_workers, running, start
+from policy_engine.engines.spark.unlinked import check_unlinked
+from policy_engine.engines.spark.values import as_written, quoted
+from policy_engine.errors import CertificateError, DataError, InternalError
+from policy_engine.plan import Anonymize, Publish, Read
+from policy_engine.taxonomy import Taxonomy
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """Where plans run: on the cluster of a session, else of one started when it is needed.
+
+    A session that is given is never stopped. `rows_per_task` bounds what a task holds in its
+    memory, and `most_values` the distinct values of quasi-identifiers and sensitive columns that
+    the driver holds; neither changes what comes out.
+    """
+
+    session: SparkSession | None = None
+    master: str = ""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    rows_per_task: int = 500_000
+    most_values: int = 2_000_000
+    is_checked: bool = field(default=False, repr=False)
+
+    def started(self) -> "SparkEngine":
+        """Return the engine with a session whose executors have what tasks need.
+
+        Raises EngineError where there is none to be had.
+        """
+        session = self.session or start(self.master, self.conf)
+        if not self.is_checked:
+            check_workers(session)
+        return replace(self, session=session, is_checked=True)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of an engine that is started."""
+        if self.session is None:
+            raise InternalError.of("X001", "The engine has no session.")
+        return self.session
+
+    def described(self, iri: str, source: Any) -> Dataset:
+        """Return where a dataset lies and what it holds.
+
+        Raises DataError (C010) for what is neither a place nor a frame of Spark, and as
+        `reading.described` does.
+        """
+        if not isinstance(source, str | Path | DataFrame):
+            message = f"A {type(source).__name__} is no data for Spark."
+            hint = "Give a path, or the frame that spark.createDataFrame makes of it."
+            raise DataError.of("C010", message, hint)
+        with running(self.spark, "reading"):
+            given = str(source) if isinstance(source, Path) else source
+            return reading.described(self.spark, iri, given)
+
+    def stored(self, location: str) -> Stored:
+        """Return a table as it lies; errors as of `writing.manifest_digest`."""
+        with running(self.spark, "reading"):
+            return Stored(location, writing.manifest_digest(self.spark, location))
+
+
+class SparkRun:
+    """A run of the engine with its inputs: an Engine whose tables are Spark's frames."""
+
+    def __init__(
+        self,
+        engine: SparkEngine,
+        tables: Mapping[str, DataFrame] = _NONE,
+        progress: Progress = silent,
+        taxonomies: Mapping[str, Taxonomy] = _NONE,
+        key: bytes | None = None,
+    ) -> None:
+        self._engine, self._tables = engine, tables
+        self._progress, self._taxonomies, self._key = progress, taxonomies, key
+        self._held: list[DataFrame] = []
+        self._is_csv = False
+        self._untyped: list[str] = []
+        self._made: Made | None = None
+        self._released: DataFrame | None = None
+        self._output: DataFrame | None = None
+        self.suppressed = self.rows = 0
+
+    def read(self, step: Read) -> tuple[DataFrame, Stored]:
+        """Read the columns of the input; errors as of `reading.read`."""
+        self._progress("reading", 0, 0)
+        session = self._engine.spark
+        source = self._tables[step.asset] if step.location == MEMORY else step.location
+        self._is_csv = step.format.startswith("csv")
+        with running(session, "reading"):
+            frame = reading.read(session, source, step.format, step.columns)
+            return frame, Stored(step.location, self._digest(source))
+
+    def _digest(self, source: str | DataFrame) -> str:
+        if isinstance(source, str) and not source.startswith(reading.TABLE):
+            return writing.manifest_digest(self._engine.spark, source)
+        if isinstance(source, str):
+            source = self._engine.spark.table(source.removeprefix(reading.TABLE))
+        return writing.row_digest(source)[0]
+
+    def anonymize(self, table: DataFrame, step: Anonymize, output: Publish) -> DataFrame:
+        """Return the frame of the release; its classes are formed when it is used.
+
+        The first cuts are made here, and whether the table as a whole can hold the bounds is
+        looked at. Raises DataError where it cannot, or where values do not bear what is asked
+        of their column.
+        """
+        work = Work(
+            rows_per_task=self._engine.rows_per_task,
+            most_values=self._engine.most_values,
+            hold=self._hold,
+            progress=self._progress,
+            taxonomies=self._taxonomies,
+            key=self._key,
+            is_csv=self._is_csv,
+        )
+        with running(self._engine.spark, "anonymizing"):
+            made = anonymize(table, step, output, work)
+            frame = made.frame
+            if step.columns.privacy_unit or output.cells == "bounds":
+                frame = self._hold(frame)
+            self._made, self.rows = replace(made, frame=frame), made.rows
+            released = frame.drop(PERSON)
+            if output.cells == "bounds":
+                released = with_ends(released, step.columns.quasi_names)
+        kept = {*step.columns.sensitive_names, *step.columns.insensitive}
+        ends = {end for name in step.columns.quasi_names for end in ends_of(name)}
+        self._untyped = [
+            name for name in released.columns if name in kept | ends - set(table.columns)
+        ]
+        return released
+
+    def write(self, table: DataFrame, destination: Path | str | None) -> Stored:
+        """Write the frame as a folder of files, or keep it on the cluster."""
+        rows = self._made.rows if self._made else 0
+        self._progress("writing", 0, rows)
+        self._released = table
+        with running(self._engine.spark, "writing"):
+            if destination is None:
+                self._output = self._hold(self._typed(table))
+                return Stored(MEMORY, *writing.row_digest(self._output))
+            place = str(destination)
+            kind = with_ending(place, SPARK_FORMATS) or "parquet"
+            writing.write(self._as_in(table, kind), place, kind)
+            self._output = table
+            return Stored(place, writing.manifest_digest(self._engine.spark, place), rows)
+
+    def _as_in(self, table: DataFrame, kind: str) -> DataFrame:
+        """Return a frame as a file of a kind has it."""
+        return table if kind.startswith("csv") else self._typed(table)
+
+    def _typed(self, table: DataFrame) -> DataFrame:
+        """Return a frame with every text column from a CSV file as what its values are."""
+        return as_written(table, self._untyped) if self._is_csv else table
+
+    def columns(self, stored: Stored) -> tuple[str, ...]:
+        """Return the names of a stored table's columns."""
+        if stored.location == MEMORY:
+            return tuple(self.output().columns)
+        return self._engine.described("", stored.location).columns
+
+    def measure(self, stored: Stored, step: Anonymize) -> Measured:
+        """Read a stored table again, form its classes and measure every bound on them.
+
+        Raises CertificateError on cells of no known shape (V002), on pseudonyms that link
+        classes (R008) or are too few in one (V001); DataError where persons are to be counted
+        in a table that this run did not make itself (V006).
+        """
+        self._progress("verifying", 0, stored.rows)
+        with running(self._engine.spark, "verifying"):
+            table, kind = self._stored(stored)
+            rows = stored.rows or table.count()
+            if step.columns.privacy_unit:
+                table = self._with_persons(table, kind, step)
+            tasks = max(self._made.tasks if self._made else 1, -(-rows // self._per_task))
+            found = measure(table, step, self._taxonomies, self._engine.most_values, tasks)
+            for name in step.columns.pseudonymize:
+                check_unlinked(name, table, step)
+        return found
+
+    @property
+    def _per_task(self) -> int:
+        return self._engine.rows_per_task
+
+    def _stored(self, stored: Stored) -> tuple[DataFrame, str]:
+        """Return a stored table and its format."""
+        if stored.location == MEMORY:
+            return self.output(), MEMORY
+        found = self._engine.described("", stored.location)
+        session = self._engine.spark
+        return reading.read(session, stored.location, found.format, found.columns), found.format
+
+    def _with_persons(self, table: DataFrame, kind: str, step: Anonymize) -> DataFrame:
+        """Return the rows of a stored table with their persons, which only this run knows."""
+        if self._made is None or self._released is None:
+            message = (
+                f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
+                "the output alone does not tell them."
+            )
+            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+        made = self._as_in(self._released, kind)
+        made = writing.csv_texts(made) if kind.startswith("csv") else made
+        if writing.row_digest(_texts(table)) != writing.row_digest(_texts(made)):
+            message = "The rows of the output are not those that are made of the input."
+            raise CertificateError.of("V003", message)
+        return self._made.frame
+
+    @property
+    def written(self) -> DataFrame:
+        """The frame of the release, as it can be written again."""
+        return self._released if self._released is not None else self.output()
+
+    def output(self) -> DataFrame:
+        """Return the frame that was written last."""
+        if self._output is None:
+            raise InternalError.of("X001", "Nothing was released.")
+        return self._output
+
+    def _hold(self, frame: DataFrame) -> DataFrame:
+        self._held.append(frame.persist())
+        return frame
+
+    def close(self) -> None:
+        """Let the cluster forget what it holds for this run, but for a release in memory."""
+        for frame in self._held:
+            if frame is not self._output:
+                frame.unpersist()
+        self._held.clear()
+
+
+def _texts(frame: DataFrame) -> DataFrame:
+    """Return a frame with every cell as text, as a file without types would have it."""
+    return frame.select([F.col(quoted(name)).cast("string").alias(name) for name in frame.columns])

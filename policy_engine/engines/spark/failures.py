@@ -1,0 +1,259 @@
+"""What went wrong on a cluster, in one line: Spark's exceptions as errors of ours."""
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from policy_engine import errors
+from policy_engine.errors import (
+    DataError,
+    EngineError,
+    OutputError,
+    Place,
+    PolicyEngineError,
+    Problem,
+)
+
+LONGEST = 300
+"""How many characters of Spark's own words an error of ours holds at most."""
+
+_MARK = "policy-engine-error:"
+
+
+class TaskError(Exception):
+    """An error of ours on its way out of a task: Spark hands on nothing but its text."""
+
+
+def carried(error: PolicyEngineError) -> TaskError:
+    """Return what a task has to raise for `explained` to give back the very error."""
+    kind, problems = type(error).__name__, [asdict(problem) for problem in error.problems]
+    return TaskError(_MARK + json.dumps([kind, problems, error.source]))
+
+
+def carrying(
+    function: Callable[..., Iterator[Any]],
+) -> Callable[..., Iterator[Any]]:
+    """Return a task function whose PolicyEngineErrors reach the driver as they are.
+
+    `function` is a generator, as `mapInArrow` takes it, or of one of the shapes of
+    `applyInArrow`.
+    """
+
+    @functools.wraps(function)
+    def task(*arguments: Any) -> Iterator[Any]:
+        try:
+            yield from function(*arguments)
+        except PolicyEngineError as error:
+            # Without the cause: Spark Connect cuts long tracebacks, and the mark comes last.
+            raise carried(error) from None
+
+    return task
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What an exception whose text `pattern` finds is: the first rule that finds it counts."""
+
+    pattern: str
+    kind: type[PolicyEngineError]
+    code: str
+    message: str
+    hint: str = ""
+
+
+_DENIED = r"AccessControlException|AccessDenied|Permission denied|Status Code: 403"
+
+_RULES = (
+    _Rule(
+        r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
+        EngineError,
+        "S004",
+        "The executors run another Python than the driver.",
+        "Set PYSPARK_PYTHON to the same minor version on both.",
+    ),
+    _Rule(
+        r"ModuleNotFoundError|No module named|Cannot run program|PACKAGE_NOT_INSTALLED"
+        r"|UNSUPPORTED_PACKAGE_VERSION",
+        EngineError,
+        "S004",
+        "The executors lack what the tasks need.",
+        "Install 'policy-engine[spark]' on them, or set PYSPARK_PYTHON to a Python that has it.",
+    ),
+    _Rule(
+        r"No FileSystem for scheme|UNSUPPORTED_FILE_SYSTEM"
+        r"|ClassNotFoundException: Class org\.apache\.hadoop\.fs",
+        EngineError,
+        "S001",
+        "Spark lacks what it takes to read that kind of storage.",
+        "Name its package: spark.jars.packages.",
+    ),
+    _Rule(
+        r"Mkdirs failed to create|No space left on device"
+        rf"|(?s:(?:{_DENIED}).*(?:FileFormatWriter|FileOutputCommitter|InsertIntoHadoopFs))",
+        OutputError,
+        "O002",
+        "The output cannot be written.",
+    ),
+    _Rule(_DENIED, DataError, "C003", "The data cannot be read."),
+    _Rule(
+        r"FAILED_READ_FILE\.FILE_NOT_EXIST|READ_CURRENT_FILE_NOT_FOUND",
+        DataError,
+        "C003",
+        "The executors cannot read the data.",
+        "A cluster reads storage that all of its machines share.",
+    ),
+    _Rule(
+        r"PATH_NOT_FOUND|FileNotFoundException|TABLE_OR_VIEW_NOT_FOUND|Input path does not exist",
+        DataError,
+        "C002",
+        "Spark finds no data there.",
+    ),
+    _Rule(
+        r"PARQUET_COLUMN_DATA_TYPE_MISMATCH|SchemaColumnConvertNotSupported"
+        r"|CANNOT_MERGE_SCHEMAS|CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+        DataError,
+        "C014",
+        "The files of the table differ in their columns.",
+    ),
+    _Rule(
+        r"PATH_ALREADY_EXISTS|TABLE_OR_VIEW_ALREADY_EXISTS|FileAlreadyExistsException",
+        OutputError,
+        "O001",
+        "The output exists already.",
+    ),
+    _Rule(
+        r"CANNOT_READ_FILE_FOOTER|is not a Parquet file|FAILED_READ_FILE|UNABLE_TO_INFER_SCHEMA"
+        r"|MALFORMED_RECORD|MALFORMED_CSV|MalformedInputException",
+        DataError,
+        "C010",
+        "The data cannot be understood as a table.",
+    ),
+    _Rule(
+        r"OutOfMemory|MemoryError|Python worker exited unexpectedly|ExecutorLostFailure"
+        r"|maxResultSize|exitCode=13[0-9]",
+        EngineError,
+        "S005",
+        "The cluster lost {what}: an executor died, or its memory did not suffice.",
+        "Give the executors more memory (spark.executor.memory, "
+        "spark.executor.memoryOverhead), or make the partitions smaller.",
+    ),
+    _Rule(
+        r"Py4JNetworkError|Answer from Java side is empty|StatusCode\.UNAVAILABLE"
+        r"|ConnectionRefusedError|ConnectionResetError|RETRIES_EXCEEDED"
+        r"|SparkContext (?:was|has been) (?:shut ?down|stopped)|stopped SparkContext"
+        r"|INVALID_HANDLE\.SESSION",
+        EngineError,
+        "S005",
+        "The connection to Spark was lost during {what}.",
+    ),
+    _Rule("", EngineError, "S005", "Spark gave up {what}."),
+)
+
+
+def explained(error: Exception, source: str = "", what: str = "the job") -> PolicyEngineError:
+    """Return an exception of Spark as an error of ours, with Spark's own cause in one line.
+
+    An error of ours that a task raised comes back as it was. `source` is what was read or
+    written, `what` what was being done.
+    """
+    if isinstance(error, PolicyEngineError):
+        return error
+    text = _text(error)
+    if (raised := _uncarried(text)) is not None:
+        return raised
+    rule = next(rule for rule in _RULES if re.search(rule.pattern, text))
+    message = f"{rule.message.format(what=what)} {cause(text)}"
+    return rule.kind.of(rule.code, message, rule.hint, source)
+
+
+def cause(text: str) -> str:
+    """Return what an exception of Spark says in one line of at most 300 characters or so.
+
+    Of what a task raised in Python it gives the kind and the place alone, and of conditions
+    about single values the name: both may quote the data.
+    """
+    if place := _raised_in_python(text):
+        return place
+    head = _without_values(_head(text))
+    found = re.findall(r"^Caused by: [\w.$]+: (.+)$", text, re.MULTILINE)
+    deepest = _without_values(found[-1]).partition(". ")[0] if found else ""
+    if not deepest or deepest.rstrip(".") in head or head.rstrip(".") in deepest:
+        return _shortened(head)
+    return _shortened(f"{_shortened(head.partition('. ')[0])} {deepest}")
+
+
+def _without_values(line: str) -> str:
+    """Return what Spark or Java says without the value that it says it of."""
+    condition = re.match(rf"\[((?:{_ON_VALUES})\w*(?:\.\w+)*)\]", line)
+    return f"[{condition[1]}]" if condition else re.sub(_QUOTING, r"\1.", line)
+
+
+_ON_VALUES = "CAST_|MALFORMED_|CANNOT_PARSE_|INVALID_UTF8|NUMERIC_|FAILED_PARSE"
+_QUOTING = r"(For input string|Unparseable date|Text|Expected magic number)\b[: ]+['\"\[at].*"
+
+_HARMLESS = (
+    "ModuleNotFoundError",
+    "ImportError",
+    "FileNotFoundError",
+    "PermissionError",
+    "PySparkRuntimeError",
+    "PySparkImportError",
+)
+
+
+def _text(error: Exception) -> str:
+    """Return the text of an exception; Py4J asks the JVM for it, which may be gone."""
+    try:
+        return f"{error}" or type(error).__name__
+    except Exception:  # noqa: BLE001
+        return type(error).__name__
+
+
+def _uncarried(text: str) -> PolicyEngineError | None:
+    start = text.find(_MARK)
+    if start < 0:
+        return None
+    try:
+        [kind, problems, source], _ = json.JSONDecoder().raw_decode(text, start + len(_MARK))
+    except ValueError:  # Spark has cut it
+        return None
+    made: type[PolicyEngineError] = getattr(errors, kind)
+    return made(*(_problem(**problem) for problem in problems), source=source)
+
+
+def _problem(code: str, message: str, hint: str, place: dict[str, Any]) -> Problem:
+    return Problem(code, message, hint, Place(**place))
+
+
+def _raised_in_python(text: str) -> str:
+    """Return which exception a Python task raised, and where; nothing where none did."""
+    _, found, traceback = text.rpartition("Traceback (most recent call last):\n")
+    raised = re.search(r"^([A-Za-z_][\w.]*)(?::[ ]?(.*))?$", traceback, re.MULTILINE)
+    if not found or not raised:
+        return ""
+    kind = raised[1].rpartition(".")[2]
+    places = re.findall(r'File "(?:.*[/\\])?(.+?)", line (\d+)', traceback[: raised.start()])
+    where = f" at {places[-1][0]}:{places[-1][1]}" if places else ""
+    said = f": {raised[2]}" if kind in _HARMLESS and raised[2] else ""
+    return _shortened(f"A task raised {kind}{where}{said}")
+
+
+def _head(text: str) -> str:
+    """Return the first line of what an exception says, without what Spark puts around it."""
+    text = re.sub(r"^An error occurred while calling [\w.$]+\s*:\s*", "", text.strip())
+    text = re.sub(r"^\([\w.$]+\) ", "", text)
+    text = re.sub(r"^(?:[\w$]+\.)+[\w$]+: ", "", text)
+    text = re.sub(r"^Job aborted due to stage failure: .*?executor \S+?\): ", "", text)
+    text = re.sub(r"^(?:[\w$]+\.)+[\w$]+: ", "", text)
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return re.sub(r"\. Consider setting.*|[;.]*\s*SQLSTATE: \w+;?$", ".", line.strip())
+
+
+def _shortened(line: str) -> str:
+    line = line.rstrip()
+    if len(line) > LONGEST:
+        return line[: LONGEST - 3] + "..."
+    return line if line.endswith((".", "!", "?", "]")) else f"{line}."

@@ -1,0 +1,38 @@
+"""Whether pseudonyms in an output link the classes of one person."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from policy_engine.engines.identifiers import linking_pseudonyms, too_few_pseudonyms
+from policy_engine.engines.reading_back import ends_of
+from policy_engine.engines.spark.values import quoted
+from policy_engine.plan import Anonymize
+
+
+def check_unlinked(name: str, frame: DataFrame, step: Anonymize) -> None:
+    """Raise CertificateError where pseudonyms tell that classes do not hide a person among k.
+
+    R008 and V001, as in `identifiers.check_unlinked`.
+    """
+    cells = [
+        quoted(column)
+        for quasi in step.columns.quasi_names
+        for column in ((quasi,) if quasi in frame.columns else ends_of(quasi))
+    ]
+    pseudonym = F.nullif(F.col(quoted(name)), F.lit(""))
+    rows = frame.select(*cells, pseudonym.alias("pseudonym"))
+    pairs = rows.where("pseudonym is not null").distinct()
+    classes = pairs.groupBy("pseudonym").agg((F.count("*") - 1).alias("more"))
+    linked = _only(classes.agg(F.coalesce(F.sum("more"), F.lit(0))))
+    if linked:
+        raise linking_pseudonyms(name, linked)
+    blank = F.sum(F.col("pseudonym").isNull().cast("long"))
+    seen = rows.groupBy(*cells).agg((F.count_distinct("pseudonym") + blank).alias("seen"))
+    least = _only(seen.agg(F.min("seen")))
+    if not step.columns.privacy_unit and least < step.k:
+        raise too_few_pseudonyms(name, least, step.k)
+
+
+def _only(frame: DataFrame) -> int:
+    [row] = frame.collect()
+    return int(row[0])

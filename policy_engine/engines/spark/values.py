@@ -1,0 +1,284 @@
+"""The distinct values of columns, counted by the cluster; and codes in their places."""
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    DoubleType,
+    LongType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from policy_engine.engines import tables
+from policy_engine.engines.arrays import from_numpy, to_numpy, whole
+from policy_engine.engines.encoding import Encoded, Texts, Writing, encode, kind_of
+from policy_engine.engines.spark.failures import carrying
+from policy_engine.errors import DataError
+
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+CHUNK = 500_000
+"""So many rows are worked on at once where a task need not hold all of its rows."""
+
+
+def gathered(batches: Iterator[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:
+    """Yield the rows of a task in tables of about so many, as every operation knows them."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= rows:
+            yield plain(pa.Table.from_batches(held))
+            held = []
+    if held:
+        yield plain(pa.Table.from_batches(held))
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Return a table with its texts in one layout, and its points in time in UTC."""
+    table = tables.plain_texts(table)
+    zoned = [
+        pa.field(f.name, pa.timestamp(f.type.unit, "UTC"))
+        if pa.types.is_timestamp(f.type) and f.type.tz
+        else f
+        for f in table.schema
+    ]
+    return table.cast(pa.schema(zoned))
+
+
+def schema_of(frame: DataFrame) -> pa.Schema:
+    """Return the types of a frame's columns as tasks have them."""
+    return plain(frame.limit(0).toArrow()).schema
+
+
+@dataclass(frozen=True)
+class Values:
+    """The distinct values of a column, (values,), and how many rows have each; one is missing
+    where some rows have none."""
+
+    values: pa.Array
+    times: NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.times.sum())
+
+    def encoded(self, name: str, *, numbers: bool, generalised: bool = True) -> Encoded:
+        """Return the codes of the values; errors as of `encode`."""
+        column = pa.chunked_array([self.values])
+        found = encode(name, column, numbers=numbers, generalised=generalised)
+        return replace(found, times=self.times)
+
+
+class Counted(NamedTuple):
+    """The distinct values of columns by name, and in how many partitions the rows lie."""
+
+    values: dict[str, Values]
+    partitions: int
+
+
+def distinct_values(frame: DataFrame, names: Sequence[str], limit: int) -> Counted:
+    """Return the distinct values of columns, each with its number of rows.
+
+    Raises DataError (R011) where the columns have more than `limit` values together, (C009)
+    where a column's type has no order that a cell could show.
+    """
+    types = schema_of(frame.select([quoted(name) for name in names]))
+    for field in types:
+        encode(field.name, pa.chunked_array([], field.type), numbers=False)
+    told = frame.select([quoted(name) for name in names]).mapInArrow(
+        _telling(limit), "place int, value string, times bigint"
+    )
+    counts = told.groupBy("place", "value").agg(F.sum("times").alias("times"))
+    found = counts.limit(limit + 2).toArrow()
+    place = to_numpy(whole(found.column("place")))
+    if (place >= 0).sum() > limit:
+        raise _too_many(names, place, limit)
+    values = {
+        name: _of_column(found.filter(from_numpy(place == number)), types.field(number).type)
+        for number, name in enumerate(names)
+    }
+    tasks = to_numpy(whole(found.column("times")))[place < 0]
+    return Counted(values, int(tasks.sum()))
+
+
+def quoted(name: str) -> str:
+    """Return a name for Spark, to which a dot in it means nothing."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _of_column(found: pa.Table, kind: pa.DataType) -> Values:
+    # In the order of the texts: what follows must not hang on the order in which tasks end.
+    found = found.sort_by("value")
+    return Values(
+        _typed(whole(found.column("value")), kind), to_numpy(whole(found.column("times")))
+    )
+
+
+def _too_many(names: Sequence[str], place: NDArray[np.int32], limit: int) -> DataError:
+    most = names[int(np.bincount(place[place >= 0]).argmax())]
+    message = (
+        f"The columns have more than {limit:,} distinct values, most of them {most!r}: more than "
+        "the driver holds."
+    )
+    hint = "Is it an identifier? Else round it, or allow more with most_values."
+    return DataError.of("R011", message, hint)  # type: ignore[return-value]
+
+
+def _telling(limit: int) -> Task:
+    """Return a task that tells each distinct value of its columns, by their place, as text.
+
+    In the place of -1 it counts itself.
+    """
+
+    @carrying
+    def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        met: list[list[pa.StructArray]] = []
+        mine = [pa.array([-1], pa.int32()), pa.nulls(1, pa.string()), pa.array([1], pa.int64())]
+        yield pa.record_batch(mine, names=["place", "value", "times"])
+        for table in gathered(batches):
+            met = met or [[] for _ in table.columns]
+            for parts, column in zip(met, table.columns, strict=True):
+                parts.append(_counted(whole(column)))
+        for place, parts in enumerate(met):
+            values = pa.table(
+                {
+                    "value": pa.chunked_array([_texts(part.field(0)) for part in parts]),
+                    "times": pa.chunked_array([part.field(1) for part in parts]),
+                }
+            )
+            total = values.group_by("value").aggregate([("times", "sum")]).slice(0, limit + 1)
+            columns = [pa.array(np.full(total.num_rows, place, np.int32)), *total.columns]
+            yield from pa.table(columns, names=["place", "value", "times"]).to_batches()
+
+    return tell
+
+
+def _counted(column: pa.Array) -> pa.StructArray:
+    return pc.value_counts(column)
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Return values as texts of which `_typed` makes the same values."""
+    if pa.types.is_temporal(values.type):
+        values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    return values.cast(pa.string())
+
+
+def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_temporal(kind):
+        return texts.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+    return texts.cast(kind)
+
+
+def written_kinds(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
+    """Return the type that the texts of each column are written in, None where it has its own."""
+    types = schema_of(frame)
+    texts = [field.name for field in types if pa.types.is_string(field.type)]
+    if not texts:
+        return dict.fromkeys(frame.columns)
+    told = frame.select([quoted(name) for name in texts]).mapInArrow(_reading, "told binary")
+    parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301
+    found = [reduce(Writing.joined, lot) for lot in zip(*parts, strict=True)]
+    kinds = [kind_of(one, numbers=numbers) for one in found] or [pa.string()] * len(texts)
+    return dict.fromkeys(frame.columns) | dict(zip(texts, kinds, strict=True))
+
+
+@carrying
+def _reading(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Tell how the texts of each column of a task's rows are written."""
+    for table in gathered(batches):
+        values = [pc.unique(whole(column)).drop_null() for column in table.columns]
+        told = pickle.dumps([Texts(one).told() for one in values])
+        yield pa.record_batch([pa.array([told], pa.binary())], names=["told"])
+
+
+def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return a frame with texts in some columns as the numbers, dates or times all of them are.
+
+    Spark has no time of day in files: those stay texts.
+    """
+    found = written_kinds(frame.select([quoted(name) for name in names]), numbers=True)
+    kinds = {name: kind for name, kind in found.items() if kind and kind in _OF_SPARK}
+    if not kinds:
+        return frame
+    fields = [
+        StructField(field.name, _OF_SPARK[kinds[field.name]]) if field.name in kinds else field
+        for field in frame.schema.fields
+    ]
+    return frame.mapInArrow(_casting(kinds), StructType(fields))
+
+
+_OF_SPARK: dict[pa.DataType, DataType] = {
+    pa.int64(): LongType(),
+    pa.float64(): DoubleType(),
+    pa.date32(): DateType(),
+    pa.timestamp("us"): TimestampNTZType(),
+    pa.timestamp("us", "UTC"): TimestampType(),
+    pa.timestamp("ns"): TimestampNTZType(),
+    pa.timestamp("ns", "UTC"): TimestampType(),
+}
+
+
+def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
+    """Return a task that reads texts as what they are."""
+
+    @carrying
+    def cast(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in gathered(batches):
+            columns = [
+                _cast(whole(table.column(name)), kinds[name]) if name in kinds else table[name]
+                for name in table.column_names
+            ]
+            yield from pa.table(columns, names=table.column_names).to_batches()
+
+    return cast
+
+
+def _cast(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    values = pc.utf8_trim_whitespace(texts).cast(kind)
+    return values.cast(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else values
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The code of every value of a column: `codes` (values,), and that of a missing one."""
+
+    values: pa.Array
+    codes: NDArray[np.int32]
+    missing: int
+
+    @classmethod
+    def of(cls, found: Values, codes: NDArray[np.int32]) -> "Lookup":
+        """Return the lookup of distinct values, given the code of each, (values,)."""
+        present = to_numpy(found.values.is_valid())
+        absent = codes[~present]
+        kept = found.values.filter(from_numpy(present))
+        return cls(kept, codes[present], int(absent[0]) if len(absent) else -1)
+
+    def look_up(self, column: pa.Array) -> NDArray[np.int32]:
+        """Return the code of every row, (rows,).
+
+        Raises DataError (C010) on a value that was not there when values were counted.
+        """
+        met = column.dictionary_encode()
+        place = to_numpy(pc.index_in(met.dictionary, value_set=self.values), missing=-1)
+        if (place < 0).any() or (column.null_count and self.missing < 0):
+            message = "The data gave other values when it was read again."
+            raise DataError.of("C010", message, "Write it down first, or cache it.")
+        codes = np.append(self.codes[place], np.int32(self.missing)).astype(np.int32)
+        return np.asarray(codes[to_numpy(met.indices, missing=len(place))])

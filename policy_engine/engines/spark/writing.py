@@ -1,0 +1,174 @@
+"""What Spark writes, and the digests that tell whether it has been changed since."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession, types
+from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
+
+from policy_engine import storage
+from policy_engine.engines.spark.failures import cause, explained
+from policy_engine.engines.spark.reading import column, strict
+from policy_engine.errors import OutputError, PolicyEngineError
+
+_LANES = 8
+_CSV: dict[str, bool | str] = {
+    "header": True,
+    "quote": '"',
+    "escape": '"',
+    "charToEscapeQuoteEscaping": '"',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+    "nullValue": "",
+    "emptyValue": '""',
+    "lineSep": "\n",
+    "encoding": "UTF-8",
+}
+_OPTIONS: dict[str, dict[str, bool | str]] = {
+    "csv": {**_CSV, "compression": "none"},
+    "csv.gz": {**_CSV, "compression": "gzip"},
+    "parquet": {"compression": "zstd"},
+    "orc": {"compression": "zstd"},
+    "json": {"ignoreNullFields": False},
+}
+_CONF = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
+"""The standard type of times in Parquet, which is no option of a single write."""
+
+_SIMPLE = (types.StringType, types.IntegralType, types.BooleanType)
+
+
+def write(frame: DataFrame, location: str, kind: str) -> None:
+    """Write a frame as a folder of files to where nothing is, in one of `SPARK_FORMATS`.
+
+    CSV is that of the local engine: RFC 4180, quotes where needed, missing cells empty, and
+    `""` in a table of one column, where all else is quoted too. Raises OutputError where the
+    place is taken (O001) or cannot be written (O002).
+    """
+    is_csv = kind.startswith("csv")
+    try:
+        with _set(frame.sparkSession, _CONF):
+            made = csv_texts(frame) if is_csv else frame
+            writer = made.write.format(kind.removesuffix(".gz")).options(**_OPTIONS[kind])
+            # A cell of blanks alone would be a blank line.
+            writer = writer.option("quoteAll", is_csv and len(frame.columns) == 1)
+            writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(
+                location
+            )
+    except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
+        raise _unwritten(error, location) from None
+
+
+def manifest_digest(session: SparkSession, location: str) -> str:
+    """Return the sha-256 of a file, or of a folder's manifest, as `storage.digest` has it.
+
+    The executors hash: no content comes to the driver. Files are to be of less than 2 GiB.
+    Raises DataError where there are none (C002) or they cannot be read (C003, C010).
+    """
+    root = _inner(location) if storage.is_remote(location) else _absolute(location)
+    files = strict(session).options(recursiveFileLookup=True).format("binaryFile")
+    try:
+        hashed = files.load(location).select("path", F.sha2("content", 256).alias("digest"))
+        found = {row.path: row.digest for row in hashed.collect()}
+    except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
+        raise explained(error, location, "hashing") from None
+    digests = {_within(root.rstrip("/"), path): digest for path, digest in found.items()}
+    return digests[""] if "" in digests else storage.manifest_digest(digests)
+
+
+def row_digest(frame: DataFrame) -> tuple[str, int]:
+    """Return a sha-256 of a frame's rows, in whatever order and partitions, and their number.
+
+    Rows that stand twice count twice; the names of the columns belong to the digest. Of the
+    sha-256 of every row, its eight words of 32 bits are summed apart.
+    """
+    cells = F.concat(*(_unambiguous(field) for field in frame.schema.fields))
+    hashed = frame.select(F.sha2(cells, 256).alias("hash"))
+    words = [F.conv(F.substring("hash", 1 + 8 * i, 8), 16, 10).cast("long") for i in range(_LANES)]
+    # No partition has so many rows that a long overflows; all of them together may.
+    sums = [F.sum(word).alias(f"w{i}") for i, word in enumerate(words)]
+    parts = hashed.groupBy(F.spark_partition_id()).agg(F.count("*").alias("rows"), *sums)
+    totals = [F.sum(F.col(f"w{i}").cast("decimal(38,0)")) for i in range(_LANES)]
+    try:
+        rows, *lanes = parts.agg(F.sum("rows"), *totals).collect()[0]
+    except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
+        raise explained(error, "", "hashing the rows") from None
+    text = repr([frame.columns, rows or 0, [int(lane or 0) for lane in lanes]])
+    return hashlib.sha256(text.encode()).hexdigest(), int(rows or 0)
+
+
+def _unwritten(error: Exception, location: str) -> PolicyEngineError:
+    if re.search("is not a directory|Permission denied|AccessControl|AccessDenied", str(error)):
+        message = f"The output cannot be written. {cause(str(error))}"
+        return OutputError.of("O002", message, source=location)
+    return explained(error, location, "writing")
+
+
+def _unambiguous(field: types.StructField) -> Column:
+    """Return a cell as text that no other cell, or two, could be read as."""
+    cell = column(field.name)
+    if isinstance(field.dataType, types.TimestampType):
+        cell = F.unix_micros(cell)  # the text would be that of the session's time zone
+    text = cell.cast("string")
+    length = F.octet_length(text).cast("string")
+    return F.coalesce(F.concat(length, F.lit(":"), text), F.lit("-"))
+
+
+def csv_texts(frame: DataFrame) -> DataFrame:
+    """Return the cells as the local engine writes them; Spark writes some types otherwise."""
+    if not all(isinstance(field.dataType, _SIMPLE) for field in frame.schema.fields):
+        fields = [types.StructField(name, types.StringType()) for name in frame.columns]
+        frame = frame.mapInArrow(_as_texts, types.StructType(fields))
+    texts = [column(name).cast("string") for name in frame.columns]
+    if len(texts) == 1:  # Spark would leave out a row of nothing but a missing value
+        texts = [F.coalesce(texts[0], F.lit(""))]
+    return frame.select(
+        *(text.alias(name) for text, name in zip(texts, frame.columns, strict=True))
+    )
+
+
+def _as_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        texts = [_as_text(values) for values in batch.columns]
+        yield pa.RecordBatch.from_arrays(texts, names=batch.schema.names)
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    if pa.types.is_timestamp(values.type) and values.type.tz:
+        values = values.cast(pa.timestamp("us", "UTC"))
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0, values.type))  # -0.0 + 0 is 0.0
+    return values.cast(pa.string())
+
+
+def _absolute(location: str) -> str:
+    return storage.local_path(location).absolute().as_posix()
+
+
+def _inner(uri: str) -> str:
+    """Return a URI's path. Hadoop's are written without percent-encoding."""
+    return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "", uri)
+
+
+def _within(root: str, path: str) -> str:
+    """Return the path of a file relative to a folder, nothing where it is the same."""
+    inner = _inner(path)
+    _, found, rest = inner.partition(f"{root}/")
+    return rest if found else "" if inner.endswith(root) else Path(inner).name
+
+
+@contextmanager
+def _set(session: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    """Set what a session is configured to while something runs."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)

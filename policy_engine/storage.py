@@ -1,0 +1,279 @@
+"""Places for files: on this machine, or behind a URI that pyarrow opens."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from policy_engine.errors import DataError, OutputError
+
+Place = str | Path
+"""A local path, or a URI (hdfs:, s3a:, gs:, abfs:, file: ...) written as Spark has it: without
+percent-encoding."""
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")
+_ALIASES = {"s3a": "s3", "s3n": "s3"}
+_WITHOUT_RENAME = {"s3", "gcs"}
+
+
+def is_remote(location: Place) -> bool:
+    """Tell whether a location is a URI of another machine; `file:` is this one."""
+    found = _SCHEME.match(location) if isinstance(location, str) else None
+    return found is not None and found[1].lower() != "file"
+
+
+def local_path(location: Place) -> Path:
+    """Return the path of a location on this machine."""
+    if isinstance(location, str) and location.lower().startswith("file:/"):
+        return Path(re.sub("^/+", "/", location[len("file:") :]))
+    return Path(location)
+
+
+@contextmanager
+def reading(location: Place) -> Iterator[None]:
+    """Turn what fails inside into DataError (C003) in one line."""
+    try:
+        yield
+    except (OSError, ValueError, NotImplementedError, ImportError) as error:
+        message = f"The file cannot be read: {_reason(error)}."
+        raise DataError.of("C003", message, source=str(location)) from None
+
+
+@contextmanager
+def writing(location: Place) -> Iterator[None]:
+    """Turn what fails inside into OutputError (O002) in one line."""
+    try:
+        yield
+    except (OSError, ValueError, NotImplementedError, ImportError) as error:
+        message = f"The output cannot be written: {_reason(error)}."
+        raise OutputError.of("O002", message, source=str(location)) from None
+
+
+def join(folder: Place, name: str) -> Place:
+    """Return the location of a file or folder within a folder."""
+    return folder / name if isinstance(folder, Path) else f"{folder.rstrip('/')}/{name}"
+
+
+def parent(location: Place) -> Place:
+    """Return the folder that a location lies in; itself where it lies in none."""
+    if isinstance(location, Path):
+        return location.parent
+    if not is_remote(location):
+        return str(local_path(location).parent)
+    above = location.rstrip("/").rpartition("/")[0]
+    return above if re.search(":/+[^/]", above) else location
+
+
+def name(location: Place) -> str:
+    """Return the last part of a location."""
+    return location.name if isinstance(location, Path) else location.rstrip("/").rpartition("/")[2]
+
+
+def exists(location: Place) -> bool:
+    """Tell whether there is a file or folder. Raises OSError where that cannot be told."""
+    if not is_remote(location):
+        return local_path(location).exists()
+    return bool(_kind(location) != _types().NotFound)
+
+
+def is_same(one: Place, other: Place) -> bool:
+    """Tell whether two locations that are there are one."""
+    if is_remote(one) or is_remote(other):
+        return str(one).rstrip("/") == str(other).rstrip("/")
+    here, there = local_path(one), local_path(other)
+    return here.exists() and there.exists() and here.samefile(there)
+
+
+def is_folder(location: Place) -> bool:
+    """Tell whether there is a folder. Raises OSError where that cannot be told."""
+    if not is_remote(location):
+        return local_path(location).is_dir()
+    return bool(_kind(location) == _types().Directory)
+
+
+def names(folder: Place) -> tuple[str, ...]:
+    """Return the names of what a folder holds, sorted. Raises OSError."""
+    if not is_remote(folder):
+        return tuple(sorted(path.name for path in local_path(folder).iterdir()))
+    return tuple(sorted(found.base_name for found in _found(folder, recursive=False)))
+
+
+def data_files(folder: Place) -> tuple[str, ...]:
+    """Return the relative names of a folder's files, sorted, those of folders in it too.
+
+    What Spark takes for no data is left out: names that begin with a dot or an underscore,
+    such as `_SUCCESS` and checksums. Raises OSError.
+    """
+    if is_remote(folder):
+        start = len(_opened(folder)[1].rstrip("/")) + 1
+        files = [f.path[start:] for f in _found(folder, recursive=True) if f.is_file]
+    else:
+        root = local_path(folder)
+        found = (path for path in root.rglob("*") if path.is_file())
+        files = [path.relative_to(root).as_posix() for path in found]
+    return tuple(sorted(one for one in files if not any(map(_is_no_data, one.split("/")))))
+
+
+def read_bytes(location: Place) -> bytes:
+    """Return what a file holds. Raises OSError."""
+    with _input(location) as file:
+        return file.read()
+
+
+def digest(location: Place) -> str:
+    """Return the sha-256 of a file's bytes, or of a folder's manifest.
+
+    The manifest has a line per data file, as `sha256sum` prints it. Raises OSError.
+    """
+    if is_folder(location):
+        root = str(location)
+        return manifest_digest({file: digest(join(root, file)) for file in data_files(location)})
+    with _input(location) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def manifest_digest(digests: dict[str, str]) -> str:
+    """Return the sha-256 of the manifest of files, given the sha-256 of each by its name."""
+    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def write_bytes(location: Place, data: bytes) -> None:
+    """Write a file whole, flushed to the disk where it is a local one. Raises OSError."""
+    if is_remote(location):
+        system, path = _opened(location)
+        with system.open_output_stream(path) as stream:
+            stream.write(data)
+        return
+    with local_path(location).open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def make_folder(location: Place) -> None:
+    """Make a folder, and those above it. Raises OSError."""
+    if is_remote(location):
+        system, path = _opened(location)
+        system.create_dir(path, recursive=True)
+    else:
+        local_path(location).mkdir(parents=True, exist_ok=True)
+
+
+def can_rename(location: Place) -> bool:
+    """Tell whether a move is one step there; object stores copy, file by file."""
+    return not is_remote(location) or _opened(location)[0].type_name not in _WITHOUT_RENAME
+
+
+def move(source: Place, target: Place) -> None:
+    """Move a file or folder to where nothing is, within one storage. Raises OSError."""
+    if not is_remote(source):
+        local_path(source).rename(local_path(target))
+    elif can_rename(source):
+        system, path = _opened(source)
+        system.move(path, _opened(target)[1])
+    else:
+        _copy(source, target)
+        remove(source)
+
+
+def remove(location: Place) -> None:
+    """Remove a file, or a folder with all that it holds; nothing where there is none."""
+    if not exists(location):
+        return
+    if not is_remote(location):
+        path = local_path(location)
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return
+    system, inner = _opened(location)
+    if is_folder(location):
+        system.delete_dir(inner)
+    else:
+        system.delete_file(inner)
+
+
+def remove_empty(folder: Place) -> None:
+    """Remove a folder. Raises OSError where it holds anything."""
+    if not is_remote(folder):
+        local_path(folder).rmdir()
+    elif names(folder):
+        raise OSError(f"{folder} is not empty")
+    else:
+        remove(folder)
+
+
+def sync(folder: Place) -> None:
+    """Flush a folder's entries to the disk, where the system lets one. Raises OSError."""
+    if not is_remote(folder) and hasattr(os, "O_DIRECTORY"):
+        handle = os.open(local_path(folder), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _copy(source: Place, target: Place) -> None:
+    system, start = _opened(source)
+    end = _opened(target)[1]
+    if not is_folder(source):
+        system.copy_file(start, end)
+        return
+    files = {
+        f.path: end + f.path[len(start) :] for f in _found(source, recursive=True) if f.is_file
+    }
+    for folder in {copied.rpartition("/")[0] for copied in files.values()}:
+        system.create_dir(folder, recursive=True)
+    for file, copied in files.items():
+        system.copy_file(file, copied)
+
+
+def _is_no_data(part: str) -> bool:
+    is_metadata = part.startswith(("_metadata", "_common_metadata"))
+    is_hidden = part.startswith(".") or (part.startswith("_") and "=" not in part)
+    return (is_hidden and not is_metadata) or part.endswith("._COPYING_")
+
+
+def _input(location: Place) -> IO[bytes]:
+    if not is_remote(location):
+        return local_path(location).open("rb")
+    system, path = _opened(location)
+    stream: IO[bytes] = system.open_input_file(path)
+    return stream
+
+
+def _kind(location: Place) -> Any:
+    system, path = _opened(location)
+    return system.get_file_info(path).type
+
+
+def _found(folder: Place, *, recursive: bool) -> Any:
+    from pyarrow.fs import FileSelector  # noqa: PLC0415 (slow to import)
+
+    system, path = _opened(folder)
+    return system.get_file_info(FileSelector(path, recursive=recursive))
+
+
+def _types() -> Any:
+    from pyarrow.fs import FileType  # noqa: PLC0415 (slow to import)
+
+    return FileType
+
+
+def _opened(location: Place) -> tuple[Any, str]:
+    """Return the file system of a URI, and the path in it."""
+    from pyarrow.fs import FileSystem  # noqa: PLC0415 (slow to import)
+
+    scheme, _, rest = str(location).partition(":")
+    scheme = _ALIASES.get(scheme.lower(), scheme.lower())
+    system, path = FileSystem.from_uri(f"{scheme}:{quote(rest, safe='/:@')}")
+    return system, path
+
+
+def _reason(error: Exception) -> str:
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(words).splitlines()[0].rstrip(".")

@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+
+from policy_engine.errors import EngineError
+
+_FOLDER = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    ignored = pytest.mark.filterwarnings(
+        "ignore:PySpark does not yet fully support pandas:FutureWarning"
+    )
+    for item in items:
+        if item.path.is_relative_to(_FOLDER):
+            item.add_marker(ignored)
+
+
+@pytest.fixture(scope="session")
+def java():
+    """Skip the test where this machine cannot start Spark, and say why."""
+    from policy_engine.engines.spark.session import check_java, check_pyspark
+
+    try:
+        check_pyspark()
+        check_java()
+    except EngineError as error:
+        pytest.skip(f"THE SPARK ENGINE IS NOT TESTED: {error}")
+
+
+@pytest.fixture(scope="session")
+def spark(java):  # noqa: ARG001
+    """One session on two cores of this machine, for all tests."""
+    from policy_engine.engines.spark.session import start, stop
+
+    session = start("local[2]", {"spark.sql.shuffle.partitions": "4"})
+    yield session
+    stop(session)

@@ -1,0 +1,135 @@
+"""Cuts chosen from afar are those that the kernel makes with all rows at hand."""
+
+import pickle
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from drawn import Table, interval, ints, members, tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.engines.spark.coding import Rows
+from policy_engine.engines.spark.nodes import first_cuts, of_nodes
+from policy_engine.kernels import layout
+from policy_engine.kernels.axis import Axis
+from policy_engine.kernels.bounds import Constraint, Diversity
+from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.descent import descend
+from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.mondrian import partition
+
+
+def outline(table):
+    """What is known of a table without its rows."""
+    none = np.zeros(0, np.int32)
+    axes = [Axis(none, *list(vars(axis).values())[1:]) for axis in table.axes]
+    people = People(
+        tuple(none for _ in table.people.sensitive),
+        None if table.people.persons is None else none,
+        overall_of(table),
+    )
+    return layout.prepare(axes, people, table.constraint, table.cutting)
+
+
+def overall_of(table):
+    people = table.people
+    if people.persons is None:
+        return tuple(np.bincount(codes[codes >= 0]) for codes in people.sensitive)
+    pairs = [set(zip(codes.tolist(), people.persons.tolist(), strict=True)) for codes in people.sensitive]
+    return tuple(np.bincount([code for code, _ in one if code >= 0]) for one in pairs)
+
+
+def rows_of(table):
+    columns = [*(axis.codes for axis in table.axes), *table.people.sensitive]
+    persons = table.people.persons
+    return Rows(np.column_stack(columns), None if persons is None else persons.astype(np.int64))
+
+
+def asking(table, part_of):
+    """What answers questions of rows that lie in several parts, through pickles as a cluster."""
+    rows = rows_of(table)
+    parts = [rows.taken(np.flatnonzero(part_of == part)) for part in np.unique(part_of)]
+
+    def ask(question, descent, nodes):
+        question, replies = pickle.loads(pickle.dumps(question)), {node: [] for node in nodes}
+        for part in parts:
+            for node, mine in of_nodes(descend(descent, part.codes)):
+                if node in nodes:
+                    replies[node].append(question.reply(node, part.taken(mine)))
+        return {node: question.answer(node, found[::-1]) for node, found in replies.items()}
+
+    return ask
+
+
+def apart(table, part_of, limit):
+    """The classes of a table that is first cut from afar, and how many nodes it was cut into."""
+    rows = rows_of(table)
+    codes = rows.codes[:, : len(table.axes)]
+    whole = Side(len(codes), np.column_stack([codes.min(axis=0), codes.max(axis=0)]).astype(np.int64))
+    nodes = first_cuts(asking(table, part_of), outline(table), whole, limit)
+    leaf = descend(nodes.cuts.descent(), rows.codes)
+    found = set()
+    for node, mine in of_nodes(leaf):
+        assert nodes.rows[node] == len(mine)
+        axes = [Axis(axis.codes[mine], *list(vars(axis).values())[1:]) for axis in table.axes]
+        persons = table.people.persons
+        people = People(
+            tuple(codes[mine] for codes in table.people.sensitive),
+            None if persons is None else persons[mine],
+            overall_of(table),
+        )
+        classes = partition(axes, people, table.constraint, table.cutting)
+        found |= {frozenset(mine[part].tolist()) for part in np.split(classes.order, classes.starts[1:-1])}
+    return found, len(nodes.rows)
+
+
+def at_once(table):
+    found = partition(*table.arguments)
+    return {frozenset(part.tolist()) for part in np.split(found.order, found.starts[1:-1])}
+
+
+def parts_of(table, number):
+    persons = table.people.persons
+    rows = np.arange(len(table.axes[0].codes)) if persons is None else persons
+    return (rows * 7919) % number
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables(most_rows=60, relaxed=(False,)), st.sampled_from([1, 2, 3, 8]), st.integers(1, 20))
+def test_first_cuts_are_those_of_the_kernel(table, parts, limit):
+    found, _ = apart(table, parts_of(table, parts), limit)
+    assert found == at_once(table)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables(most_rows=60, relaxed=(False,)), st.integers(1, 20))
+def test_first_cuts_are_those_of_the_kernel_where_it_cuts_by_summary(table, limit):
+    with patch.object(layout, "_large", lambda _: 2):
+        found, _ = apart(table, parts_of(table, 3), limit)
+        assert found == at_once(table)
+
+
+def large_table(seed, score, *, relaxed, bound, unit):
+    draw = np.random.default_rng(seed)
+    rows = 3_000
+    axes = [
+        interval(np.minimum(draw.geometric(0.1, rows), 40), has_missing=bool(seed % 2)),
+        members(draw.zipf(1.6, rows).clip(0, 30)),
+        interval(draw.integers(0, 3, rows)),
+    ]
+    sensitive = ints(draw.zipf(1.5, rows).clip(1, 8) - 1)
+    persons = ints(draw.integers(0, rows // 2, rows)) if unit else None
+    constraint = Constraint(3, (Diversity(**bound),))
+    return Table(axes, People((sensitive,), persons), constraint, Cutting(score, relaxed))
+
+
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("bound", [{}, {"distinct": 2}, {"t": 0.3}])
+@pytest.mark.parametrize("relaxed", [False, True])
+@pytest.mark.parametrize("score", ["loss", "span", "entropy"])
+def test_first_cuts_of_a_large_table_are_those_of_the_kernel(score, relaxed, bound, unit):
+    table = large_table(len(score), score, relaxed=relaxed, bound=bound, unit=unit)
+    found, nodes = apart(table, parts_of(table, 5), 100)
+    assert found == at_once(table)
+    assert nodes > 1 or (relaxed and nodes == 1)
