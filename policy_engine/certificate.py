@@ -58,7 +58,8 @@ class Certificate(BaseModel):
 
     It holds the digests of the policy, the plan, the input and the output, so that none of
     them can be changed unnoticed. `file` is the name of the output's file beside the
-    certificate, empty for a table in memory.
+    certificate, empty for a table in memory. `approximated` columns have too many values for
+    their first cuts to be looked for everywhere: those stand at quantiles.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -70,6 +71,7 @@ class Certificate(BaseModel):
     rows_in: int | None = None
     rows_out: int
     rows_suppressed: int = 0
+    approximated: tuple[str, ...] = ()
     measurements: tuple[Measurement, ...]
     utility: Utility
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
@@ -103,6 +105,7 @@ def certify(release: Release, engine: Engine) -> Certificate:
         rows_in=release.source.rows if release.source else None,
         rows_out=measured.whole.rows,
         rows_suppressed=release.suppressed,
+        approximated=release.approximated,
         measurements=measured.measurements,
         utility=_utility(measured.whole, asked.k, release.suppressed),
         versions=_versions(plan.engine),

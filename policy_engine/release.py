@@ -13,7 +13,8 @@ class Release(BaseModel):
     """The output of a plan, not yet measured.
 
     `output` is where it lies, with the sha-256 of its bytes; `source` the same for the input,
-    None where the output is measured without it. `suppressed` rows were left out.
+    None where the output is measured without it. `suppressed` rows were left out, and
+    `approximated` columns first cut at quantiles.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -22,6 +23,7 @@ class Release(BaseModel):
     output: Stored
     source: Stored | None = None
     suppressed: int = 0
+    approximated: tuple[str, ...] = ()
 
 
 def run_plan(plan: Plan, engine: Engine, destination: Path | str | None = None) -> Release:
@@ -34,5 +36,10 @@ def run_plan(plan: Plan, engine: Engine, destination: Path | str | None = None) 
     table, source = engine.read(plan.read)
     anonymous = engine.anonymize(table, plan.anonymize, plan.publish)
     source = replace(source, rows=engine.rows)
-    suppressed, output = engine.suppressed, engine.write(anonymous, destination)
-    return Release(plan=plan, output=output, source=source, suppressed=suppressed)
+    return Release(
+        plan=plan,
+        output=engine.write(anonymous, destination),
+        source=source,
+        suppressed=engine.suppressed,
+        approximated=engine.approximated,
+    )

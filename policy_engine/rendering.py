@@ -59,6 +59,8 @@ def _how(plan: Plan) -> str:
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
     if options.missing == "wildcard":
         parts.append("missing values match any")
+    if plan.engine == "spark":
+        parts.append("first cuts at quantiles where a column has too many values to be counted")
     return f"{options.algorithm} ({', '.join(parts)}), {plan.engine}"
 
 
@@ -217,6 +219,8 @@ def _figures(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "global certainty penalty", _loss(utility.global_certainty_penalty)
     for name, loss in utility.column_losses.items():
         yield f"  loss of {escape(name)}", f"{loss:.4f}"
+    if certificate.approximated:
+        yield "first cut at quantiles", escape(", ".join(certificate.approximated))
     if utility.perturbed:
         yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"

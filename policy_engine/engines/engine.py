@@ -51,6 +51,8 @@ class Engine(Protocol):
     """How many rows the last anonymisation left out."""
     rows: int
     """How many rows it was given."""
+    approximated: tuple[str, ...]
+    """The columns that were first cut at quantiles, being of too many values."""
 
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""

@@ -52,6 +52,7 @@ class LocalEngine:
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
         self.suppressed = self.rows = 0
+        self.approximated: tuple[str, ...] = ()
         self.written: pa.Table = pa.table({})
         self._output: pa.Table | None = None
 

@@ -18,6 +18,7 @@ from policy_engine.kernels.axis import (
     MEMBERS,
     OFFSET,
     POSITION,
+    Axes,
 )
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
@@ -56,10 +57,9 @@ class Choice(NamedTuple):
     right: Side
 
 
-def is_told(table: Table) -> bool:
-    """Tell whether nodes of a table can be told in brief; briefs of too many values would not
-    be short."""
-    return len(summary(table.axes).times) > 0
+def is_told(axes: Axes) -> bool:
+    """Tell whether nodes can be told in brief; briefs of too many values would not be short."""
+    return len(summary(axes).times) > 0
 
 
 def brief(table: Table, scratch: Scratch, rows: NDArray[np.int32], extents: Ints) -> Brief:

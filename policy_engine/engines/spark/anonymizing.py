@@ -14,7 +14,7 @@ from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import check_key
 from policy_engine.engines.spark.classes import Classing
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
-from policy_engine.engines.spark.nodes import asking, first_cuts
+from policy_engine.engines.spark.nodes import Parts, asking, first_cuts
 from policy_engine.engines.spark.values import (
     Lookup,
     Values,
@@ -23,9 +23,11 @@ from policy_engine.engines.spark.values import (
     written_kinds,
 )
 from policy_engine.errors import DataError
-from policy_engine.kernels.axis import Axis
+from policy_engine.kernels import briefs
+from policy_engine.kernels.axis import Axis, flat
 from policy_engine.kernels.bounds import Ancestry, Constraint
 from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.diversity import Histogram
 from policy_engine.kernels.layout import Cutting, People, prepare
 from policy_engine.plan import Anonymize, Publish
@@ -35,6 +37,9 @@ Ints = NDArray[np.int64]
 
 WORTH_SHARING = 50_000
 """Nodes of fewer rows are not cut from afar for the sake of more tasks alone."""
+
+PARTS = 4_096
+"""Of so many parts of a column are cuts told from afar where its values are too many."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,15 @@ class Work:
 
 @dataclass(frozen=True)
 class Made:
-    """A release that is made when it is used; a column `PERSON` tells whose rows they are."""
+    """A release that is made when it is used; a column `PERSON` tells whose rows they are.
+
+    First cuts stand at quantiles of the columns that are `approximated`.
+    """
 
     frame: DataFrame
     rows: int
     tasks: int
+    approximated: tuple[str, ...] = ()
 
 
 def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) -> Made:
@@ -73,12 +82,15 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
     constraint, cutting = table.constraint(overview.ancestries), _cutting(step)
     limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
     axes, overall = table.axes(), tuple(one.overall for one in overview.histograms.values())
+    people, parts = table.nobody(overall), table.parts(axes)
+    told = [coarse(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)]
     nodes = first_cuts(
-        asking(table.frame, table.coding.codes),
-        prepare(axes, table.nobody(overall), constraint, cutting),
-        table.whole(),
+        asking(table.frame, table.coding.codes, parts),
+        prepare(told, people, constraint, cutting),
+        table.whole(parts),
         limit,
         lambda settled: work.progress("cutting", settled, table.rows),
+        parts,
     )
     tasks = min(table.tasks, len(nodes.rows))
     classing = Classing(
@@ -91,7 +103,8 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
         columns=output.columns,
         redact=step.columns.redact,
     )
-    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks)
+    names = tuple(step.columns.quasi_names[dim] for dim in parts) if len(nodes.rows) > 1 else ()
+    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks, names)
 
 
 def _cutting(step: Anonymize) -> Cutting:
@@ -204,9 +217,20 @@ class _Coded:
         persons = none if self.coding.person else None
         return People(tuple(none for _ in self.sensitive), persons, overall)
 
-    def whole(self) -> Side:
+    def parts(self, axes: list[Axis]) -> Parts:
+        """Return the parts of the codes of columns that have too many to be told apart."""
+        if briefs.is_told(flat(axes)):
+            return {}
+        counts = [one.column.counts() for one in self.quasi.values()]
+        found = {dim: parts_of(axis, counts[dim], PARTS) for dim, axis in enumerate(axes)}
+        return {dim: part for dim, part in found.items() if part[-1] < len(counts[dim]) - 1}
+
+    def whole(self, parts: Parts) -> Side:
         """Return the node that holds all rows."""
-        widths = [len(one.column.labels) for one in self.quasi.values()]
+        widths = [
+            int(parts[dim][-1]) + 1 if dim in parts else len(one.column.labels)
+            for dim, one in enumerate(self.quasi.values())
+        ]
         extents = np.array([[0, width - 1] for width in widths], dtype=np.int64)
         return Side(self.rows, extents)
 

@@ -22,7 +22,7 @@ from policy_engine.engines.spark.nodes import Nodes, of_nodes
 from policy_engine.engines.spark.values import Task, gathered
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import Constraint
-from policy_engine.kernels.descent import Descent, descend
+from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
 from policy_engine.kernels.mondrian import Classes, partition
 
@@ -51,9 +51,10 @@ class Classing:
 
         Where persons are told apart, a column `PERSON` more tells whose row it is.
         """
-        descent, task_of = nodes.cuts.descent(), shared_out(nodes, tasks)
         placed = coded.mapInArrow(
-            _placing(descent, self.coding.codes, task_of),
+            _placing(
+                self.coding.codes, nodes.cuts.descent(), nodes.parts, shared_out(nodes, tasks)
+            ),
             StructType([*coded.schema.fields, *_PLACE]),
         )
         moved = placed.repartitionById(tasks, "task").drop("task")
@@ -81,13 +82,14 @@ def shared_out(nodes: Nodes, tasks: int) -> Ints:
     return task_of
 
 
-def _placing(descent: Descent, codes: list[str], task_of: Ints) -> Task:
+def _placing(codes: list[str], nodes: Nodes, task_of: Ints) -> Task:
     """Return a task that tells of each row its node, and the task that takes it."""
+    descent, parts = nodes.cuts.descent(), nodes.parts
 
     @carrying
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
-            leaf = descend(descent, Rows.of(table, codes).codes)
+            leaf = descend(descent, Rows.of(table, codes).in_parts(parts).codes)
             columns = [*table.columns, from_numpy(leaf), from_numpy(task_of[leaf].astype(np.int32))]
             names = [*table.column_names, "node", "task"]
             yield from pa.table(columns, names=names).combine_chunks().to_batches()

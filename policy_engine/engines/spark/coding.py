@@ -121,6 +121,15 @@ class Rows:
             persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
         return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
 
+    def in_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "Rows":
+        """Return the rows with the part of each code in its place, in some of the columns."""
+        if not parts:
+            return self
+        codes = self.codes.copy()
+        for column, part in parts.items():
+            codes[:, column] = part[self.codes[:, column]]
+        return Rows(codes, self.persons)
+
     def taken(self, rows: NDArray[np.int64]) -> "Rows":
         """Return some of the rows."""
         persons = None if self.persons is None else self.persons[rows]

@@ -100,6 +100,7 @@ class SparkRun:
         self._released: DataFrame | None = None
         self._output: DataFrame | None = None
         self.suppressed = self.rows = 0
+        self.approximated: tuple[str, ...] = ()
 
     def read(self, step: Read) -> tuple[DataFrame, Stored]:
         """Read the columns of the input; errors as of `reading.read`."""
@@ -139,7 +140,8 @@ class SparkRun:
             frame = made.frame
             if step.columns.privacy_unit or output.cells == "bounds":
                 frame = self._hold(frame)
-            self._made, self.rows = replace(made, frame=frame), made.rows
+            self._made = replace(made, frame=frame)
+            self.rows, self.approximated = made.rows, made.approximated
             released = frame.drop(PERSON)
             if output.cells == "bounds":
                 released = with_ends(released, step.columns.quasi_names)

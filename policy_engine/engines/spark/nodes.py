@@ -24,12 +24,17 @@ SMALL = 64
 """Relaxed nodes of up to so many times k rows may be cut through ties, which needs their rows."""
 
 Ints = NDArray[np.int64]
+Parts = Mapping[int, NDArray[np.int32]]
 
 
 @dataclass
 class Nodes:
-    """The nodes of a table of codes: the cuts made, and the rows of every node that stays."""
+    """The nodes of a table of codes: the cuts made, and the rows of every node that stays.
 
+    Cuts are between `parts` of codes, by column, where there are too many to be told apart.
+    """
+
+    parts: Parts = field(default_factory=dict)
     cuts: Cuts = field(default_factory=Cuts)
     rows: dict[int, int] = field(default_factory=dict)
 
@@ -40,14 +45,15 @@ def first_cuts(
     whole: Side,
     limit: int,
     on_settled: Callable[[int], object] = int,
+    parts: Parts | None = None,
 ) -> Nodes:
     """Cut nodes of more than `limit` rows, for as long as their cuts can be told from afar.
 
     `table` holds all that there is to know but the rows, which are asked about; `whole` is
     their number and their extents. Whatever its size, a node that stays is cut on, if it can
-    be, where its rows are.
+    be, where its rows are. `parts` are those of the codes that `table` is about.
     """
-    found, opened = Nodes(), {0: whole}
+    found, opened = Nodes(parts or {}), {0: whole}
     while opened:
         far = {node: side for node, side in opened.items() if _is_far(table, side.rows, limit)}
         chosen = _choices(ask, found.cuts.descent(), table, far)
@@ -64,7 +70,7 @@ def first_cuts(
 def _is_far(table: Table, rows: int, limit: int) -> bool:
     if table.is_relaxed and rows <= max(SMALL * table.size, table.large):
         return False
-    return rows > limit and rows >= 2 * table.size and briefs.is_told(table)
+    return rows > limit and rows >= 2 * table.size and briefs.is_told(table.axes)
 
 
 def _choices(
@@ -120,7 +126,7 @@ Ask = Callable[[Question, Descent, Mapping[int, Any]], dict[int, Any]]
 """Return the answer to a question about every one of the nodes, given the cuts so far."""
 
 
-def asking(frame: DataFrame, codes: list[str]) -> Ask:
+def asking(frame: DataFrame, codes: list[str], parts: Parts) -> Ask:
     """Return what asks the rows of a frame, which holds columns of `codes`, and the persons if
     there are any: one job for all nodes together."""
     rows = frame.select(*codes, *([PERSON] * (PERSON in frame.columns)))
@@ -128,7 +134,7 @@ def asking(frame: DataFrame, codes: list[str]) -> Ask:
     def ask(question: Question, descent: Descent, nodes: Mapping[int, Any]) -> dict[int, Any]:
         if not nodes:
             return {}
-        told = rows.mapInArrow(_replying(question, descent, sorted(nodes), codes), _TOLD)
+        told = rows.mapInArrow(_replying(question, descent, sorted(nodes), codes, parts), _TOLD)
         answers = told.groupBy("node").applyInArrow(_answering(question), _TOLD).toArrow()
         pairs = zip(*(column.to_pylist() for column in answers.columns), strict=True)
         # What comes back was made by tasks of our own.
@@ -140,7 +146,9 @@ def asking(frame: DataFrame, codes: list[str]) -> Ask:
 _TOLD = "node bigint, told binary"
 
 
-def _replying(question: Question, descent: Descent, nodes: list[int], codes: list[str]) -> Task:
+def _replying(
+    question: Question, descent: Descent, nodes: list[int], codes: list[str], parts: Parts
+) -> Task:
     """Return a task that tells of the nodes among its rows."""
 
     @carrying
@@ -148,7 +156,7 @@ def _replying(question: Question, descent: Descent, nodes: list[int], codes: lis
         tables = list(gathered(batches))
         if not tables:
             return
-        rows = Rows.of(pa.concat_tables(tables), codes)
+        rows = Rows.of(pa.concat_tables(tables), codes).in_parts(parts)
         leaf = descend(descent, rows.codes)
         for node, mine in of_nodes(leaf):
             if node in nodes:

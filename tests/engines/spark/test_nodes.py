@@ -1,6 +1,7 @@
 """Cuts chosen from afar are those that the kernel makes with all rows at hand."""
 
 import pickle
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -15,6 +16,7 @@ from policy_engine.kernels import layout
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import Constraint, Diversity
 from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
 from policy_engine.kernels.mondrian import partition
@@ -36,7 +38,9 @@ def overall_of(table):
     people = table.people
     if people.persons is None:
         return tuple(np.bincount(codes[codes >= 0]) for codes in people.sensitive)
-    pairs = [set(zip(codes.tolist(), people.persons.tolist(), strict=True)) for codes in people.sensitive]
+    pairs = [
+        set(zip(codes.tolist(), people.persons.tolist(), strict=True)) for codes in people.sensitive
+    ]
     return tuple(np.bincount([code for code, _ in one if code >= 0]) for one in pairs)
 
 
@@ -66,7 +70,9 @@ def apart(table, part_of, limit):
     """The classes of a table that is first cut from afar, and how many nodes it was cut into."""
     rows = rows_of(table)
     codes = rows.codes[:, : len(table.axes)]
-    whole = Side(len(codes), np.column_stack([codes.min(axis=0), codes.max(axis=0)]).astype(np.int64))
+    whole = Side(
+        len(codes), np.column_stack([codes.min(axis=0), codes.max(axis=0)]).astype(np.int64)
+    )
     nodes = first_cuts(asking(table, part_of), outline(table), whole, limit)
     leaf = descend(nodes.cuts.descent(), rows.codes)
     found = set()
@@ -80,16 +86,27 @@ def apart(table, part_of, limit):
             overall_of(table),
         )
         classes = partition(axes, people, table.constraint, table.cutting)
-        found |= {frozenset(mine[part].tolist()) for part in np.split(classes.order, classes.starts[1:-1])}
+        found |= {
+            frozenset(mine[part].tolist()) for part in np.split(classes.order, classes.starts[1:-1])
+        }
     return found, len(nodes.rows)
 
 
 def at_once(table):
-    found = partition(*table.arguments)
-    return {frozenset(part.tolist()) for part in np.split(found.order, found.starts[1:-1])}
+    return parts_in(partition(*table.arguments))
 
 
-def parts_of(table, number):
+def parts_in(classes):
+    parts = np.split(classes.order, classes.starts[1:-1])
+    return {frozenset(part.tolist()) for part in parts}
+
+
+def side_of(codes):
+    extents = np.column_stack([codes.min(axis=0), codes.max(axis=0)])
+    return Side(len(codes), extents.astype(np.int64))
+
+
+def shares_of(table, number):
     persons = table.people.persons
     rows = np.arange(len(table.axes[0].codes)) if persons is None else persons
     return (rows * 7919) % number
@@ -98,7 +115,7 @@ def parts_of(table, number):
 @settings(max_examples=300, deadline=None)
 @given(tables(most_rows=60, relaxed=(False,)), st.sampled_from([1, 2, 3, 8]), st.integers(1, 20))
 def test_first_cuts_are_those_of_the_kernel(table, parts, limit):
-    found, _ = apart(table, parts_of(table, parts), limit)
+    found, _ = apart(table, shares_of(table, parts), limit)
     assert found == at_once(table)
 
 
@@ -106,7 +123,7 @@ def test_first_cuts_are_those_of_the_kernel(table, parts, limit):
 @given(tables(most_rows=60, relaxed=(False,)), st.integers(1, 20))
 def test_first_cuts_are_those_of_the_kernel_where_it_cuts_by_summary(table, limit):
     with patch.object(layout, "_large", lambda _: 2):
-        found, _ = apart(table, parts_of(table, 3), limit)
+        found, _ = apart(table, shares_of(table, 3), limit)
         assert found == at_once(table)
 
 
@@ -130,6 +147,23 @@ def large_table(seed, score, *, relaxed, bound, unit):
 @pytest.mark.parametrize("score", ["loss", "span", "entropy"])
 def test_first_cuts_of_a_large_table_are_those_of_the_kernel(score, relaxed, bound, unit):
     table = large_table(len(score), score, relaxed=relaxed, bound=bound, unit=unit)
-    found, nodes = apart(table, parts_of(table, 5), 100)
+    found, nodes = apart(table, shares_of(table, 5), 100)
     assert found == at_once(table)
     assert nodes > 1 or (relaxed and nodes == 1)
+
+
+def test_cuts_between_parts_of_codes_leave_classes_valid():
+    table = large_table(3, "loss", relaxed=False, bound={"distinct": 2}, unit=False)
+    [line, *others] = table.axes
+    part = parts_of(line, np.bincount(line.codes), 6)
+    told = Table(
+        [coarse(replace(line, codes=part[line.codes]), part), *others],
+        *(table.people, table.constraint, table.cutting),
+    )
+    ask, whole = asking(told, np.arange(3_000) % 4), side_of(rows_of(told).codes[:, :3])
+    nodes = first_cuts(ask, outline(told), whole, 200, parts={0: part})
+    leaf = descend(nodes.cuts.descent(), rows_of(table).in_parts(nodes.parts).codes)
+    assert len(nodes.rows) > 3
+    for node, mine in of_nodes(leaf):
+        assert nodes.rows[node] == len(mine) >= 3
+        assert len(set(table.people.sensitive[0][mine].tolist())) >= 2

@@ -1,0 +1,59 @@
+import datetime as dt
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from policy_engine.engines.persons import person_texts
+
+STAMP = pa.timestamp("us")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", " 1", "1 "], pa.int64()),
+        (["1.5", "1.50", "15e-1"], pa.float64()),
+        (["0.10000000000000000", ".1"], pa.float64()),
+        (["2020-01-01 00:00:00", "2020-01-01T00:00"], STAMP),
+        (["10:00", "10:00:00"], pa.time64("ns")),
+        (["Ann", "Ann"], pa.string()),
+        ([1.5, 1.5], None),
+        ([Decimal("1.50"), Decimal("1.5")], None),
+        ([dt.date(2020, 1, 1)] * 2, None),
+        ([True, True], None),
+    ],
+)
+def test_a_person_has_one_text_however_he_is_written(values, kind):
+    texts = person_texts(pa.array(values), kind).to_pylist()
+    assert None not in texts
+    assert len(set(texts)) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "10"], pa.int64()),
+        (["1.5", "1.51"], pa.float64()),
+        (["0.1", "0.10000000000000001"], pa.float64()),
+        (["Ann", "ann"], pa.string()),
+        ([1, 2], None),
+        ([0.1, 0.2], None),
+        ([True, False], None),
+    ],
+)
+def test_two_persons_have_two_texts(values, kind):
+    assert len(set(person_texts(pa.array(values), kind).to_pylist())) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [(["", None], pa.string()), (["nan", "NaN"], pa.float64()), ([float("nan"), None], None)],
+)
+def test_rows_that_name_nobody_have_no_text(values, kind):
+    assert person_texts(pa.array(values), kind).to_pylist() == [None, None]
+
+
+def test_persons_of_a_dictionary_are_those_of_its_rows():
+    column = pa.array(["b", "a", None, "b"]).dictionary_encode()
+    assert person_texts(column).to_pylist() == ["b", "a", None, "b"]
