@@ -18,10 +18,12 @@ if TYPE_CHECKING:
         read_request,
         suggest_hierarchy,
     )
+    from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
 
 __all__ = [
     "PolicyEngineError",
+    "SparkEngine",
     "VerifiedRelease",
     "apply_policy",
     "certify_output",
@@ -42,5 +44,9 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "errors" if name.endswith("Error") else "api"
+    home = {"PolicyEngineError": "errors", "SparkEngine": "engines.spark.engine"}.get(name, "api")
+    if name == "SparkEngine":
+        from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
+
+        check_pyspark()
     return getattr(import_module(f"{__name__}.{home}"), name)
