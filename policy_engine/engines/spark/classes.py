@@ -51,12 +51,8 @@ class Classing:
 
         Where persons are told apart, a column `PERSON` more tells whose row it is.
         """
-        placed = coded.mapInArrow(
-            _placing(
-                self.coding.codes, nodes.cuts.descent(), nodes.parts, shared_out(nodes, tasks)
-            ),
-            StructType([*coded.schema.fields, *_PLACE]),
-        )
+        placing = _placing(self.coding.codes, nodes, shared_out(nodes, tasks))
+        placed = coded.mapInArrow(placing, StructType([*coded.schema.fields, *_PLACE]))
         moved = placed.repartitionById(tasks, "task").drop("task")
         return moved.mapInArrow(_classing(self), self._schema(coded))
 
