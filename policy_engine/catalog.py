@@ -21,6 +21,8 @@ SparkFormat = Literal[Format, "orc", "json", "table"]
 SPARK_FORMATS = (*FORMATS, "orc", "json")
 """The endings of files that the Spark engine knows; the local one knows `FORMATS` alone."""
 MEMORY = "memory"
+TABLE = "table:"
+"""How the location of a table of a Spark catalog begins, before its name."""
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,11 @@ class Engine(Protocol):
     approximated: tuple[str, ...]
     """The columns that were first cut at quantiles, being of too many values."""
 
+    @property
+    def session(self) -> Any:
+        """The session in whose catalog tables are published, None where there is none."""
+        ...
+
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
         ...

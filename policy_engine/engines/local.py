@@ -56,6 +56,10 @@ class LocalEngine:
         self.written: pa.Table = pa.table({})
         self._output: pa.Table | None = None
 
+    @property
+    def session(self) -> None:
+        """None: tables lie in files."""
+
     def read(self, step: Read) -> tuple[pa.Table, Stored]:
         """Read the columns of the input. Raises DataError where it is damaged or empty."""
         self._progress("reading", 0, 0)

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.catalog import MEMORY, SPARK_FORMATS, Dataset, with_ending
+from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
 from policy_engine.engines.reading_back import ends_of
 from policy_engine.engines.spark import reading, writing
@@ -75,8 +75,14 @@ class SparkEngine:
             return reading.described(self.spark, iri, given)
 
     def stored(self, location: str) -> Stored:
-        """Return a table as it lies; errors as of `writing.manifest_digest`."""
+        """Return a table as it lies; errors as of `writing.manifest_digest`.
+
+        The digest of a table of the catalog is that of its rows.
+        """
         with running(self.spark, "reading"):
+            if location.startswith(TABLE):
+                table = self.spark.table(location.removeprefix(TABLE))
+                return Stored(location, *writing.row_digest(table))
             return Stored(location, writing.manifest_digest(self.spark, location))
 
 
@@ -102,6 +108,11 @@ class SparkRun:
         self.suppressed = self.rows = 0
         self.approximated: tuple[str, ...] = ()
 
+    @property
+    def session(self) -> SparkSession:
+        """The session in whose catalog tables are published."""
+        return self._engine.spark
+
     def read(self, step: Read) -> tuple[DataFrame, Stored]:
         """Read the columns of the input; errors as of `reading.read`."""
         self._progress("reading", 0, 0)
@@ -113,11 +124,9 @@ class SparkRun:
             return frame, Stored(step.location, self._digest(source))
 
     def _digest(self, source: str | DataFrame) -> str:
-        if isinstance(source, str) and not source.startswith(reading.TABLE):
-            return writing.manifest_digest(self._engine.spark, source)
-        if isinstance(source, str):
-            source = self._engine.spark.table(source.removeprefix(reading.TABLE))
-        return writing.row_digest(source)[0]
+        if isinstance(source, DataFrame):
+            return writing.row_digest(source)[0]
+        return self._engine.stored(source).digest
 
     def anonymize(self, table: DataFrame, step: Anonymize, output: Publish) -> DataFrame:
         """Return the frame of the release; its classes are formed when it is used.
@@ -162,6 +171,10 @@ class SparkRun:
                 self._output = self._hold(self._typed(table))
                 return Stored(MEMORY, *writing.row_digest(self._output))
             place = str(destination)
+            if place.startswith(TABLE):
+                self._typed(table).write.saveAsTable(place.removeprefix(TABLE))
+                self._output = table
+                return self._engine.stored(place)
             kind = with_ending(place, SPARK_FORMATS) or "parquet"
             writing.write(self._as_in(table, kind), place, kind)
             self._output = table
