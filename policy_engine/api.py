@@ -71,7 +71,7 @@ class VerifiedRelease:
 
         A pyarrow table; of a Spark engine its frame, as long as its session lasts.
         """
-        return self._engine.output()
+        return self._engine.output(self.path)
 
     @property
     def plan(self) -> Plan:

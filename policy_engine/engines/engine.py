@@ -76,8 +76,9 @@ class Engine(Protocol):
         """The table that was written last, as it can be written again."""
         ...
 
-    def output(self) -> Any:
-        """Return the table that was written last, its columns by their types."""
+    def output(self, place: Path | str | None = None) -> Any:
+        """Return the table that was written last, its columns by their types; as it lies in a
+        place, where it is not held."""
         ...
 
     def columns(self, stored: Stored) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from policy_engine import cells
 from policy_engine.engines.arrays import from_numpy, whole
 from policy_engine.engines.reading_back import end_of, ends_of, texts_of
 from policy_engine.engines.spark.failures import carrying
-from policy_engine.engines.spark.values import Task, gathered, quoted
+from policy_engine.engines.spark.values import Task, gathered, in_tasks, quoted
 from policy_engine.errors import DataError
 
 
@@ -20,7 +20,7 @@ def with_ends(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     Raises DataError (C006) where a column of that name is there.
     """
     kept = frame.select([quoted(name) for name in names])
-    told = kept.mapInArrow(_telling(tuple(names)), "place int").distinct().toArrow()
+    told = in_tasks(kept, _telling(tuple(names)), "place int").distinct().toArrow()
     ranged = [names[place] for place in sorted(told.column("place").to_pylist())]
     if not ranged:
         return frame
@@ -34,7 +34,7 @@ def with_ends(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     if twice is not None:
         message = f"The output has two columns {twice!r}."
         raise DataError.of("C006", message, "Rename one, or write cells as text.")
-    return frame.mapInArrow(_parting(tuple(ranged)), StructType(fields))
+    return in_tasks(frame, _parting(tuple(ranged)), StructType(fields))
 
 
 def _telling(names: tuple[str, ...]) -> Task:

@@ -14,7 +14,7 @@ from policy_engine.engines.identifiers import pseudonyms
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.quantiles import Quantiles, type_of
-from policy_engine.engines.spark.values import Lookup, Task, gathered, quoted
+from policy_engine.engines.spark.values import Lookup, Task, gathered, in_tasks, quoted
 
 PERSON = "policy_engine__person"
 
@@ -60,7 +60,7 @@ class Coding:
         needed = dict.fromkeys((*self.quasi, *self.sensitive, *self.kept))
         needed |= {self.person: None} if self.person else {}
         chosen = frame.select([quoted(name) for name in needed])
-        rows = chosen.mapInArrow(_coding(self, tuple(needed)), self._schema(frame))
+        rows = in_tasks(chosen, _coding(self, tuple(needed)), self._schema(frame))
         if self.person:
             return rows.repartition(max(partitions, 1), PERSON)
         return rows.repartition(partitions) if partitions else rows

@@ -154,11 +154,10 @@ class SparkRun:
             released = frame.drop(PERSON)
             if output.cells == "bounds":
                 released = with_ends(released, step.columns.quasi_names)
-        kept = {*step.columns.sensitive_names, *step.columns.insensitive}
-        ends = {end for name in step.columns.quasi_names for end in ends_of(name)}
-        self._untyped = [
-            name for name in released.columns if name in kept | ends - set(table.columns)
-        ]
+        columns = step.columns
+        texts = {*columns.sensitive_names, *columns.insensitive} if self._is_csv else set()
+        texts |= {end for name in columns.quasi_names for end in ends_of(name)} - set(table.columns)
+        self._untyped = [name for name in released.columns if name in texts]
         return released
 
     def write(self, table: DataFrame, destination: Path | str | None) -> Stored:
@@ -173,11 +172,9 @@ class SparkRun:
             place = str(destination)
             if place.startswith(TABLE):
                 self._typed(table).write.saveAsTable(place.removeprefix(TABLE))
-                self._output = table
                 return self._engine.stored(place)
             kind = with_ending(place, SPARK_FORMATS) or "parquet"
             writing.write(self._as_in(table, kind), place, kind)
-            self._output = table
             return Stored(place, writing.manifest_digest(self._engine.spark, place), rows)
 
     def _as_in(self, table: DataFrame, kind: str) -> DataFrame:
@@ -185,8 +182,8 @@ class SparkRun:
         return table if kind.startswith("csv") else self._typed(table)
 
     def _typed(self, table: DataFrame) -> DataFrame:
-        """Return a frame with every text column from a CSV file as what its values are."""
-        return as_written(table, self._untyped) if self._is_csv else table
+        """Return a frame with the columns that have no types yet as what their values are."""
+        return as_written(table, self._untyped) if self._untyped else table
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
         """Return the names of a stored table's columns."""
@@ -245,8 +242,11 @@ class SparkRun:
         """The frame of the release, as it can be written again."""
         return self._released if self._released is not None else self.output()
 
-    def output(self) -> DataFrame:
-        """Return the frame that was written last."""
+    def output(self, place: Path | str | None = None) -> DataFrame:
+        """Return the release: as it lies in a place, else the frame that is held."""
+        if place is not None:
+            with running(self._engine.spark, "reading"):
+                return self._typed(self._stored(Stored(str(place), ""))[0])
         if self._output is None:
             raise InternalError.of("X001", "Nothing was released.")
         return self._output

@@ -27,6 +27,7 @@ from policy_engine.engines.spark.values import (
     Task,
     distinct_values,
     gathered,
+    in_tasks,
     quoted,
 )
 from policy_engine.errors import DataError
@@ -55,7 +56,7 @@ def measure(
     asked = _Asked(step, sensitive, tuple(frame.columns))
     names = step.columns.quasi_names
     cells = [quoted(column) for name in names for column in asked.columns(name)]
-    told = frame.repartition(tasks, *cells).mapInArrow(_telling(asked), _TOLD)
+    told = in_tasks(frame.repartition(tasks, *cells), _telling(asked), _TOLD)
     told = told.groupBy("what", "place", "cell").agg(
         F.sum("times").alias("times"),
         F.min("figure").alias("least"),
@@ -146,9 +147,8 @@ def _overall(frame: DataFrame, name: str, lookup: Lookup, encoded: Encoded) -> I
     count = int(encoded.values().max(initial=-1)) + 1
     if PERSON not in frame.columns:
         return counts[len(counts) - count :]
-    coded = frame.select(PERSON, quoted(name)).mapInArrow(
-        _coding(name, lookup), f"{PERSON} string, code int"
-    )
+    chosen = frame.select(PERSON, quoted(name))
+    coded = in_tasks(chosen, _coding(name, lookup), f"{PERSON} string, code int")
     return persons_by_code(coded, "code", count)
 
 

@@ -11,12 +11,14 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import DataType, StringType, StructField
 
 from policy_engine.engines.arrays import to_numpy, whole
-from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, encode, is_text, kind_of
+from policy_engine.engines.encoding import Encoded, encode, is_text, kind_of
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import (
     OF_SPARK,
     Task,
     gathered,
+    in_tasks,
+    is_rounded,
     quoted,
     read_as,
     schema_of,
@@ -87,13 +89,12 @@ def quantiles_of(frame: DataFrame, name: str, *, is_csv: bool) -> Quantiles:
     column = frame.select(quoted(name))
     [kind] = schema_of(column).types
     if is_text(kind):
-        [written] = writings(column)
-        kind = kind_of(written, numbers=is_csv)
-        if pa.types.is_floating(kind) and written.digits > EXACT_DIGITS:
-            kind = pa.string()  # floats would make one of several values
+        [written] = writings(column).values()
+        # Of values that would be rounded, several would be one.
+        kind = pa.string() if is_rounded(written) else kind_of(written, numbers=is_csv)
     if not any(is_kind(kind) for is_kind in _ORDERED):
         raise _unordered(name)
-    keys = column.mapInArrow(_telling(kind), "key double, value string")
+    keys = in_tasks(column, _telling(kind), "key double, value string")
     shares = [number / PARTS for number in range(1, PARTS)]
     [found] = keys.agg(
         F.percentile_approx("key", shares, _ACCURACY).alias("edges"),

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
-from policy_engine.engines.encoding import Encoded, Texts, Writing, encode, kind_of
+from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, Texts, Writing, encode, kind_of
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.errors import DataError
 
@@ -45,6 +45,17 @@ def gathered(batches: Iterator[pa.RecordBatch], rows: int = CHUNK) -> Iterator[p
             held = []
     if held:
         yield plain(pa.Table.from_batches(held))
+
+
+def in_tasks(frame: DataFrame, task: Task, schema: StructType | str) -> DataFrame:
+    """Return what a task makes of a frame; mapInArrow itself takes no names with dots."""
+    names = frame.columns
+    numbered = frame.toDF(*(f"column{number}" for number in range(len(names))))
+
+    def named(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task(batch.rename_columns(names) for batch in batches)
+
+    return numbered.mapInArrow(named, schema)
 
 
 def plain(table: pa.Table) -> pa.Table:
@@ -106,9 +117,8 @@ def distinct_values(
     types = schema_of(frame.select([quoted(name) for name in names]))
     for field in types:
         encode(field.name, pa.chunked_array([], field.type), numbers=False)
-    told = frame.select([quoted(name) for name in names]).mapInArrow(
-        _telling(limit), "place int, value string, times bigint"
-    )
+    kept = frame.select([quoted(name) for name in names])
+    told = in_tasks(kept, _telling(limit), "place int, value string, times bigint")
     counts = told.groupBy("place", "value").agg(F.sum("times").alias("times"))
     found, wide = counts.limit(limit + 3).toArrow(), []
     if found.num_rows == limit + 3:
@@ -219,21 +229,19 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def written_kinds(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
     """Return the type that the texts of each column are written in, None where it has its own."""
-    types = schema_of(frame)
-    texts = [field.name for field in types if pa.types.is_string(field.type)]
+    kinds = {name: kind_of(one, numbers=numbers) for name, one in writings(frame).items()}
+    return dict.fromkeys(frame.columns) | kinds
+
+
+def writings(frame: DataFrame) -> dict[str, Writing]:
+    """Return how the texts of each column of texts are written."""
+    texts = [field.name for field in schema_of(frame) if pa.types.is_string(field.type)]
     if not texts:
-        return dict.fromkeys(frame.columns)
-    found = writings(frame.select([quoted(name) for name in texts]))
-    kinds = [kind_of(one, numbers=numbers) for one in found]
-    return dict.fromkeys(frame.columns) | dict(zip(texts, kinds, strict=True))
-
-
-def writings(frame: DataFrame) -> list[Writing]:
-    """Return how the texts of each column of a frame are written."""
-    told = frame.mapInArrow(_reading, "told binary").toArrow()
-    parts = [pickle.loads(one) for one in told.column(0).to_pylist()]  # noqa: S301 (our tasks')
-    nothing = [Writing()] * len(frame.columns)
-    return [reduce(Writing.joined, lot) for lot in zip(nothing, *parts, strict=True)]
+        return {}
+    told = in_tasks(frame.select([quoted(name) for name in texts]), _reading, "told binary")
+    parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301 (our tasks')
+    found = [reduce(Writing.joined, lot) for lot in zip(*parts, strict=True)]
+    return dict(zip(texts, found or [Writing()] * len(texts), strict=True))
 
 
 @carrying
@@ -248,17 +256,27 @@ def _reading(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """Return a frame with texts in some columns as the numbers, dates or times all of them are.
 
-    Spark has no time of day in files: those stay texts.
+    Spark has no time of day in files: those stay texts, as do numbers that a float would round
+    and times finer than microseconds.
     """
-    found = written_kinds(frame.select([quoted(name) for name in names]), numbers=True)
-    kinds = {name: kind for name, kind in found.items() if kind and kind in OF_SPARK}
+    found = writings(frame.select([quoted(name) for name in names]))
+    kinds = {name: kind_of(one) for name, one in found.items() if not is_rounded(one)}
+    kinds = {name: kind for name, kind in kinds.items() if kind in OF_SPARK}
     if not kinds:
         return frame
     fields = [
         StructField(field.name, OF_SPARK[kinds[field.name]]) if field.name in kinds else field
         for field in frame.schema.fields
     ]
-    return frame.mapInArrow(_casting(kinds), StructType(fields))
+    return in_tasks(frame, _casting(kinds), StructType(fields))
+
+
+def is_rounded(texts: Writing) -> bool:
+    """Tell whether texts would lose something as the type that they are written in."""
+    kind = kind_of(texts)
+    if pa.types.is_timestamp(kind):
+        return not any(texts.stamps[-2:])  # those in microseconds
+    return pa.types.is_floating(kind) and texts.digits > EXACT_DIGITS
 
 
 OF_SPARK: dict[pa.DataType, DataType] = {
@@ -295,11 +313,12 @@ def read_as(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 @dataclass(frozen=True)
 class Lookup:
-    """The code of every value of a column: `codes` (values,), and that of a missing one."""
+    """The code of every value of a column: `codes` (values,), and that of a missing one, None
+    where none is missing."""
 
     values: pa.Array
     codes: NDArray[np.int32]
-    missing: int
+    missing: int | None
 
     @classmethod
     def of(cls, found: Values, codes: NDArray[np.int32]) -> "Lookup":
@@ -307,7 +326,7 @@ class Lookup:
         present = to_numpy(found.values.is_valid())
         absent = codes[~present]
         kept = found.values.filter(from_numpy(present))
-        return cls(kept, codes[present], int(absent[0]) if len(absent) else -1)
+        return cls(kept, codes[present], int(absent[0]) if len(absent) else None)
 
     def look_up(self, column: pa.Array) -> NDArray[np.int32]:
         """Return the code of every row, (rows,).
@@ -316,8 +335,9 @@ class Lookup:
         """
         met = column.dictionary_encode()
         place = to_numpy(pc.index_in(met.dictionary, value_set=self.values), missing=-1)
-        if (place < 0).any() or (column.null_count and self.missing < 0):
+        if (place < 0).any() or (column.null_count and self.missing is None):
             message = "The data gave other values when it was read again."
             raise DataError.of("C010", message, "Write it down first, or cache it.")
-        codes = np.append(self.codes[place], np.int32(self.missing)).astype(np.int32)
+        missing = -1 if self.missing is None else self.missing
+        codes = np.append(self.codes[place], np.int32(missing)).astype(np.int32)
         return np.asarray(codes[to_numpy(met.indices, missing=len(place))])

@@ -4,6 +4,8 @@ import pytest
 
 from policy_engine.errors import EngineError
 
+pytest.register_assert_rewrite("both")
+
 _FOLDER = Path(__file__).parent
 
 
@@ -36,3 +38,11 @@ def spark(java):  # noqa: ARG001
     session = start("local[2]", {"spark.sql.shuffle.partitions": "4"})
     yield session
     stop(session)
+
+
+@pytest.fixture(scope="session")
+def cluster(spark):
+    """The Spark engine on that session, its executors looked at once."""
+    from policy_engine.engines.spark.engine import SparkEngine
+
+    return SparkEngine(session=spark).started()
