@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from policy_engine import storage
 from policy_engine.catalog import (
     SPARK_FORMATS,
+    TABLE,
     Catalog,
     find_taxonomies,
     make_catalog,
@@ -31,7 +32,12 @@ from policy_engine.errors import CertificateError, DataError, OutputError, PlanE
 from policy_engine.launch import Launcher, launched
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import Hierarchy, Policy, Source, load_policy
-from policy_engine.publication import Publication, destination
+from policy_engine.publication import (
+    Publication,
+    TablePublication,
+    destination,
+    publication,
+)
 from policy_engine.release import Release, run_plan
 from policy_engine.storage import Place
 from policy_engine.transformation import check_transformation
@@ -65,7 +71,7 @@ class VerifiedRelease:
 
         A pyarrow table; of a Spark engine its frame, as long as its session lasts.
         """
-        return self._engine.output()
+        return self._engine.output(self.path)
 
     @property
     def plan(self) -> Plan:
@@ -98,7 +104,7 @@ class VerifiedRelease:
         writable; nothing is visible then.
         """
         file = _destination(path, self.plan)
-        with Publication(file, overwrite=overwrite) as place:
+        with publication(file, self._engine.session, overwrite=overwrite) as place:
             stored = self._engine.write(self._engine.written, place.staged)
             written = self.release.model_copy(update={"output": stored})
             return _published(written, self._engine, place)
@@ -147,7 +153,7 @@ def apply_policy(
                 return _verified(run_plan(plan, run), run, None)
             file = _destination(output, plan)
             _check_apart(file, catalog)
-            with Publication(file, overwrite=overwrite) as place:
+            with publication(file, run.session, overwrite=overwrite) as place:
                 return _published(run_plan(plan, run, place.staged), run, place)
         finally:
             run.close()
@@ -327,7 +333,8 @@ def suggest_hierarchy(
 
 
 def _place(output: str | Path) -> Place:
-    return str(output) if storage.is_remote(output) else Path(output)
+    is_path = not storage.is_remote(output) and not str(output).startswith(TABLE)
+    return Path(output) if is_path else str(output)
 
 
 def _destination(output: str | Path, plan: Plan) -> Place:
@@ -356,7 +363,9 @@ def _verified(release: Release, engine: Engine, place: Place | None) -> Verified
     return VerifiedRelease(release, certificate, place, engine)
 
 
-def _published(release: Release, engine: Engine, place: Publication) -> VerifiedRelease:
+def _published(
+    release: Release, engine: Engine, place: Publication | TablePublication
+) -> VerifiedRelease:
     verified = _verified(release, engine, place.file)
     place.publish(verified.certificate)
     return verified
@@ -376,6 +385,8 @@ def _beside(output: Place) -> Certificate | None:
 
 def _only_output(place: Place) -> Place:
     """Return an output, given its place or that of the folder that holds its certificate."""
+    if str(place).startswith(TABLE):
+        return place
     with storage.reading(place):
         is_folder = storage.is_folder(place)
         is_data = is_folder and not storage.exists(storage.join(place, FILE_NAME))

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from policy_engine import terms
 from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
+from policy_engine.storage import data_files
 
 if TYPE_CHECKING:
     from policy_engine.taxonomy import Taxonomy
@@ -20,6 +21,8 @@ SparkFormat = Literal[Format, "orc", "json", "table"]
 SPARK_FORMATS = (*FORMATS, "orc", "json")
 """The endings of files that the Spark engine knows; the local one knows `FORMATS` alone."""
 MEMORY = "memory"
+TABLE = "table:"
+"""How the location of a table of a Spark catalog begins, before its name."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +161,20 @@ def is_file(path: Path) -> bool:
         raise unreadable(path, error) from None
 
 
-def is_folder(path: Path) -> bool:
-    """Tell whether there is such a folder; DataError (C003) where that cannot be told."""
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that make up a table: itself, or those of a folder that ends like data.
+
+    Raises DataError (C003) where that cannot be told, (C010) where a folder holds none.
+    """
     try:
-        return path.is_dir()
+        if not path.is_dir():
+            return (path,)
+        found = tuple(path / name for name in data_files(path))
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+    if not found:
+        raise DataError.of("C010", "The folder holds no files of data.", source=str(path))
+    return found
 
 
 def unreadable(path: Path, error: Exception) -> PolicyEngineError:
@@ -215,9 +226,20 @@ def _hint(dataset: Dataset) -> str:
 
 
 def _file(iri: str, path: Path) -> Dataset:
-    if not is_file(path):
+    if not is_file(path) and not (with_ending(path.name, FORMATS) and path.is_dir()):
         raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
-    kind = format_of(path)
+    kind, files = format_of(path), files_of(path)
+    names = _names(files[0], kind)
+    for other in files[1:]:
+        if _names(other, kind) != names:
+            message = f"The files of {str(path)!r} differ in the names or the order of columns."
+            raise DataError.of("C014", message, source=str(other))
+    check_names(names, str(path))
+    return Dataset(iri=iri, location=str(path), format=kind, columns=names)
+
+
+def _names(path: Path, kind: Format) -> tuple[str, ...]:
+    """Return the names of a file's columns."""
     try:
         names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
     except UnicodeDecodeError as error:
@@ -227,8 +249,7 @@ def _file(iri: str, path: Path) -> Dataset:
         raise unreadable(path, error) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
         raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
-    check_names(names, str(path))
-    return Dataset(iri=iri, location=str(path), format=kind, columns=names)
+    return names
 
 
 def _neighbours(path: Path) -> str:

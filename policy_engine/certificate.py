@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import storage
-from policy_engine.catalog import MEMORY
+from policy_engine.catalog import MEMORY, TABLE
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
 from policy_engine.methods import Measurement
@@ -206,7 +206,8 @@ def check_digest(certificate: Certificate, output: Stored) -> None:
 
 
 def _is_file(release: Release) -> bool:
-    return release.output.location != MEMORY
+    location = release.output.location
+    return location != MEMORY and not location.startswith(TABLE)
 
 
 def _check_columns(release: Release, engine: Engine) -> None:

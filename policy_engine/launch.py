@@ -20,7 +20,7 @@ from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError
 from policy_engine.plan import EngineName
 from policy_engine.policy import Policy
-from policy_engine.storage import Place, exists, is_folder, reading
+from policy_engine.storage import Place, exists, reading
 from policy_engine.transformation import transformation, transforms
 
 if TYPE_CHECKING:
@@ -52,13 +52,10 @@ class Launcher:
         if self.spark:
             return self.spark.stored(str(place))
         with reading(place):
-            is_there, is_parted = exists(place), is_folder(place)
+            is_there = exists(place)
         if not is_there:
             raise DataError.of("C002", f"There is no file {str(place)!r}.")
         format_of(Path(place))
-        if is_parted:
-            message = f"{str(place)!r} is a folder of files. Only the Spark engine reads those."
-            raise DataError.of("C004", message, "Give --engine spark.")
         return Stored.of_file(place)
 
     def catalog(

@@ -3,14 +3,15 @@
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from policy_engine import storage
-from policy_engine.catalog import FORMATS, SPARK_FORMATS, format_of, with_ending
+from policy_engine.catalog import FORMATS, SPARK_FORMATS, TABLE, format_of, with_ending
 from policy_engine.certificate import FILE_NAME, Certificate, read_certificate
-from policy_engine.errors import CertificateError, OutputError, listed
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
 from policy_engine.storage import Place, writing
 from policy_engine.terms import local_name
 
@@ -103,6 +104,78 @@ class Publication:
                 storage.remove_empty(folder)
 
 
+class TablePublication:
+    """A place for an output in the catalog of a Spark session, staged until it is published.
+
+    The staged table has another name until it is renamed, its certificate then being among its
+    properties, as `policy_engine.certificate`. An earlier release is dropped right before.
+    """
+
+    def __init__(self, session: Any, location: str, *, overwrite: bool) -> None:
+        self.file = location
+        self._session, self._overwrite = session, overwrite
+        self._name = location.removeprefix(TABLE)
+        self._stage = f"{self._name}__policy_engine_{uuid.uuid4().hex[:8]}"
+        self._check_free()
+
+    @property
+    def staged(self) -> Place:
+        """The table to which the output is to be written."""
+        return f"{TABLE}{self._stage}"
+
+    def __enter__(self) -> "TablePublication":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with suppress(PolicyEngineError):
+            self._run(f"DROP TABLE IF EXISTS {self._stage}")
+
+    def publish(self, certificate: Certificate) -> None:
+        """Make the table visible under its name. Raises OutputError where that is taken."""
+        text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
+        self._check_free()
+        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{_PROPERTY}' = '{text}')")
+        self._run(f"DROP TABLE IF EXISTS {self._name}")
+        self._run(f"ALTER TABLE {self._stage} RENAME TO {self._name}")
+
+    def _check_free(self) -> None:
+        with self._running():
+            is_taken = self._session.catalog.tableExists(self._name)
+        if is_taken and not self._overwrite:
+            message = f"The output exists: {self.file!r}."
+            raise OutputError.of("O001", message, "Give another name, or --overwrite.")
+        if is_taken:
+            properties = self._run(f"SHOW TBLPROPERTIES {self._name}")
+            if _PROPERTY not in {row.key for row in properties}:
+                message = f"{self.file!r} is no release: it has no certificate as a property."
+                raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
+
+    def _run(self, statement: str) -> list[Any]:
+        with self._running():
+            rows: list[Any] = self._session.sql(statement).collect()
+            return rows
+
+    def _running(self) -> AbstractContextManager[str]:
+        from policy_engine.engines.spark.session import running  # noqa: PLC0415 (for Spark alone)
+
+        return running(self._session, "publishing")
+
+
+_PROPERTY = "policy_engine.certificate"
+
+
+def publication(place: Place, session: Any, *, overwrite: bool) -> Publication | TablePublication:
+    """Return the publication for a place; tables are published in the catalog of a session."""
+    if str(place).startswith(TABLE):
+        return TablePublication(session, str(place), overwrite=overwrite)
+    return Publication(place, overwrite=overwrite)
+
+
 def destination(output: Place, asset: str, like: str, *, as_folder: bool = False) -> Place:
     """Return the place for an output: the path itself, or one in it where it is a folder.
 
@@ -112,9 +185,11 @@ def destination(output: Place, asset: str, like: str, *, as_folder: bool = False
     them: its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
     DataError (C004) for a suffix that is not known, OutputError (O002) for a table's name.
     """
-    if str(output).startswith("table:"):
-        message = f"The output {str(output)!r} is a table. Allowed are files and folders."
-        raise OutputError.of("O002", message)
+    if str(output).startswith(TABLE):
+        if as_folder:
+            return output
+        message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
+        raise OutputError.of("O002", message, "Give --engine spark, or a file.")
     with writing(output):
         is_folder = storage.is_folder(output)
     formats = SPARK_FORMATS if as_folder else FORMATS

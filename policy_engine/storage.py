@@ -83,8 +83,10 @@ def exists(location: Place) -> bool:
 
 def is_same(one: Place, other: Place) -> bool:
     """Tell whether two locations that are there are one."""
+    if str(one).rstrip("/") == str(other).rstrip("/"):
+        return True
     if is_remote(one) or is_remote(other):
-        return str(one).rstrip("/") == str(other).rstrip("/")
+        return False
     here, there = local_path(one), local_path(other)
     return here.exists() and there.exists() and here.samefile(there)
 

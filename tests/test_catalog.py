@@ -15,6 +15,7 @@ from policy_engine.catalog import (
     make_catalog,
     missing_columns,
 )
+from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.taxonomy import Taxonomy, read_taxonomy
 
@@ -95,9 +96,31 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, code):
     assert refused(tmp_path / name).code == code
 
 
-def test_a_folder_is_no_table(tmp_path):
-    (tmp_path / "a.csv").mkdir()
-    assert refused(tmp_path / "a.csv").code == "C002"
+def test_a_folder_is_a_table_where_it_ends_like_one(tmp_path):
+    folder = tmp_path / "a.csv"
+    folder.mkdir()
+    (folder / "part-1.csv").write_text("x,y\n1,2\n")
+    (folder / "part-2.csv").write_text("x,y\n3,4\n")
+    (folder / "_SUCCESS").write_text("")
+    [dataset] = make_catalog({"http://x.org/a": folder}).datasets
+    assert (dataset.format, dataset.columns) == ("csv", ("x", "y"))
+    assert read_table(folder).to_pydict() == {"x": ["1", "3"], "y": ["2", "4"]}
+
+
+def test_other_folders_are_no_tables(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b.csv").mkdir()
+    assert refused(tmp_path / "a").code == "C002"
+    assert refused(tmp_path / "b.csv").code == "C010"
+
+
+@pytest.mark.parametrize("header", ["x,z", "y,x", "x"])
+def test_files_of_one_folder_have_the_same_columns(tmp_path, header):
+    folder = tmp_path / "a.csv"
+    folder.mkdir()
+    (folder / "part-1.csv").write_text("x,y\n1,2\n")
+    (folder / "part-2.csv").write_text(f"{header}\n")
+    assert refused(folder).code == "C014"
 
 
 @pytest.mark.parametrize("source", [3, None, [1, 2], object()])

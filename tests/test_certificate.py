@@ -93,9 +93,9 @@ def test_check_names_the_class_and_the_bound_that_broke(certificate):
 @pytest.mark.parametrize(
     ("sense", "achieved", "words"),
     [
-        ("at most", 0.125, "t of 'disease' is to be at most 0.1, but is 0.125 in class 0"),
-        ("below", 0.1, "t of 'disease' is to be below 0.1, but is 0.1 in class 0"),
-        ("at most", float("inf"), "t of 'disease' is to be at most 0.1, but is inf in class 0"),
+        ("at most", 0.125, "t of 'disease' is to be at most 0.1, but is 0.125 in a class"),
+        ("below", 0.1, "t of 'disease' is to be below 0.1, but is 0.1 in a class"),
+        ("at most", float("inf"), "t of 'disease' is to be at most 0.1, but is inf in a class"),
     ],
 )
 def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, words):

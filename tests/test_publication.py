@@ -262,6 +262,7 @@ def test_the_local_engine_does_not_write_the_formats_of_spark_alone(tmp_path, na
         destination(tmp_path / "x.xml", "http://x.org/a", "csv", as_folder=True)
 
 
-def test_a_table_is_no_output():
+def test_a_table_is_an_output_of_spark_alone():
+    assert destination("table:x", "http://x.org/a", "csv", as_folder=True) == "table:x"
     with pytest.raises(OutputError, match="O002 The output 'table:x' is a table"):
-        destination("table:x", "http://x.org/a", "csv", as_folder=True)
+        destination("table:x", "http://x.org/a", "csv")

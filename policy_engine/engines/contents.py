@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +21,19 @@ def marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
     for column in columns:
         is_dictionary = pa.types.is_dictionary(column.type)
         met = column if is_dictionary else column.dictionary_encode()
-        digests = [_digest(text) for text in met.dictionary.cast(pa.string()).to_pylist()]
+        digests = [_digest(text) for text in _texts(met.dictionary).to_pylist()]
         of_value = np.array([*digests, 0], dtype=np.uint64)
         mixed = (mixed ^ of_value[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
         mixed ^= mixed >> np.uint64(29)
     return mixed
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Return values as texts, points in time in microseconds and UTC wherever that is exact."""
+    if pa.types.is_timestamp(values.type):
+        with suppress(pa.ArrowInvalid):
+            values = values.cast(pa.timestamp("us", "UTC" if values.type.tz else None))
+    return values.cast(pa.string())
 
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

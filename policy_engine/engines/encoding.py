@@ -25,7 +25,7 @@ _STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9
 _ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
 _TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
 _MOST_DIGITS = 100_000  # before the point, in a decimal number
-_EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
+EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
 
 
 _UNORDERED = (
@@ -140,7 +140,7 @@ def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a text column as the numbers or times that all of its values are, or as text."""
     indices, values = _dictionary("", column)
     texts, kind = _inferred(values.cast(pa.string()))
-    if pa.types.is_floating(kind) and _digits(texts) > _EXACT_DIGITS:
+    if pa.types.is_floating(kind) and _digits(texts) > EXACT_DIGITS:
         texts, kind = values, pa.string()
     if pa.types.is_time(kind):
         return pa.chunked_array([times_of_day(texts).take(indices)])
@@ -194,7 +194,7 @@ def _keys(
         values = values.cast(pa.string())
     elif is_text(kind):
         values, kind = _inferred(values.cast(pa.string()), numbers=numbers)
-        if pa.types.is_floating(kind) and _digits(values) > _EXACT_DIGITS:
+        if pa.types.is_floating(kind) and _digits(values) > EXACT_DIGITS:
             kind = pa.decimal256(76)
     try:
         labels = _labels(values)
@@ -344,7 +344,7 @@ def kind_of(texts: Texts | Writing, *, numbers: bool = True) -> pa.DataType:
         return pa.string()
     if numbers and texts.integers:
         return pa.int64()
-    if numbers and texts.figures and (not texts.some_nan or texts.digits <= _EXACT_DIGITS):
+    if numbers and texts.figures and (not texts.some_nan or texts.digits <= EXACT_DIGITS):
         return pa.float64()
     if texts.times:
         return pa.time64("ns")

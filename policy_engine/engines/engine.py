@@ -54,6 +54,11 @@ class Engine(Protocol):
     approximated: tuple[str, ...]
     """The columns that were first cut at quantiles, being of too many values."""
 
+    @property
+    def session(self) -> Any:
+        """The session in whose catalog tables are published, None where there is none."""
+        ...
+
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
         ...
@@ -71,8 +76,9 @@ class Engine(Protocol):
         """The table that was written last, as it can be written again."""
         ...
 
-    def output(self) -> Any:
-        """Return the table that was written last, its columns by their types."""
+    def output(self, place: Path | str | None = None) -> Any:
+        """Return the table that was written last, its columns by their types; as it lies in a
+        place, where it is not held."""
         ...
 
     def columns(self, stored: Stored) -> tuple[str, ...]:

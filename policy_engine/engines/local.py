@@ -56,6 +56,10 @@ class LocalEngine:
         self.written: pa.Table = pa.table({})
         self._output: pa.Table | None = None
 
+    @property
+    def session(self) -> None:
+        """None: tables lie in files."""
+
     def read(self, step: Read) -> tuple[pa.Table, Stored]:
         """Read the columns of the input. Raises DataError where it is damaged or empty."""
         self._progress("reading", 0, 0)
@@ -155,7 +159,7 @@ class LocalEngine:
             check_unlinked(name, table.column(name), found, step.k)
         return found
 
-    def output(self) -> pa.Table:
+    def output(self, place: Path | str | None = None) -> pa.Table:  # noqa: ARG002 (it is held)
         """Return the table written last, its cells as text and all else by its type."""
         if self._output is None:
             self._output = tables.as_typed(self.written)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import format_of, is_file, make_catalog, unreadable
+from policy_engine.catalog import files_of, format_of, make_catalog, unreadable
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -30,12 +30,23 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
-    """Read the columns of a file, all of them without a list.
+    """Read the columns of a file, or of all files of a folder; all of them without a list.
 
     Cells of a CSV file come as dictionary-encoded text, exactly as written; empty ones are
     missing. Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the
     file is damaged (C003, C010).
     """
+    parts = [_read_file(file, columns) for file in files_of(path)]
+    if len(parts) == 1:
+        return parts[0]
+    try:
+        return pa.concat_tables(parts)
+    except pa.ArrowInvalid:
+        message = f"The files of {str(path)!r} differ in the types of columns."
+        raise DataError.of("C014", message) from None
+
+
+def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     try:
         if format_of(path) == "parquet":
             return plain_texts(pq.read_table(path, columns=list(columns) if columns else None))
@@ -48,8 +59,6 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
 
 def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Return the names of a file's columns and its first rows; errors as `read_table`."""
-    if not is_file(path):
-        raise DataError.of("C002", f"There is no file {str(path)!r}.")
     [dataset] = make_catalog({"": path}).datasets
     table = read_table(path).slice(0, count)
     columns = [_shown(column) for column in table.columns]

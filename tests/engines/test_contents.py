@@ -1,3 +1,5 @@
+import datetime as dt
+
 import pyarrow as pa
 from drawn import ints
 from hypothesis import given
@@ -43,3 +45,12 @@ def test_a_mark_tells_columns_apart():
 def test_marks_are_the_same_in_any_process():
     # Classes of relaxed partitions hang on them, here and on a cluster.
     assert marks([pa.array(["flu", None])], 2).tolist() == [5528459191846889890, 0]
+
+
+def test_a_mark_of_a_point_in_time_is_that_of_any_unit_and_zone():
+    moment = dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)
+    kinds = [pa.timestamp("s", "UTC"), pa.timestamp("us", "Europe/Rome"), pa.timestamp("ns", "UTC")]
+    assert len({marks([pa.array([moment], kind)], 1)[0] for kind in kinds}) == 1
+    plain = [pa.timestamp("s"), pa.timestamp("us")]
+    naive = moment.replace(tzinfo=None)
+    assert len({marks([pa.array([naive], kind)], 1)[0] for kind in plain}) == 1

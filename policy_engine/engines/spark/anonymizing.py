@@ -15,13 +15,8 @@ from policy_engine.engines.identifiers import check_key
 from policy_engine.engines.spark.classes import Classing
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.nodes import Parts, asking, first_cuts
-from policy_engine.engines.spark.values import (
-    Lookup,
-    Values,
-    distinct_values,
-    quoted,
-    written_kinds,
-)
+from policy_engine.engines.spark.quantiles import PARTS, Quantiles, quantiles_of
+from policy_engine.engines.spark.values import Lookup, distinct_values, quoted, written_kinds
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
 from policy_engine.kernels.axis import Axis, flat
@@ -38,8 +33,7 @@ Ints = NDArray[np.int64]
 WORTH_SHARING = 50_000
 """Nodes of fewer rows are not cut from afar for the sake of more tasks alone."""
 
-PARTS = 4_096
-"""Of so many parts of a column are cuts told from afar where its values are too many."""
+_RANGES = (None, "range")
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
     tasks = min(table.tasks, len(nodes.rows))
     classing = Classing(
         coding=table.coding,
-        quasi=table.quasi,
+        quasi={n: one for n, one in table.quasi.items() if not isinstance(one, Quantiles)},
         axes=axes,
         overall=overall,
         constraint=constraint,
@@ -103,8 +97,9 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
         columns=output.columns,
         redact=step.columns.redact,
     )
-    names = tuple(step.columns.quasi_names[dim] for dim in parts) if len(nodes.rows) > 1 else ()
-    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks, names)
+    coarse_ones = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
+    approximated = tuple(sorted(coarse_ones)) if len(nodes.rows) > 1 else ()
+    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks, approximated)
 
 
 def _cutting(step: Anonymize) -> Cutting:
@@ -122,7 +117,7 @@ class _Coded:
     step: Anonymize
     work: Work
     rows: int
-    quasi: Mapping[str, Generalizer]
+    quasi: Mapping[str, Generalizer | Quantiles]
     sensitive: Mapping[str, Encoded]
     coding: Coding
     frame: DataFrame
@@ -138,20 +133,28 @@ class _Coded:
         columns = step.columns
         bounded = [one.name for one in columns.sensitive if step.about(one.name)]
         work.progress("counting", 0, 0)
+        ranges = [one.name for one in columns.quasi_identifier if one.generalization in _RANGES]
         names = [*columns.quasi_names, *bounded]
-        found, partitions = distinct_values(frame, names, work.most_values)
-        rows = next(iter(found.values())).rows
+        found, rows, partitions, wide = distinct_values(frame, names, work.most_values, ranges)
         if not rows:
             raise DataError.of("R001", "The table has no rows.")
-        quasi = {}
+        quasi: dict[str, Generalizer | Quantiles] = {}
         for asked in columns.quasi_identifier:
+            if asked.name in wide:
+                quasi[asked.name] = quantiles_of(frame, asked.name, is_csv=work.is_csv)
+                continue
             encoded = found[asked.name].encoded(asked.name, numbers=work.is_csv)
             taxonomy = work.taxonomies.get(asked.taxonomy)
             quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
         sensitive = {
             name: found[name].encoded(name, numbers=True, generalised=False) for name in bounded
         }
-        coding = _coding(frame, step, work, found, quasi, sensitive)
+        lookups = {
+            name: one if isinstance(one, Quantiles) else Lookup.of(found[name], one.column.codes)
+            for name, one in quasi.items()
+        }
+        codes = {name: Lookup.of(found[name], one.values()) for name, one in sensitive.items()}
+        coding = _coding(frame, step, work, lookups, codes)
         tasks = max(partitions, -(-rows // work.rows_per_task))
         # Few partitions that are far too large are parted first.
         moved = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
@@ -205,7 +208,9 @@ class _Coded:
         """Return the quasi-identifiers as partitioners see them, without rows."""
         none, wildcard = np.zeros(0, np.int32), self.step.recoding.missing == "wildcard"
         return [
-            Axis(none, one.shape(), one.column.has_missing, wildcard, asked.weight)
+            one.axis(wildcard=wildcard, weight=asked.weight)
+            if isinstance(one, Quantiles)
+            else Axis(none, one.shape(), one.column.has_missing, wildcard, asked.weight)
             for one, asked in zip(
                 self.quasi.values(), self.step.columns.quasi_identifier, strict=True
             )
@@ -221,16 +226,22 @@ class _Coded:
         """Return the parts of the codes of columns that have too many to be told apart."""
         if briefs.is_told(flat(axes)):
             return {}
-        counts = [one.column.counts() for one in self.quasi.values()]
-        found = {dim: parts_of(axis, counts[dim], PARTS) for dim, axis in enumerate(axes)}
-        return {dim: part for dim, part in found.items() if part[-1] < len(counts[dim]) - 1}
+        found: dict[int, NDArray[np.int32]] = {}
+        for dim, one in enumerate(self.quasi.values()):
+            if not isinstance(one, Quantiles):
+                counts = one.column.counts()
+                part = parts_of(axes[dim], counts, PARTS)
+                found |= {dim: part} if part[-1] < len(counts) - 1 else {}
+        return found
 
     def whole(self, parts: Parts) -> Side:
         """Return the node that holds all rows."""
         widths = [
-            int(parts[dim][-1]) + 1 if dim in parts else len(one.column.labels)
-            for dim, one in enumerate(self.quasi.values())
+            one.parts if isinstance(one, Quantiles) else len(one.column.labels)
+            for one in self.quasi.values()
         ]
+        for dim, part in parts.items():
+            widths[dim] = int(part[-1]) + 1
         extents = np.array([[0, width - 1] for width in widths], dtype=np.int64)
         return Side(self.rows, extents)
 
@@ -239,16 +250,15 @@ def _coding(
     frame: DataFrame,
     step: Anonymize,
     work: Work,
-    found: Mapping[str, Values],
-    quasi: Mapping[str, Generalizer],
-    sensitive: Mapping[str, Encoded],
+    quasi: Mapping[str, Lookup | Quantiles],
+    sensitive: Mapping[str, Lookup],
 ) -> Coding:
     columns, kind = step.columns, None
     if columns.privacy_unit:
         kind = written_kinds(frame.select(quoted(columns.privacy_unit)), numbers=work.is_csv)
     return Coding(
-        quasi={name: Lookup.of(found[name], one.column.codes) for name, one in quasi.items()},
-        sensitive={name: Lookup.of(found[name], one.values()) for name, one in sensitive.items()},
+        quasi=quasi,
+        sensitive=sensitive,
         kept=(*columns.sensitive_names, *columns.insensitive, *columns.pseudonymize),
         pseudonyms=columns.pseudonymize,
         key=check_key(work.key) if columns.pseudonymize else b"",

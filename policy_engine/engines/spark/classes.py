@@ -14,13 +14,15 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.contents import by_content, marks
+from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations import Generalizer
+from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.identifiers import redacted
 from policy_engine.engines.spark.coding import PERSON, Coding, Rows
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.nodes import Nodes, of_nodes
 from policy_engine.engines.spark.values import Task, gathered
-from policy_engine.kernels.axis import Axis
+from policy_engine.kernels.axis import Axis, Interval
 from policy_engine.kernels.bounds import Constraint
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
@@ -33,8 +35,10 @@ Ints = NDArray[np.int64]
 class Classing:
     """How the rows of a node become classes, and those rows of the output.
 
-    `axes` are those of the whole table, without rows; `overall` counts the sensitive values of
-    all of it. `columns` are the output's, of which `redact` hold nothing of the input.
+    `axes` are those of the whole table, without rows, and `quasi` what becomes of their columns;
+    those of too many values have an axis and codes in each task of their own. `overall` counts
+    the sensitive values of the whole table. `columns` are the output's, of which `redact` hold
+    nothing of the input.
     """
 
     coding: Coding
@@ -112,6 +116,7 @@ class _Task:
     asked: Classing
     rows: Rows
     node: Ints
+    wide: Mapping[str, Encoded]
     kept: Mapping[str, pa.Array]
     person: pa.Array | None
 
@@ -121,13 +126,17 @@ class _Task:
         kept = {name: whole(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)}
         node = to_numpy(whole(table.column("node")))
         person = whole(table.column(PERSON)) if coding.person else None
-        return cls(asked, Rows.of(table, coding.codes), node, kept, person)
+        rows, wide = Rows.of(table, coding.codes), {}
+        for place, (name, one) in enumerate(coding.wide.items()):
+            wide[name] = one.encoded(name, whole(table.column(f"wide{place}")))
+            rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
+        return cls(asked, rows, node, wide, kept, person)
 
     def output(self) -> pa.Table:
         classes = self._classes()
         rows, made = from_numpy(classes.order), []
         for name in self.asked.columns:
-            if name in self.asked.quasi:
+            if name in self.asked.coding.quasi:
                 cell = cell_array(classes, *self._generalizer(name).cells(classes))
                 made.append(cell.cast(pa.string()))
             elif name in self.asked.redact:
@@ -140,7 +149,9 @@ class _Task:
         return pa.table(made, names=names).combine_chunks()
 
     def _generalizer(self, name: str) -> Generalizer:
-        one, place = self.asked.quasi[name], list(self.asked.quasi).index(name)
+        if name in self.wide:
+            return Ranges(self.wide[name])
+        one, place = self.asked.quasi[name], list(self.asked.coding.quasi).index(name)
         return replace(one, column=replace(one.column, codes=self.rows.codes[:, place], times=None))
 
     def _classes(self) -> Classes:
@@ -157,8 +168,22 @@ class _Task:
         sort = np.lexsort((*(rank[order] for rank in reversed(ranks)), leaf))
         return Classes(order[sort], starts)
 
+    def _axes(self) -> list[Axis]:
+        """Return the axes, those of columns of too many values as they are among these rows."""
+        named = zip(self.asked.coding.quasi, self.asked.axes, strict=True)
+        return [
+            replace(
+                axis,
+                shape=Interval(self.wide[name].position),
+                has_missing=self.wide[name].has_missing,
+            )
+            if name in self.wide
+            else axis
+            for name, axis in named
+        ]
+
     def _by_content(self, rows: Ints, ranks: list[Ints]) -> Ints:
-        quasi = [self.rows.codes[rows, place] for place in range(len(self.asked.quasi))]
+        quasi = [self.rows.codes[rows, place] for place in range(len(self.asked.axes))]
         texts = [*self.kept.values(), *([] if self.person is None else [self.person])]
         told = [column.take(from_numpy(rows)) for column in texts]
         kept = [rank[rows] for rank in ranks]
@@ -166,8 +191,8 @@ class _Task:
         return rows[by_content(quasi, marks(told, len(rows)), kept)]
 
     def _partition(self, rows: Rows) -> Classes:
-        asked, dims = self.asked, len(self.asked.quasi)
-        axes = [replace(axis, codes=rows.codes[:, dim]) for dim, axis in enumerate(asked.axes)]
+        asked, dims = self.asked, len(self.asked.axes)
+        axes = [replace(axis, codes=rows.codes[:, dim]) for dim, axis in enumerate(self._axes())]
         sensitive = tuple(rows.codes[:, place] for place in range(dims, rows.codes.shape[1]))
         persons = None
         if rows.persons is not None:

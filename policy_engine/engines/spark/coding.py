@@ -13,6 +13,7 @@ from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.identifiers import pseudonyms
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.spark.quantiles import Quantiles, type_of
 from policy_engine.engines.spark.values import Lookup, Task, gathered, in_tasks, quoted
 
 PERSON = "policy_engine__person"
@@ -22,12 +23,13 @@ PERSON = "policy_engine__person"
 class Coding:
     """How rows are coded.
 
-    `quasi` and `sensitive` hold the codes by column. `person` is the column that tells persons
-    apart, and `person_kind` the type that all of its texts are written in, None where it has a
-    type of its own. `kept` columns stay as they are, but for the pseudonyms made with `key`.
+    `quasi` and `sensitive` hold the codes by column; quasi-identifiers of too many values have
+    parts in the place of codes, and their values are kept too. `person` is the column that tells
+    persons apart, and `person_kind` the type that all of its texts are written in, None where it
+    has a type of its own. `kept` columns stay as they are, but for the pseudonyms made with `key`.
     """
 
-    quasi: Mapping[str, Lookup]
+    quasi: Mapping[str, Lookup | Quantiles]
     sensitive: Mapping[str, Lookup]
     kept: tuple[str, ...]
     pseudonyms: tuple[str, ...] = ()
@@ -41,10 +43,16 @@ class Coding:
         quasi = [f"quasi{number}" for number in range(len(self.quasi))]
         return quasi + [f"sensitive{number}" for number in range(len(self.sensitive))]
 
+    @property
+    def wide(self) -> dict[str, Quantiles]:
+        """The quasi-identifiers of too many values."""
+        return {name: one for name, one in self.quasi.items() if isinstance(one, Quantiles)}
+
     def names(self) -> list[str]:
         """Return the names of all columns of the rows coded."""
+        wide = [f"wide{number}" for number in range(len(self.wide))]
         kept = [f"kept{number}" for number in range(len(self.kept))]
-        return [*self.codes, *([PERSON] if self.person else []), *kept]
+        return [*self.codes, *wide, *([PERSON] if self.person else []), *kept]
 
     def coded(self, frame: DataFrame, partitions: int) -> DataFrame:
         """Return a frame's rows coded, those of a person in one of so many partitions; without
@@ -59,6 +67,8 @@ class Coding:
 
     def _schema(self, frame: DataFrame) -> StructType:
         fields = [StructField(name, IntegerType()) for name in self.codes]
+        for number, (name, found) in enumerate(self.wide.items()):
+            fields.append(StructField(f"wide{number}", type_of(frame.schema[name], found)))
         fields += [StructField(PERSON, StringType())] if self.person else []
         for number, name in enumerate(self.kept):
             kind = StringType() if name in self.pseudonyms else frame.schema[name].dataType
@@ -74,6 +84,7 @@ def _coding(coding: Coding, names: tuple[str, ...]) -> Task:
         for table in gathered(batches):
             column = dict(zip(names, map(whole, table.columns), strict=True))
             made = [from_numpy(one.look_up(column[name])) for name, one in _lookups(coding)]
+            made += [one.typed(column[name]) for name, one in coding.wide.items()]
             if coding.person:
                 made.append(person_texts(column[coding.person], coding.person_kind))
             for name in coding.kept:
@@ -84,7 +95,7 @@ def _coding(coding: Coding, names: tuple[str, ...]) -> Task:
     return code
 
 
-def _lookups(coding: Coding) -> list[tuple[str, Lookup]]:
+def _lookups(coding: Coding) -> list[tuple[str, Lookup | Quantiles]]:
     return [*coding.quasi.items(), *coding.sensitive.items()]
 
 

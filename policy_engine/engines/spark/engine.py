@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.catalog import MEMORY, SPARK_FORMATS, Dataset, with_ending
+from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
 from policy_engine.engines.reading_back import ends_of
 from policy_engine.engines.spark import reading, writing
@@ -75,8 +75,14 @@ class SparkEngine:
             return reading.described(self.spark, iri, given)
 
     def stored(self, location: str) -> Stored:
-        """Return a table as it lies; errors as of `writing.manifest_digest`."""
+        """Return a table as it lies; errors as of `writing.manifest_digest`.
+
+        The digest of a table of the catalog is that of its rows.
+        """
         with running(self.spark, "reading"):
+            if location.startswith(TABLE):
+                table = self.spark.table(location.removeprefix(TABLE))
+                return Stored(location, *writing.row_digest(table))
             return Stored(location, writing.manifest_digest(self.spark, location))
 
 
@@ -102,6 +108,11 @@ class SparkRun:
         self.suppressed = self.rows = 0
         self.approximated: tuple[str, ...] = ()
 
+    @property
+    def session(self) -> SparkSession:
+        """The session in whose catalog tables are published."""
+        return self._engine.spark
+
     def read(self, step: Read) -> tuple[DataFrame, Stored]:
         """Read the columns of the input; errors as of `reading.read`."""
         self._progress("reading", 0, 0)
@@ -113,11 +124,9 @@ class SparkRun:
             return frame, Stored(step.location, self._digest(source))
 
     def _digest(self, source: str | DataFrame) -> str:
-        if isinstance(source, str) and not source.startswith(reading.TABLE):
-            return writing.manifest_digest(self._engine.spark, source)
-        if isinstance(source, str):
-            source = self._engine.spark.table(source.removeprefix(reading.TABLE))
-        return writing.row_digest(source)[0]
+        if isinstance(source, DataFrame):
+            return writing.row_digest(source)[0]
+        return self._engine.stored(source).digest
 
     def anonymize(self, table: DataFrame, step: Anonymize, output: Publish) -> DataFrame:
         """Return the frame of the release; its classes are formed when it is used.
@@ -145,11 +154,10 @@ class SparkRun:
             released = frame.drop(PERSON)
             if output.cells == "bounds":
                 released = with_ends(released, step.columns.quasi_names)
-        kept = {*step.columns.sensitive_names, *step.columns.insensitive}
-        ends = {end for name in step.columns.quasi_names for end in ends_of(name)}
-        self._untyped = [
-            name for name in released.columns if name in kept | ends - set(table.columns)
-        ]
+        columns = step.columns
+        texts = {*columns.sensitive_names, *columns.insensitive} if self._is_csv else set()
+        texts |= {end for name in columns.quasi_names for end in ends_of(name)} - set(table.columns)
+        self._untyped = [name for name in released.columns if name in texts]
         return released
 
     def write(self, table: DataFrame, destination: Path | str | None) -> Stored:
@@ -162,9 +170,11 @@ class SparkRun:
                 self._output = self._hold(self._typed(table))
                 return Stored(MEMORY, *writing.row_digest(self._output))
             place = str(destination)
+            if place.startswith(TABLE):
+                self._typed(table).write.saveAsTable(place.removeprefix(TABLE))
+                return self._engine.stored(place)
             kind = with_ending(place, SPARK_FORMATS) or "parquet"
             writing.write(self._as_in(table, kind), place, kind)
-            self._output = table
             return Stored(place, writing.manifest_digest(self._engine.spark, place), rows)
 
     def _as_in(self, table: DataFrame, kind: str) -> DataFrame:
@@ -172,8 +182,8 @@ class SparkRun:
         return table if kind.startswith("csv") else self._typed(table)
 
     def _typed(self, table: DataFrame) -> DataFrame:
-        """Return a frame with every text column from a CSV file as what its values are."""
-        return as_written(table, self._untyped) if self._is_csv else table
+        """Return a frame with the columns that have no types yet as what their values are."""
+        return as_written(table, self._untyped) if self._untyped else table
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
         """Return the names of a stored table's columns."""
@@ -232,8 +242,11 @@ class SparkRun:
         """The frame of the release, as it can be written again."""
         return self._released if self._released is not None else self.output()
 
-    def output(self) -> DataFrame:
-        """Return the frame that was written last."""
+    def output(self, place: Path | str | None = None) -> DataFrame:
+        """Return the release: as it lies in a place, else the frame that is held."""
+        if place is not None:
+            with running(self._engine.spark, "reading"):
+                return self._typed(self._stored(Stored(str(place), ""))[0])
         if self._output is None:
             raise InternalError.of("X001", "Nothing was released.")
         return self._output

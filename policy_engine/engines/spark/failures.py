@@ -119,6 +119,20 @@ _RULES = (
         "The files of the table differ in their columns.",
     ),
     _Rule(
+        r"PARQUET_TYPE_ILLEGAL|PARQUET_TYPE_NOT_(?:RECOGNIZED|SUPPORTED)|UNSUPPORTED_TIME_TYPE"
+        r"|UNSUPPORTED_(?:DATA_TYPE_FOR_)?DATASOURCE|Illegal Parquet type",
+        DataError,
+        "C009",
+        "The data has a column of a type that Spark does not read.",
+        "Times are to be in microseconds, and times of day texts.",
+    ),
+    _Rule(
+        r"UnknownHostException",
+        DataError,
+        "C003",
+        "The host of the storage is not known.",
+    ),
+    _Rule(
         r"PATH_ALREADY_EXISTS|TABLE_OR_VIEW_ALREADY_EXISTS|FileAlreadyExistsException",
         OutputError,
         "O001",

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 from policy_engine.catalog import (
     MEMORY,
     SPARK_FORMATS,
+    TABLE,
     Dataset,
     SparkFormat,
     check_names,
@@ -24,7 +25,6 @@ from policy_engine.catalog import (
 from policy_engine.engines.spark.failures import explained
 from policy_engine.errors import DataError, PolicyEngineError, listed
 
-TABLE = "table:"
 """What stands before the name of a table of the session's catalog."""
 
 _CORRUPT = "__policy_engine_corrupt"

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
-from policy_engine.engines.encoding import Encoded, Texts, Writing, encode, kind_of
+from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, Texts, Writing, encode, kind_of
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.errors import DataError
 
@@ -96,16 +96,22 @@ class Values:
 
 
 class Counted(NamedTuple):
-    """The distinct values of columns by name, and in how many partitions the rows lie."""
+    """The distinct values of columns by name, how many rows there are, and in how many
+    partitions; columns that are `wide` have too many."""
 
     values: dict[str, Values]
+    rows: int
     partitions: int
+    wide: tuple[str, ...]
 
 
-def distinct_values(frame: DataFrame, names: Sequence[str], limit: int) -> Counted:
+def distinct_values(
+    frame: DataFrame, names: Sequence[str], limit: int, may_be_wide: Sequence[str] = ()
+) -> Counted:
     """Return the distinct values of columns, each with its number of rows.
 
-    Raises DataError (R011) where the columns have more than `limit` values together, (C009)
+    Columns that may be wide are where the columns would have more than `limit` values together,
+    those of most values first. Raises DataError (R011) where that does not suffice, (C009)
     where a column's type has no order that a cell could show.
     """
     types = schema_of(frame.select([quoted(name) for name in names]))
@@ -114,16 +120,39 @@ def distinct_values(frame: DataFrame, names: Sequence[str], limit: int) -> Count
     kept = frame.select([quoted(name) for name in names])
     told = in_tasks(kept, _telling(limit), "place int, value string, times bigint")
     counts = told.groupBy("place", "value").agg(F.sum("times").alias("times"))
-    found = counts.limit(limit + 2).toArrow()
-    place = to_numpy(whole(found.column("place")))
-    if (place >= 0).sum() > limit:
-        raise _too_many(names, place, limit)
+    found, wide = counts.limit(limit + 3).toArrow(), []
+    if found.num_rows == limit + 3:
+        wide = _wide(counts, names, limit, may_be_wide)
+        found = counts.where(~F.col("place").isin([names.index(name) for name in wide])).toArrow()
+    place, times = (to_numpy(whole(found.column(one))) for one in ("place", "times"))
     values = {
         name: _of_column(found.filter(from_numpy(place == number)), types.field(number).type)
         for number, name in enumerate(names)
+        if name not in wide
     }
-    tasks = to_numpy(whole(found.column("times")))[place < 0]
-    return Counted(values, int(tasks.sum()))
+    rows, tasks = (int(times[place == number].sum()) for number in (_ROWS, _TASKS))
+    return Counted(values, rows, tasks, tuple(wide))
+
+
+_ROWS, _TASKS = -1, -2
+"""The places at which the rows and the tasks are counted."""
+
+
+def _wide(
+    counts: DataFrame, names: Sequence[str], limit: int, may_be_wide: Sequence[str]
+) -> list[str]:
+    """Return the columns of most values, without which the others have no more than `limit`."""
+    told = counts.where("place >= 0").groupBy("place").count().collect()
+    sizes = {names[row["place"]]: row["count"] for row in told}
+    wide: list[str] = []
+    for name in sorted(may_be_wide, key=lambda name: -sizes[name]):
+        if sum(sizes.values()) <= limit:
+            break
+        wide.append(name)
+        del sizes[name]
+    if sum(sizes.values()) > limit:
+        raise _too_many(max(sizes, key=lambda name: sizes[name]), limit)
+    return wide
 
 
 def quoted(name: str) -> str:
@@ -139,8 +168,7 @@ def _of_column(found: pa.Table, kind: pa.DataType) -> Values:
     )
 
 
-def _too_many(names: Sequence[str], place: NDArray[np.int32], limit: int) -> DataError:
-    most = names[int(np.bincount(place[place >= 0]).argmax())]
+def _too_many(most: str, limit: int) -> DataError:
     message = (
         f"The columns have more than {limit:,} distinct values, most of them {most!r}: more than "
         "the driver holds."
@@ -152,15 +180,15 @@ def _too_many(names: Sequence[str], place: NDArray[np.int32], limit: int) -> Dat
 def _telling(limit: int) -> Task:
     """Return a task that tells each distinct value of its columns, by their place, as text.
 
-    In the place of -1 it counts itself.
+    Besides, it counts itself and its rows.
     """
 
     @carrying
     def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         met: list[list[pa.StructArray]] = []
-        mine = [pa.array([-1], pa.int32()), pa.nulls(1, pa.string()), pa.array([1], pa.int64())]
-        yield pa.record_batch(mine, names=["place", "value", "times"])
+        rows = 0
         for table in gathered(batches):
+            rows += table.num_rows
             met = met or [[] for _ in table.columns]
             for parts, column in zip(met, table.columns, strict=True):
                 parts.append(_counted(whole(column)))
@@ -174,6 +202,10 @@ def _telling(limit: int) -> Task:
             total = values.group_by("value").aggregate([("times", "sum")]).slice(0, limit + 1)
             columns = [pa.array(np.full(total.num_rows, place, np.int32)), *total.columns]
             yield from pa.table(columns, names=["place", "value", "times"]).to_batches()
+        places, counts = pa.array([_TASKS, _ROWS], pa.int32()), pa.array([1, rows], pa.int64())
+        yield pa.record_batch(
+            [places, pa.nulls(2, pa.string()), counts], names=["place", "value", "times"]
+        )
 
     return tell
 
@@ -197,17 +229,17 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def written_kinds(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
     """Return the type that the texts of each column are written in, None where it has its own."""
-    kinds = {name: kind_of(one, numbers=numbers) for name, one in _writings(frame).items()}
+    kinds = {name: kind_of(one, numbers=numbers) for name, one in writings(frame).items()}
     return dict.fromkeys(frame.columns) | kinds
 
 
-def _writings(frame: DataFrame) -> dict[str, Writing]:
+def writings(frame: DataFrame) -> dict[str, Writing]:
     """Return how the texts of each column of texts are written."""
     texts = [field.name for field in schema_of(frame) if pa.types.is_string(field.type)]
     if not texts:
         return {}
     told = in_tasks(frame.select([quoted(name) for name in texts]), _reading, "told binary")
-    parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301
+    parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301 (our tasks')
     found = [reduce(Writing.joined, lot) for lot in zip(*parts, strict=True)]
     return dict(zip(texts, found or [Writing()] * len(texts), strict=True))
 
@@ -227,29 +259,27 @@ def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     Spark has no time of day in files: those stay texts, as do numbers that a float would round
     and times finer than microseconds.
     """
-    found = _writings(frame.select([quoted(name) for name in names]))
-    kinds = {name: kind_of(one) for name, one in found.items() if not _is_rounded(one)}
-    kinds = {name: kind for name, kind in kinds.items() if kind in _OF_SPARK}
+    found = writings(frame.select([quoted(name) for name in names]))
+    kinds = {name: kind_of(one) for name, one in found.items() if not is_rounded(one)}
+    kinds = {name: kind for name, kind in kinds.items() if kind in OF_SPARK}
     if not kinds:
         return frame
     fields = [
-        StructField(field.name, _OF_SPARK[kinds[field.name]]) if field.name in kinds else field
+        StructField(field.name, OF_SPARK[kinds[field.name]]) if field.name in kinds else field
         for field in frame.schema.fields
     ]
     return in_tasks(frame, _casting(kinds), StructType(fields))
 
 
-def _is_rounded(texts: Writing) -> bool:
+def is_rounded(texts: Writing) -> bool:
+    """Tell whether texts would lose something as the type that they are written in."""
     kind = kind_of(texts)
     if pa.types.is_timestamp(kind):
         return not any(texts.stamps[-2:])  # those in microseconds
     return pa.types.is_floating(kind) and texts.digits > EXACT_DIGITS
 
 
-EXACT_DIGITS = 15
-"""Decimal numbers of so many digits stay apart as 64-bit floats."""
-
-_OF_SPARK: dict[pa.DataType, DataType] = {
+OF_SPARK: dict[pa.DataType, DataType] = {
     pa.int64(): LongType(),
     pa.float64(): DoubleType(),
     pa.date32(): DateType(),
@@ -267,7 +297,7 @@ def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
     def cast(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
             columns = [
-                _cast(whole(table.column(name)), kinds[name]) if name in kinds else table[name]
+                read_as(whole(table.column(name)), kinds[name]) if name in kinds else table[name]
                 for name in table.column_names
             ]
             yield from pa.table(columns, names=table.column_names).to_batches()
@@ -275,7 +305,8 @@ def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
     return cast
 
 
-def _cast(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+def read_as(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return texts as what all of them are written as; times to the microsecond."""
     values = pc.utf8_trim_whitespace(texts).cast(kind)
     return values.cast(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else values
 

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 from policy_engine import storage
 from policy_engine.engines.spark.failures import cause, explained
 from policy_engine.engines.spark.reading import column, strict
+from policy_engine.engines.spark.values import in_tasks
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _LANES = 8
@@ -122,7 +123,7 @@ def csv_texts(frame: DataFrame) -> DataFrame:
     """Return the cells as the local engine writes them; Spark writes some types otherwise."""
     if not all(isinstance(field.dataType, _SIMPLE) for field in frame.schema.fields):
         fields = [types.StructField(name, types.StringType()) for name in frame.columns]
-        frame = frame.mapInArrow(_as_texts, types.StructType(fields))
+        frame = in_tasks(frame, _as_texts, types.StructType(fields))
     texts = [column(name).cast("string") for name in frame.columns]
     if len(texts) == 1:  # Spark would leave out a row of nothing but a missing value
         texts = [F.coalesce(texts[0], F.lit(""))]

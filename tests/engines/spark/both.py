@@ -3,7 +3,7 @@
 import csv
 import io
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
@@ -36,8 +36,8 @@ def released(engine, table, output=None, **parts):
 def both(engine, table, partitions=2, limit=100, **parts):
     """Return the releases of a table by both engines.
 
-    Spark has it in so many partitions, and cuts nodes of more than `limit` rows from afar. A
-    path is read by both; columns by name are made a table of.
+    Spark has it in so many partitions, and cuts nodes from afar that have more than `limit` rows
+    and more than a quarter of a partition. A path is read by both; columns by name are made a table of.
     """
     table = pa.table(table) if isinstance(table, dict) else table
     local = released("local", table, **dict(parts))
@@ -45,7 +45,7 @@ def both(engine, table, partitions=2, limit=100, **parts):
     if isinstance(table, pa.Table):
         given = frame_of(engine.spark, table).repartition(partitions)
     with small_nodes(limit) as counts:
-        spark = released(replace(engine, rows_per_task=limit), given, **dict(parts))
+        spark = released(engine, given, **dict(parts))
     return Both(local, spark, sum(counts))
 
 

@@ -1,0 +1,88 @@
+"""Tables of Spark's catalog as inputs and outputs."""
+
+import json
+
+import pytest
+from applying import asking
+from building import DATASET
+
+from policy_engine import SparkEngine, apply_policy, certify_output
+from policy_engine.certificate import read_certificate
+from policy_engine.errors import OutputError, PolicyEngineError
+
+POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
+
+
+@pytest.fixture
+def engine(spark, tmp_path):
+    """An engine whose catalog holds `people`, and nothing of it afterwards."""
+    rows = [(20, 1), (21, 2), (40, 3), (41, 4)]
+    spark.createDataFrame(rows, "age int, row int").write.saveAsTable(
+        "people", path=str(tmp_path / "people")
+    )
+    yield SparkEngine(spark, is_checked=True)
+    for table in spark.catalog.listTables():
+        spark.sql(f"DROP TABLE {table.name}")
+
+
+def names(engine):
+    return sorted(table.name for table in engine.session.catalog.listTables())
+
+
+def apply(engine, output, **options):
+    return apply_policy(POLICY, {DATASET: "table:people"}, output, engine=engine, **options)
+
+
+def test_a_table_becomes_a_table_with_its_certificate(engine):
+    release = apply(engine, "table:anonymous")
+    assert names(engine) == ["anonymous", "people"]
+    rows = engine.session.table("anonymous").collect()
+    assert sorted(map(tuple, rows)) == [
+        *(("[20 - 21]", 1), ("[20 - 21]", 2), ("[40 - 41]", 3), ("[40 - 41]", 4))
+    ]
+    properties = dict(engine.session.sql("SHOW TBLPROPERTIES anonymous").collect())
+    assert read_certificate(properties["policy_engine.certificate"]) == release.certificate
+
+
+def test_a_table_is_certified_again(engine):
+    made = apply(engine, "table:anonymous").certificate
+    again = certify_output("table:anonymous", POLICY, engine=engine)
+    assert again.measurements == made.measurements
+    assert again.output_digest == made.output_digest
+
+
+def test_a_release_is_replaced_only_where_that_is_asked_for(engine):
+    first = apply(engine, "table:anonymous").certificate
+    with pytest.raises(OutputError, match="O001 The output exists: 'table:anonymous'"):
+        apply(engine, "table:anonymous")
+    assert apply(engine, "table:anonymous", overwrite=True).certificate.rows_out == 4
+    assert first.rows_out == 4
+    assert names(engine) == ["anonymous", "people"]
+
+
+def test_a_table_that_is_no_release_is_never_replaced(engine):
+    engine.session.sql("CREATE TABLE other AS SELECT 1 AS x")
+    with pytest.raises(OutputError, match="O001 'table:other' is no release"):
+        apply(engine, "table:other", overwrite=True)
+    with pytest.raises(OutputError, match="O001"):
+        apply(engine, "table:people", overwrite=True)
+    assert engine.session.table("other").collect() == [(1,)]
+
+
+def test_nothing_is_left_where_a_release_is_refused(engine):
+    policy = json.loads(POLICY)
+    with pytest.raises(PolicyEngineError, match="R002"):
+        apply_policy(
+            json.dumps(policy).replace('"rightOperand": 2', '"rightOperand": 9'),
+            {DATASET: "table:people"},
+            "table:anonymous",
+            engine=engine,
+        )
+    assert names(engine) == ["people"]
+
+
+@pytest.mark.parametrize("name", ["nothere.x", "a b", "x; DROP TABLE people"])
+def test_a_name_that_spark_does_not_take_is_refused(engine, name):
+    with pytest.raises(PolicyEngineError):
+        apply(engine, f"table:{name}")
+    assert names(engine) == ["people"]
