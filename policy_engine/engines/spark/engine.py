@@ -17,7 +17,7 @@ from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.measuring import measure
-from policy_engine.engines.spark.session import check_workers, running, start
+from policy_engine.engines.spark.session import check_workers, running, runs_here, start
 from policy_engine.engines.spark.unlinked import check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
@@ -49,7 +49,8 @@ class SparkEngine:
         Raises EngineError where there is none to be had.
         """
         session = self.session or start(self.master, self.conf)
-        if not self.is_checked:
+        is_own = self.session is None and runs_here(session, self.conf)
+        if not (self.is_checked or is_own):
             check_workers(session)
         return replace(self, session=session, is_checked=True)
 
@@ -121,11 +122,15 @@ class SparkRun:
         self._is_csv = step.format.startswith("csv")
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
-            return frame, Stored(step.location, self._digest(source))
+            return frame, Stored(step.location, self._digest(source, frame))
 
-    def _digest(self, source: str | DataFrame) -> str:
+    def _digest(self, source: str | DataFrame, frame: DataFrame) -> str:
+        """Return the digest of the input: of its rows where it is a frame, or its files are too
+        large to be hashed whole."""
         if isinstance(source, DataFrame):
             return writing.row_digest(source)[0]
+        if not source.startswith(TABLE) and writing.has_large_files(self.session, source):
+            return writing.row_digest(frame)[0]
         return self._engine.stored(source).digest
 
     def anonymize(self, table: DataFrame, step: Anonymize, output: Publish) -> DataFrame:

@@ -4,6 +4,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from policy_engine.engines.spark.values import Task, gathered
 from policy_engine.kernels import briefs
 from policy_engine.kernels.briefs import Brief, Choice, Side
 from policy_engine.kernels.descent import Cuts, Descent, descend
-from policy_engine.kernels.layout import Table, scratch
+from policy_engine.kernels.layout import Scratch, Table, scratch
 from policy_engine.kernels.sides import Sides, fits, joined, sides
 
 SMALL = 64
@@ -110,8 +111,16 @@ def _is_first_by_rows(table: Table, side: Side) -> bool:
     return by_loss or _is_plain(table)
 
 
+@dataclass(frozen=True)
 class Question(ABC):
     """What is asked of the rows of every node: of parts of them, and then of the parts."""
+
+    table: Table
+
+    @cached_property
+    def work(self) -> Scratch:
+        """Working memory, made once in every task."""
+        return scratch(self.table, 0)
 
     @abstractmethod
     def reply(self, node: int, rows: Rows) -> Any:
@@ -158,9 +167,13 @@ def _replying(
             return
         rows = Rows.of(pa.concat_tables(tables), codes).in_parts(parts)
         leaf = descend(descent, rows.codes)
-        for node, mine in of_nodes(leaf):
-            if node in nodes:
-                yield _told(node, question.reply(node, rows.taken(mine)))
+        asked = set(nodes)
+        found = [
+            (node, question.reply(node, rows.taken(mine)))
+            for node, mine in of_nodes(leaf)
+            if node in asked
+        ]
+        yield _told(found)
 
     return reply
 
@@ -178,14 +191,15 @@ def _answering(question: Question) -> Callable[[pa.Table], pa.Table]:
     def answer(told: pa.Table) -> pa.Table:
         node = told.column("node")[0].as_py()
         replies = [pickle.loads(one) for one in told.column("told").to_pylist()]  # noqa: S301
-        return pa.Table.from_batches([_told(node, question.answer(node, replies))])
+        return pa.Table.from_batches([_told([(node, question.answer(node, replies))])])
 
     return answer
 
 
-def _told(node: int, what: Any) -> pa.RecordBatch:
-    columns = [pa.array([node], pa.int64()), pa.array([pickle.dumps(what)], pa.binary())]
-    return pa.record_batch(columns, names=["node", "told"])
+def _told(found: list[tuple[int, Any]]) -> pa.RecordBatch:
+    nodes = pa.array([node for node, _ in found], pa.int64())
+    told = pa.array([pickle.dumps(what) for _, what in found], pa.binary())
+    return pa.record_batch([nodes, told], names=["node", "told"])
 
 
 @dataclass(frozen=True)
@@ -193,13 +207,11 @@ class Cover(Question):
     """What a node covers, and its best cut by the number of rows; and the turns of every
     dimension, where more may be asked."""
 
-    table: Table
     opened: Mapping[int, Side]
 
     def reply(self, node: int, rows: Rows) -> Brief:
         """Return the brief of some of the rows."""
-        work = scratch(self.table, 0)
-        return briefs.brief(self.table, work, rows.codes, self.opened[node].extents)
+        return briefs.brief(self.table, self.work, rows.codes, self.opened[node].extents)
 
     def answer(self, node: int, replies: list[Brief]) -> tuple[Choice | None, dict[int, Ints]]:
         """Return the best cut, None where there is none or others are looked at first."""
@@ -207,8 +219,7 @@ class Cover(Question):
         turns = {} if _is_plain(self.table) else _turns(self.table, found, side)
         if not _is_first_by_rows(self.table, side):
             return None, turns
-        work = scratch(self.table, 0)
-        return briefs.choose(self.table, work, found, side.extents, side.rows), turns
+        return briefs.choose(self.table, self.work, found, side.extents, side.rows), turns
 
 
 def _turns(table: Table, found: Brief, side: Side) -> dict[int, Ints]:
@@ -220,7 +231,6 @@ def _turns(table: Table, found: Brief, side: Side) -> dict[int, Ints]:
 class Check(Question):
     """Whether both sides of a cut keep every bound."""
 
-    table: Table
     chosen: Mapping[int, Choice]
 
     def reply(self, node: int, rows: Rows) -> Sides:
@@ -239,14 +249,13 @@ class Check(Question):
 class Boundaries(Question):
     """What all boundaries of a node leave on both sides, and the best that keeps every bound."""
 
-    table: Table
     opened: Mapping[int, Side]
     turns: Mapping[int, Mapping[int, Ints]]
 
     def reply(self, node: int, rows: Rows) -> tuple[Brief, dict[int, Sides]]:
         """Return the brief of some of the rows, and who comes in which turn of each dimension."""
         extents = self.opened[node].extents
-        found = briefs.brief(self.table, scratch(self.table, 0), rows.codes, extents)
+        found = briefs.brief(self.table, self.work, rows.codes, extents)
         return found, {dim: self._sides(node, dim, rows) for dim in self.turns[node]}
 
     def _sides(self, node: int, dim: int, rows: Rows) -> Sides:
@@ -260,5 +269,4 @@ class Boundaries(Question):
         """Return the best cut that keeps every bound."""
         found, side = briefs.merged([brief for brief, _ in replies]), self.opened[node]
         by_dim = {dim: joined([told[dim] for _, told in replies]) for dim in self.turns[node]}
-        work = scratch(self.table, 0)
-        return briefs.choose(self.table, work, found, side.extents, side.rows, by_dim)
+        return briefs.choose(self.table, self.work, found, side.extents, side.rows, by_dim)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession, types
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine import storage
@@ -62,6 +62,22 @@ def write(frame: DataFrame, location: str, kind: str) -> None:
             )
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise _unwritten(error, location) from None
+
+
+def has_large_files(session: SparkSession, location: str) -> bool:
+    """Tell whether a location has files that a task cannot hold whole, to hash them."""
+    try:
+        lengths = _files(session).load(location).agg(F.max("length")).collect()
+    except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
+        raise explained(error, location, "hashing") from None
+    return bool((lengths[0][0] or 0) > _LARGE)
+
+
+_LARGE = 2**29
+
+
+def _files(session: SparkSession) -> DataFrameReader:
+    return session.read.option("recursiveFileLookup", value=True).format("binaryFile")
 
 
 def manifest_digest(session: SparkSession, location: str) -> str:

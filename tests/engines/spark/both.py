@@ -37,7 +37,8 @@ def both(engine, table, partitions=2, limit=100, **parts):
     """Return the releases of a table by both engines.
 
     Spark has it in so many partitions, and cuts nodes from afar that have more than `limit` rows
-    and more than a quarter of a partition. A path is read by both; columns by name are made a table of.
+    and more than a quarter of a partition. A path is read by both; columns by name are made a
+    table of.
     """
     table = pa.table(table) if isinstance(table, dict) else table
     local = released("local", table, **dict(parts))
