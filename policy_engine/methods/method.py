@@ -106,6 +106,13 @@ class Measurement(BaseModel):
     achieved: int | float
     worst: Annotated[int | None, Field(exclude=True)] = None
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two measurements say the same, whatever class they found it in."""
+        return isinstance(other, Measurement) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.model_dump().items()))
+
     @property
     def holds(self) -> bool:
         """Whether what was achieved is good enough."""

@@ -31,11 +31,13 @@ def java():
 
 
 @pytest.fixture(scope="session")
-def spark(java):  # noqa: ARG001
+def spark(java, tmp_path_factory):  # noqa: ARG001
     """One session on two cores of this machine, for all tests."""
     from policy_engine.engines.spark.session import start, stop
 
-    session = start("local[2]", {"spark.sql.shuffle.partitions": "4"})
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))
+    conf = {"spark.sql.shuffle.partitions": "4", "spark.sql.warehouse.dir": warehouse}
+    session = start("local[2]", conf)
     yield session
     stop(session)
 
