@@ -100,11 +100,12 @@ def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Itera
     if not isinstance(chosen, SparkEngine):
         message = f"engine is not allowed to be {choice!r}. Allowed is 'local', 'spark'"
         raise PlanError.of("M003", f"{message} or a SparkEngine.")
-    started = chosen.started()
+    started, is_kept = chosen.started(), False
     try:
         yield Launcher(started)
+        is_kept = keep
     finally:
-        if chosen.session is None and not keep:
+        if chosen.session is None and not is_kept:
             session.stop(started.spark)
 
 

@@ -1,7 +1,7 @@
 """A frame to a release: values counted, rows coded, first cuts made, classes formed in tasks."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Work:
     hold: Callable[[DataFrame], DataFrame]
     progress: Progress
     taxonomies: Mapping[str, Taxonomy]
-    key: bytes | None
+    key: bytes | None = field(repr=False)
     is_csv: bool
 
 

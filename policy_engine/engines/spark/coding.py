@@ -1,7 +1,7 @@
 """Rows as tasks work on them: the columns that classes are about in codes, others as they are."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ class Coding:
     sensitive: Mapping[str, Lookup]
     kept: tuple[str, ...]
     pseudonyms: tuple[str, ...] = ()
-    key: bytes = b""
+    key: bytes = field(default=b"", repr=False)
     person: str = ""
     person_kind: pa.DataType | None = None
 

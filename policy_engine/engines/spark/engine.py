@@ -17,7 +17,7 @@ from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.measuring import measure
-from policy_engine.engines.spark.session import check_workers, running, runs_here, start
+from policy_engine.engines.spark.session import check_workers, running, runs_here, start, stop
 from policy_engine.engines.spark.unlinked import check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
@@ -33,7 +33,8 @@ class SparkEngine:
 
     A session that is given is never stopped. `rows_per_task` bounds what a task holds in its
     memory, and `most_values` the distinct values of quasi-identifiers and sensitive columns that
-    the driver holds; neither changes what comes out.
+    the driver holds. Neither changes what comes out, but where the columns have more values than
+    that: those of most are first cut at quantiles.
     """
 
     session: SparkSession | None = None
@@ -49,9 +50,14 @@ class SparkEngine:
         Raises EngineError where there is none to be had.
         """
         session = self.session or start(self.master, self.conf)
-        is_own = self.session is None and runs_here(session, self.conf)
-        if not (self.is_checked or is_own):
-            check_workers(session)
+        is_own = self.session is None
+        try:
+            if not (self.is_checked or (is_own and runs_here(session, self.conf))):
+                check_workers(session)
+        except BaseException:
+            if is_own:
+                stop(session)
+            raise
         return replace(self, session=session, is_checked=True)
 
     @property

@@ -23,9 +23,8 @@ from policy_engine.catalog import (
     with_ending,
 )
 from policy_engine.engines.spark.failures import explained
+from policy_engine.engines.spark.values import quoted
 from policy_engine.errors import DataError, PolicyEngineError, listed
-
-"""What stands before the name of a table of the session's catalog."""
 
 _CORRUPT = "__policy_engine_corrupt"
 _OTHER = "__policy_engine_other"
@@ -100,7 +99,7 @@ def read(
 
 def column(name: str) -> Column:
     """Return a column by its name as it is, dots and backquotes included."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(quoted(name))
 
 
 @contextmanager

@@ -77,7 +77,7 @@ _LARGE = 2**29
 
 
 def _files(session: SparkSession) -> DataFrameReader:
-    return session.read.option("recursiveFileLookup", value=True).format("binaryFile")
+    return strict(session).options(recursiveFileLookup=True).format("binaryFile")
 
 
 def manifest_digest(session: SparkSession, location: str) -> str:
@@ -87,9 +87,10 @@ def manifest_digest(session: SparkSession, location: str) -> str:
     Raises DataError where there are none (C002) or they cannot be read (C003, C010).
     """
     root = _inner(location) if storage.is_remote(location) else _absolute(location)
-    files = strict(session).options(recursiveFileLookup=True).format("binaryFile")
     try:
-        hashed = files.load(location).select("path", F.sha2("content", 256).alias("digest"))
+        hashed = (
+            _files(session).load(location).select("path", F.sha2("content", 256).alias("digest"))
+        )
         found = {row.path: row.digest for row in hashed.collect()}
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise explained(error, location, "hashing") from None
