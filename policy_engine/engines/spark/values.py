@@ -83,11 +83,6 @@ class Values:
     values: pa.Array
     times: NDArray[np.int64]
 
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return int(self.times.sum())
-
     def encoded(self, name: str, *, numbers: bool, generalised: bool = True) -> Encoded:
         """Return the codes of the values; errors as of `encode`."""
         column = pa.chunked_array([self.values])
