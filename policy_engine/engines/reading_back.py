@@ -1,6 +1,6 @@
 """A release read back: its cells parsed, its classes formed, the loss of each cell."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,11 @@ def end_of(cell: cells.Cell, place: int) -> str | None:
 def ends_of(name: str) -> tuple[str, str]:
     """Return the names of the two columns in which the ends of a column's ranges stand."""
     return f"{name}_low", f"{name}_high"
+
+
+def columns_of(name: str, found: Collection[str]) -> tuple[str, ...]:
+    """Return the column of a quasi-identifier among those found, or the two of its ranges' ends."""
+    return (name,) if name in found else ends_of(name)
 
 
 def groups(

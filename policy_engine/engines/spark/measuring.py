@@ -19,7 +19,7 @@ from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Measured
 from policy_engine.engines.generalizations import losses
-from policy_engine.engines.reading_back import cell_column, ends_of, texts_of
+from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import (
@@ -53,9 +53,9 @@ def measure(
     than `limit` values, CertificateError (V002) on cells of no known shape.
     """
     sensitive = _sensitive(frame, step, taxonomies, limit)
-    asked = _Asked(step, sensitive, tuple(frame.columns))
+    asked = _Asked(step, sensitive)
     names = step.columns.quasi_names
-    cells = [quoted(column) for name in names for column in asked.columns(name)]
+    cells = [quoted(column) for name in names for column in columns_of(name, frame.columns)]
     told = in_tasks(frame.repartition(tasks, *cells), _telling(asked), _TOLD)
     told = told.groupBy("what", "place", "cell").agg(
         F.sum("times").alias("times"),
@@ -165,15 +165,10 @@ def _coding(name: str, lookup: Lookup) -> Task:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What tasks are asked: all bounds of a step, on tables of these columns."""
+    """What tasks are asked: all bounds of a step."""
 
     step: Anonymize
     sensitive: _Sensitive
-    found: tuple[str, ...]
-
-    def columns(self, name: str) -> Sequence[str]:
-        """Return the column of a quasi-identifier, or the two of its ranges' ends."""
-        return (name,) if name in self.found else ends_of(name)
 
     def groups(self, table: pa.Table, cells: Sequence[NDArray[np.int32]]) -> Groups:
         """Return the classes of some rows, which hold each class whole or not at all."""

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.engines.identifiers import linking_pseudonyms, too_few_pseudonyms
-from policy_engine.engines.reading_back import ends_of
+from policy_engine.engines.reading_back import columns_of
 from policy_engine.engines.spark.values import quoted
 from policy_engine.plan import Anonymize
 
@@ -17,7 +17,7 @@ def check_unlinked(name: str, frame: DataFrame, step: Anonymize) -> None:
     cells = [
         quoted(column)
         for quasi in step.columns.quasi_names
-        for column in ((quasi,) if quasi in frame.columns else ends_of(quasi))
+        for column in columns_of(quasi, frame.columns)
     ]
     pseudonym = F.nullif(F.col(quoted(name)), F.lit(""))
     rows = frame.select(*cells, pseudonym.alias("pseudonym"))
