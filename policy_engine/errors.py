@@ -7,25 +7,30 @@ PolicyEngineError
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
  ├── RequestError       an access request that cannot be understood
+ ├── LogError           a decision log that cannot be read, or whose chain is broken
+ ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
  └── InternalError      our own bug, never the user's fault
 """
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CODES = {
     "J001": "the text is not JSON",
     "J002": "a key stands twice in one object",
     "J003": "the text is too large or nested too deeply",
     "J004": "the text is not UTF-8",
+    "F001": "a text that is not RDF in its format",
+    "F002": "RDF that cannot be written in another format",
     "L001": "a context that is not bundled",
     "L002": "a key that no context defines",
     "L003": "not valid JSON-LD",
     "L004": "a JSON-LD keyword that policies may not use",
     "L005": "an inline context that does more than declare prefixes and new terms",
     "L006": "a relative IRI",
+    "L007": "an undeclared prefix",
     "P001": "not a policy",
     "P002": "a policy without uid",
     "P003": "a policy without a rule",
@@ -36,6 +41,13 @@ CODES = {
     "P008": "two rules with one uid",
     "P009": "an unknown profile",
     "P010": "a permission and a prohibition that clash",
+    "P011": "a policy that inherits from one that is not given, or from itself",
+    "P012": "a policy that another one has replaced",
+    "P013": "a duty, a remedy or a consequence where none may stand",
+    "P014": "a logical constraint that is not well formed",
+    "P015": "a collection that is not well formed",
+    "P016": "an action that is included neither in use nor in transfer",
+    "P017": "an obligation that nobody carries out",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",
@@ -89,6 +101,7 @@ CODES = {
     "S005": "a job that the cluster gave up",
     "O001": "an output that exists",
     "O002": "an output that cannot be written",
+    "O003": "a picture too large to be of use",
     "V001": "an equivalence class that breaks a bound",
     "V002": "columns other than those the policy releases",
     "V003": "rows lost or added",
@@ -97,11 +110,79 @@ CODES = {
     "V006": "an output that cannot be measured without its input",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
+    "D003": "a request or a world that cannot be understood",
+    "G001": "a decision log that cannot be read",
+    "G002": "a decision log whose chain is broken",
+    "Q001": "a query that cannot be parsed",
+    "Q002": "a statement that is not a query",
+    "Q003": "a table that the catalog lacks",
+    "Q004": "a column that its table lacks, or that several have",
+    "Q005": "a part of SQL that is not understood, and so denied",
+    "Q006": "a query that the policy denies",
+    "Q007": "a constraint that cannot be a filter",
+    "Q008": "a query that fails on the data",
     "H001": "a profile that is used but not named",
+    "W001": "an output that no rule governs",
+    "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "X001": "a bug in the engine",
 }
 """What each code stands for. Codes are stable: they are never given a second meaning."""
+
+STAGES = {
+    "J": "The text of a policy",
+    "F": "RDF",
+    "L": "JSON-LD",
+    "P": "The policy",
+    "M": "The plan",
+    "C": "Data",
+    "T": "Taxonomies",
+    "R": "Run time",
+    "S": "Spark",
+    "O": "Output",
+    "V": "Certificates",
+    "D": "Requests",
+    "Q": "Queries",
+    "G": "The decision log",
+    "H": "Hints",
+    "W": "Warnings",
+    "K": "Policy tests",
+    "U": "The command line",
+    "X": "Bugs",
+}
+"""Where a code comes from, by its letter, in the order in which one meets them."""
+
+_IM = "ODRL Information Model 2.2, section"
+SECTIONS = {
+    "J001": "RFC 8259, section 2",
+    "J002": "RFC 8259, section 4",
+    "J004": "RFC 8259, section 8.1",
+    "L001": "JSON-LD 1.1, section 3.1",
+    "L002": "JSON-LD 1.1, section 3.1",
+    "L003": "JSON-LD 1.1, section 9",
+    "L004": "JSON-LD 1.1, section 1.7",
+    "L005": "JSON-LD 1.1, section 4.1",
+    "L006": "RFC 3987, section 6.5",
+    "L007": "JSON-LD 1.1, section 4.1.5",
+    "P001": f"{_IM} 2.1",
+    "P002": f"{_IM} 2.1",
+    "P003": f"{_IM} 2.1",
+    "P004": f"{_IM} 2.6",
+    "P005": "ODRL Vocabulary and Expression 2.2, section 3",
+    "P006": f"{_IM} 2",
+    "P007": f"{_IM} 2",
+    "P008": f"{_IM} 2.6",
+    "P009": f"{_IM} 3",
+    "P010": f"{_IM} 2.10",
+    "P011": f"{_IM} 2.9",
+    "P012": f"{_IM} 2.8",
+    "P013": f"{_IM} 2.6",
+    "P014": f"{_IM} 2.5.2",
+    "P015": f"{_IM} 2.5.5",
+    "P016": f"{_IM} 2.4",
+    "P017": f"{_IM} 2.6.4",
+}
+"""Which section of which specification a code is about, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -120,16 +201,37 @@ NOWHERE = Place()
 
 
 @dataclass(frozen=True)
+class Fix:
+    """What would mend a problem: a text in the place of what stands from one place to another."""
+
+    start: Place
+    end: Place
+    text: str
+
+
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong.
 
-    `message` says what is wrong, what was given and what is allowed; `hint` how to mend it.
+    `message` says what is wrong, what was given and what is allowed; `hint` how to mend it;
+    `fix` mends it, where that can be known.
     """
 
     code: str
     message: str
     hint: str = ""
     place: Place = NOWHERE
+    fix: Fix | None = field(default=None, compare=False)
+
+    @property
+    def section(self) -> str:
+        """The section of the specification that the problem is about, empty where there is none."""
+        return SECTIONS.get(self.code, "")
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the text can be used all the same."""
+        return self.code[0] in "HW"
 
     def __str__(self) -> str:
         return f"{self.code} {self.message}" + (f" {self.hint}" if self.hint else "")
@@ -188,6 +290,18 @@ class RequestError(PolicyEngineError):
     exit_code = 2
 
 
+class LogError(PolicyEngineError):
+    """A decision log that cannot be read, or whose chain is broken."""
+
+    exit_code = 2
+
+
+class QueryError(PolicyEngineError):
+    """A query that cannot be understood, or cannot be run under the policy as it is written."""
+
+    exit_code = 2
+
+
 class EngineError(PolicyEngineError):
     """An engine that cannot be started, or that was lost on the way."""
 
@@ -216,6 +330,12 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return `Did you mean ...?` with the nearest known names, or nothing where none is near."""
     near = difflib.get_close_matches(given, sorted(known), n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """Return the one known name that is near to a given one; nothing where none or several are."""
+    near = difflib.get_close_matches(given, sorted(set(known)), n=2, cutoff=0.6)
+    return near[0] if len(near) == 1 else ""
 
 
 def listed(names: Iterable[str], last_word: str = "and") -> str:

@@ -15,7 +15,7 @@ from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
 from policy_engine.policy import Policy
 from policy_engine.recoding import Recoding, misplaced
-from policy_engine.transformation import transformation, transforms
+from policy_engine.transformation import parameters_of, transformation, transforms
 
 EngineName = Literal["local", "spark"]
 CellStyle = Literal["text", "bounds"]
@@ -136,14 +136,14 @@ def make_plan(
     """
     rule, asked = transformation(policy)
     _check_engine(policy, asked, engine)
-    target = rule.targets[0]
+    target = rule.targets[0].iri
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None else {}
     return Plan(
         policy=policy.uid,
         policy_digest=policy.digest,
         rule=rule.label(),
-        assignees=rule.assignees,
+        assignees=tuple(party.iri for party in rule.assignees),
         purposes=rule.purposes,
         engine=engine,
         steps=tuple(_steps(target, rule.output, asked, dataset, digests, cells)),
@@ -153,7 +153,7 @@ def make_plan(
 def _check_engine(policy: Policy, asked: Anonymization, engine: EngineName) -> None:
     """Raise PlanError with every method and every option asked for that the engine lacks."""
     [(_, action)] = transforms(policy)
-    places = {terms.local_name(part.parameter): part.place for part in action.refinements}
+    places = {name: part.place for name, part in parameters_of(action).items()}
     found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
     problems = [Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found]
     if problems:

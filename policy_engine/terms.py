@@ -43,13 +43,19 @@ _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
 _PORTS = {"http": ":80", "https": ":443"}
 _ENCODED = re.compile("%([0-9A-Fa-f]{2})")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
-_MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
+_MENDED = {
+    f"{ODRL}neg": f"{ODRL}neq",
+    f"{ODRL}datatype": f"{ODRL}dataType",
+    **{f"{MOSAICROWN}{name}": f"{ODRL}{name}" for name in ("use", "read", "write", "sell")},
+}
+_OLD_CONTEXT = "http://localhost:8000/ns/mosaicrown/namespace.jsonld"
+_RELATIVE_CONTEXT = re.compile(r"(\.{0,2}/)*ns/mosaicrown/namespace\.jsonld")
 
 _CONTEXTS = {
     "http://www.w3.org/ns/odrl.jsonld": "odrl",
     "https://www.w3.org/ns/odrl.jsonld": "odrl",
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld": "mosaicrown",
-    "http://localhost:8000/ns/mosaicrown/namespace.jsonld": "mosaicrown",
+    _OLD_CONTEXT: "mosaicrown",
 }
 
 
@@ -115,6 +121,15 @@ def bundled_contexts() -> Mapping[str, Any]:
     return MappingProxyType({url: documents[name] for url, name in _CONTEXTS.items()})
 
 
+def bundled_url(reference: str) -> str:
+    """Return the URL of the bundled context that a relative reference is known to mean.
+
+    The original MOSAICrOWN policies name theirs by where it lies beside them. Any other
+    reference is returned as it is.
+    """
+    return _OLD_CONTEXT if _RELATIVE_CONTEXT.fullmatch(reference) else reference
+
+
 def expand(name: str) -> str:
     """Return the IRI of a compact name such as `odrl:read`; anything else as it is."""
     prefix, colon, local = name.partition(":")
@@ -147,13 +162,14 @@ def local_name(iri: str) -> str:
 def canonical(iri: str) -> str:
     """Return the IRI that an old or misprinted one stands for; any other as it is.
 
-    The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published
-    ODRL context has it, as `odrl:neq`. Of the spellings that RFC 3986 (section 6.2.2) holds
-    equal, one is taken, so that nothing passes a prohibition by writing `%41` for `A`.
+    The original MOSAICrOWN namespace is read as today's, its actions as those of ODRL, and
+    `odrl:neg`, as the published ODRL context has it, as `odrl:neq`. Of the spellings that RFC
+    3986 (section 6.2.2) holds equal, one is taken, so that nothing passes a prohibition by
+    writing `%41` for `A`.
     """
     iri = _one_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
-        return MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
+        iri = MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
     return _MENDED.get(iri, iri)
 
 

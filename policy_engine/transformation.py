@@ -10,7 +10,7 @@ from policy_engine.catalog import column_name
 from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
 from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
-from policy_engine.policy import Action, Policy, Refinement, Rule, Value
+from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.clashes import overlap
 from policy_engine.recoding import Recoding, misplaced
 
@@ -66,7 +66,7 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
         message = "The permission to anonymize names no output."
         hint = 'Add "output": "http://...", the IRI of the result.'
         problems.append(Problem("M007", message, hint, rule.place))
-    if rule.output in rule.targets:
+    if rule.output in [target.iri for target in rule.targets]:
         message = f"The output {rule.output!r} is the target itself; the result needs its own IRI."
         problems.append(Problem("M007", message, "", rule.place))
     if problems:
@@ -74,18 +74,29 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     return rule, action
 
 
+def parameters_of(action: Action) -> dict[str, Constraint]:
+    """Return the refinements of an action to anonymise, by the name of their parameter."""
+    return {
+        terms.local_name(part.left_operand): part
+        for part in action.refinements
+        if isinstance(part, Constraint)
+    }
+
+
 def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
     """Return what an action asks for, its columns by name."""
-    given = {terms.local_name(part.parameter): part for part in action.refinements}
+    given = parameters_of(action)
     notations = _notations(given.pop("method", None), action, policy)
     problems: list[Problem] = []
     roles = {
-        name: tuple(_columns(part, rule.targets[0], problems))
+        name: tuple(_columns(part, rule.targets[0].iri, problems))
         for name, part in given.items()
         if _is_columns(part)
     }
     values = {
-        name: _plain(part.values[0].value) for name, part in given.items() if name not in roles
+        name: _plain(part.right_operands[0].value)
+        for name, part in given.items()
+        if name not in roles
     }
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
     parts, found = _parts(notations, roles, values, unit)
@@ -93,7 +104,7 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
     wrong = {problem.place for problem in problems}
     for finding, value in found:
         part = given.get(finding.parameter)
-        if wrong & {one.place for one in getattr(part, "values", ())}:
+        if wrong & {one.place for one in getattr(part, "right_operands", ())}:
             continue
         place = value.place if value else part.place if part else action.place
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
@@ -191,14 +202,14 @@ def _operands() -> dict[str, str]:
     return {terms.local_name(iri): terms.compact(iri) for iri in operands}
 
 
-def _notations(part: Refinement | None, action: Action, policy: Policy) -> tuple[str, ...]:
+def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
     known = terms.methods()
     if part is None:
         message = f"The action names no method. Known are {listed(known)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."
         raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
     problems, notations = [], []
-    for value in part.values:
+    for value in part.right_operands:
         notation = str(value.value).removeprefix(terms.PE)
         if notation not in known:
             message = f"The method {notation!r} is not known. Known are {listed(known)}."
@@ -221,12 +232,12 @@ def _plain(value: Any) -> Any:
     return float(value) if _DECIMAL.fullmatch(value) else value
 
 
-def _is_columns(part: Refinement) -> bool:
-    return terms.vocabulary()[part.parameter].iris("range") == (f"{terms.ODRL}Asset",)
+def _is_columns(part: Constraint) -> bool:
+    return terms.vocabulary()[part.left_operand].iris("range") == (f"{terms.ODRL}Asset",)
 
 
-def _columns(part: Refinement, target: str, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
-    for value in part.values:
+def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
+    for value in part.right_operands:
         name = column_name(target, terms.canonical(str(value.value)))
         if name is None:
             message = f"{value.value!r} is not a column of the target. Its columns are {target}/..."

@@ -28,6 +28,10 @@ OPERANDS = {
     for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
     if "range" in term.facts and iri != f"{terms.MOSAICROWN}method"
 }
+NAMING = [
+    *("requires", "allows", "operator", "domain", "includedIn", "implies"),
+    *("replacedBy", "subClassOf", "subPropertyOf"),
+]
 PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" in term.facts}
 
 
@@ -166,7 +170,7 @@ def test_no_term_stands_twice():
 def test_every_term_that_an_entry_names_is_defined():
     namespaces = (terms.ODRL, terms.MOSAICROWN, terms.PE)
     for term in terms.vocabulary().values():
-        for key in ("requires", "allows", "operator", "domain", "includedIn"):
+        for key in NAMING:
             named = [iri for iri in term.iris(key) if iri.startswith(namespaces)]
             assert set(named) <= set(terms.vocabulary()), term.iri
 
@@ -187,6 +191,87 @@ def test_no_key_of_an_entry_is_dropped_on_expansion(name):
         assert len(node) == len(entry)
         assert all(key.startswith(("@", "http")) for key in node)
         assert not re.search(r'"@(id|type)": \[?"(?!http)', json.dumps(node))
+
+
+def actions_without_a_chain():
+    """Return the actions that lead neither to use nor to transfer."""
+    known, tops = terms.instances(f"{terms.ODRL}Action"), {f"{terms.ODRL}use"}
+    tops.add(f"{terms.ODRL}transfer")
+    return {
+        terms.compact(iri)
+        for iri, term in known.items()
+        if not tops & {iri, *term.iris("includedIn"), *wider_still(known, term)}
+    }
+
+
+def wider_still(known, term):
+    return [top for wide in term.iris("includedIn") for top in known[wide].iris("includedIn")]
+
+
+def test_every_action_that_is_not_deprecated_leads_to_use_or_transfer():
+    actions = terms.instances(f"{terms.ODRL}Action").values()
+    deprecated = {terms.compact(one.iri) for one in actions if one.facts.get("deprecated")}
+    assert actions_without_a_chain() == deprecated
+
+
+def test_what_replaces_a_deprecated_term_is_not_deprecated_and_of_its_kind():
+    for term in terms.vocabulary().values():
+        for iri in set(term.iris("replacedBy")) & set(terms.vocabulary()):
+            instead = terms.vocabulary()[iri]
+            assert term.facts["deprecated"] is True
+            assert "deprecated" not in instead.facts
+            assert instead.types == term.types
+
+
+def test_the_literals_that_a_left_operand_takes_are_types_of_xml_schema():
+    taking = {iri: term for iri, term in terms.vocabulary().items() if "takes" in term.facts}
+    assert set(taking) < set(terms.instances(f"{terms.ODRL}LeftOperand"))
+    assert not set(taking) & set(OPERANDS)
+    for term in taking.values():
+        assert all(kind.startswith(terms.XSD) for kind in term.iris("takes"))
+
+
+def test_three_operators_take_several_right_operands():
+    operators = terms.instances(f"{terms.ODRL}Operator").values()
+    several = {terms.local_name(one.iri) for one in operators if one.facts.get("set")}
+    assert several == {"isAllOf", "isAnyOf", "isNoneOf"}
+
+
+@pytest.mark.parametrize("kind", ["odrl:PartyFunction", "pe:LogicalOperator", "pe:PolicyType"])
+def test_what_policies_are_made_of_is_a_class_with_instances(kind):
+    assert terms.vocabulary()[terms.expand(kind)].types == ("owl:Class",)
+    assert all(iri.startswith(terms.ODRL) for iri in terms.instances(terms.expand(kind)))
+    assert len(terms.instances(terms.expand(kind))) > 3
+
+
+@pytest.mark.parametrize("kind", ["Action", "Operator", "LeftOperand", "ConflictTerm"])
+def test_every_term_of_odrl_has_a_definition(kind):
+    for term in terms.instances(f"{terms.ODRL}{kind}").values():
+        assert term.definition.endswith(".")
+
+
+ONTOLOGY = ROOT.parent / "shared" / "data" / "odrl" / "ODRL22.ttl"
+
+
+@pytest.mark.skipif(not ONTOLOGY.is_file(), reason="the ontology of ODRL is not here")
+def test_the_terms_are_those_of_the_ontology_of_odrl():
+    from rdflib import OWL, RDF, Graph, URIRef
+
+    graph = Graph().parse(ONTOLOGY)
+    for kind in ("Action", "Operator", "LeftOperand", "ConflictTerm", "RightOperand"):
+        told = {str(one) for one in graph.subjects(RDF.type, URIRef(f"{terms.ODRL}{kind}"))}
+        ours = {iri for iri in terms.instances(f"{terms.ODRL}{kind}") if not is_ours(iri)}
+        assert told == ours
+    for iri, term in terms.vocabulary().items():
+        if not is_ours(iri):
+            wide = graph.objects(URIRef(iri), URIRef(f"{terms.ODRL}includedIn"))
+            assert {str(one) for one in wide} == set(term.iris("includedIn"))
+            gone = (URIRef(iri), OWL.deprecated, None) in graph
+            assert gone == bool(term.facts.get("deprecated"))
+
+
+def is_ours(iri):
+    return iri.startswith((terms.MOSAICROWN, terms.PE))
 
 
 def refuse(url, _options):

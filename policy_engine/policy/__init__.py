@@ -1,20 +1,39 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
-from policy_engine.policy.files import Source, load_policy, read_file
+from policy_engine.policy.files import Source, load_policies, load_policy, read_file
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.model import Action, Policy, Refinement, Rule, Value
-from policy_engine.policy.reader import read_hierarchy, read_policy
+from policy_engine.policy.limits import Limits
+from policy_engine.policy.model import (
+    Action,
+    Asset,
+    Condition,
+    Constraint,
+    LogicalConstraint,
+    Party,
+    Policy,
+    Rule,
+    Value,
+)
+from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies, read_policy
 
 __all__ = [
     "Action",
+    "Asset",
+    "Condition",
+    "Constraint",
     "Hierarchy",
+    "Limits",
+    "LogicalConstraint",
+    "Party",
     "Policy",
-    "Refinement",
     "Rule",
     "Source",
     "Value",
+    "load_policies",
     "load_policy",
+    "read_drafts",
     "read_file",
     "read_hierarchy",
+    "read_policies",
     "read_policy",
 ]

@@ -5,16 +5,64 @@ context. Contexts that do more (`@vocab`, `@base`, `@import`, `@reverse` and the
 let a name mean something that is not written beside it, and are refused.
 """
 
+import difflib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, Problem, did_you_mean, listed
+from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.text import Document, escape
 
 _PARTS = {"@id", "@type", "@container", "@context"}
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
+# A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
+# prefixes wherever RDF is written, and no schemes.
+_PREFIXES = frozenset(
+    (
+        *("adms", "as", "bibo", "cc", "csvw", "dc", "dcam", "dcat", "dcmitype", "dct", "dcterms"),
+        *("dpv", "dqv", "dul", "ex", "fibo", "foaf", "gr", "ldp", "locn", "mosaicrown", "oac"),
+        *(
+            "odrl",
+            "org",
+            "owl",
+            "pe",
+            "prov",
+            "qb",
+            "rdf",
+            "rdfs",
+            "saref",
+            "schema",
+            "sh",
+            "shacl",
+        ),
+        *(
+            "sioc",
+            "skos",
+            "skosxl",
+            "sosa",
+            "ssn",
+            "vann",
+            "vcard",
+            "void",
+            "wd",
+            "wdt",
+            "xs",
+            "xsd",
+        ),
+    )
+)
+_SCHEMES = frozenset(
+    (
+        *("about", "acct", "ark", "data", "did", "doi", "example", "file", "geo", "hdl", "http"),
+        *("https", "info", "isbn", "mailto", "ni", "oid", "orcid", "sip", "sips", "sms", "tag"),
+        *("tel", "urn", "uuid"),
+    )
+)
+_NEAR = 0.75
 _USUAL = (
     "http://www.w3.org/ns/odrl.jsonld",
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
@@ -55,6 +103,24 @@ class Context:
             name = found.iri + local
         return terms.canonical(name)
 
+    def undeclared(self, name: str) -> str:
+        """Return the prefix of a name that no context declares; nothing where there is none.
+
+        Any word before a colon may be the scheme of an IRI (RFC 3986, section 3.1). It is taken
+        for a prefix where it is a usual one, or nearly one that is declared.
+        """
+        prefix, colon, local = name.partition(":")
+        found = self.definitions.get(prefix)
+        is_whole = local.startswith("//") or prefix.lower() in _SCHEMES or prefix[:1] in "@_"
+        if not colon or is_whole or name in self.definitions or (found and found.is_prefix):
+            return ""
+        near = difflib.get_close_matches(prefix, self.prefixes(), n=1, cutoff=_NEAR)
+        return prefix if near or prefix in _PREFIXES else ""
+
+    def prefixes(self) -> list[str]:
+        """Return the prefixes that are declared."""
+        return [name for name, found in self.definitions.items() if found.is_prefix]
+
     def within(self, definition: Definition) -> "Context":
         """Return the terms in force inside the values of a term (property-scoped)."""
         if not definition.scoped:
@@ -63,7 +129,11 @@ class Context:
 
 
 def read_contexts(
-    document: Document, top: Mapping[str, Any], pointer: str, given: Mapping[str, Any]
+    document: Document,
+    top: Mapping[str, Any],
+    pointer: str,
+    given: Mapping[str, Any],
+    limits: Limits = USUAL,
 ) -> tuple[Context, list[Problem]]:
     """Return the terms that an object at the top of a document declares, and what is wrong.
 
@@ -71,25 +141,46 @@ def read_contexts(
     """
     known = {**terms.bundled_contexts(), **given}
     context, problems = Context({}), []
-    for at, entry in _entries(top, pointer):
+    urls: tuple[str, ...] = ()
+    for number, (at, entry) in enumerate(_entries(top, pointer)):
         place = document.place(at)
-        if isinstance(entry, str) and entry in known:
-            definitions = _definitions(known[entry])
+        if number >= limits.contexts:
+            message = f"The text has too many contexts. {limits.contexts} are allowed."
+            problems.append(Problem("J003", message, "", place))
+            break
+        if isinstance(entry, str) and terms.bundled_url(entry) in known:
+            definitions = _definitions(known[terms.bundled_url(entry)])
             bad = [] if entry not in given else list(_unreadable(entry, definitions, place))
         elif isinstance(entry, str):
-            definitions, bad = {}, [_unknown(entry, known, place)]
+            definitions, bad = {}, [_unknown(entry, known, document, at)]
         elif isinstance(entry, dict):
             definitions, bad = entry, list(_not_simple(document, at, entry, context))
         else:
             message = f"A context is a URL or an object. {entry!r} was given."
             definitions, bad = {}, [Problem("L005", message, "", place)]
         problems += bad
-        context = _extended(context, {} if bad else definitions)
-    if "@context" not in top:
+        urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not given else ()
+        if len(urls) == number + 1 and not problems:
+            context = _of_bundled(urls)
+        else:
+            context = _extended(context, {} if bad else definitions)
+    if "@context" not in top and not all(map(_says_what_it_means, top)):
         hint = f'Add "@context": [{", ".join(map(repr, _USUAL))}].'.replace("'", '"')
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
     return context, problems
+
+
+@lru_cache(maxsize=64)
+def _of_bundled(urls: tuple[str, ...]) -> Context:
+    """Return the terms that bundled contexts declare, one upon the other."""
+    above = _of_bundled(urls[:-1]) if len(urls) > 1 else Context({})
+    return _extended(above, _definitions(terms.bundled_contexts()[urls[-1]]))
+
+
+def _says_what_it_means(key: str) -> bool:
+    """Tell whether a key is a keyword or an IRI, as in expanded JSON-LD, and needs no context."""
+    return key.startswith("@") or ":" in key
 
 
 def _definitions(given: Any) -> Any:
@@ -132,14 +223,23 @@ def _definition(context: Context, iri: str, entry: Any) -> Definition:
     return replace(plain, is_list=entry.get("@container") == "@list", scoped=own)
 
 
-def _unknown(url: str, known: Mapping[str, Any], place: Place) -> Problem:
+def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) -> Problem:
     return Problem(
         "L001",
         f"The context {url!r} is not bundled, and nothing is fetched. "
         f"Bundled are {listed(sorted(known))}.",
         did_you_mean(url, known) or "Give your own copy of it with --context URL=FILE.",
-        place,
+        document.place(at),
+        replaced(document, at, nearest(url, known)),
     )
+
+
+def replaced(document: Document, pointer: str, text: str, *, of_key: bool = False) -> Fix | None:
+    """Return the fix that puts a text in the place of a string; None without a text for it."""
+    if not text or document.string(pointer, of_key=of_key) is None:
+        return None
+    start, end = document.span(pointer, of_key=of_key)
+    return Fix(start, end, json.dumps(text, ensure_ascii=False))
 
 
 def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:

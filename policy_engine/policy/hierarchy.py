@@ -18,20 +18,22 @@ class Hierarchy:
 
     Parties by `mosaicrown:belongsTo` and `odrl:partOf`, assets by `odrl:partOf`, actions by
     `odrl:includedIn`, purposes by `mosaicrown:declinationOf` and `skos:broader`. A column is
-    part of its dataset without being said so.
+    part of its dataset without being said so. `implied` holds pairs of actions of which the
+    first needs the second not to be prohibited (`odrl:implies`).
     """
 
     party: tuple[Edge, ...] = ()
     asset: tuple[Edge, ...] = ()
     action: tuple[Edge, ...] = ()
     purpose: tuple[Edge, ...] = ()
+    implied: tuple[Edge, ...] = ()
 
     def joined(self, others: Iterable["Hierarchy"]) -> "Hierarchy":
         """Return the union of this hierarchy and the others."""
         every = [self, *others]
         edges = {
             part: tuple(dict.fromkeys(edge for one in every for edge in getattr(one, part)))
-            for part in PARTS
+            for part in (*PARTS, "implied")
         }
         return Hierarchy(**edges)
 
@@ -41,18 +43,19 @@ class Hierarchy:
         Empty where `wide` does not include `narrow`; one element where they are the same.
         Circles in the graph do no harm.
         """
-        below: dict[str, str] = {narrow: ""}
-        queue = [narrow]
+        return self.wider(part, narrow).to(wide)
+
+    def wider(self, part: Part, iri: str) -> "Ways":
+        """Return all that includes an IRI, itself first, the shorter ways up before the longer."""
+        found = Ways({iri: ""})
+        queue = [iri]
         for here in queue:
-            if here == wide:
-                return _way(below, here)
-            # A column's name gives its dataset; a dataset's name gives nothing above it.
-            dataset = terms.dataset_of(here) if part == "asset" and here == narrow else ""
+            dataset = terms.dataset_of(here) if part == "asset" and here == iri else ""
             for up in (*self._above(part, here), *filter(None, [dataset])):
-                if up not in below:
-                    below[up] = here
+                if up not in found:
+                    found[up] = here
                     queue.append(up)
-        return ()
+        return found
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:
         """Tell whether one of two IRIs includes the other, or may do so.
@@ -64,14 +67,38 @@ class Hierarchy:
             return True
         return bool(self.path(part, one, other) or self.path(part, other, one))
 
+    def needs(self, action: str) -> frozenset[str]:
+        """Return the actions that must not be prohibited for an action to be done, but itself."""
+        found, queue = {action}, [action]
+        for here in queue:
+            further = {*self._implied.get(here, ()), *_odrl_implied().get(here, ())} - found
+            found |= further
+            queue += sorted(further)
+        return frozenset(found - {action})
+
     def _above(self, part: Part, iri: str) -> Iterator[str]:
         yield from self._wider[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions().get(iri, ())
 
     @cached_property
+    def _implied(self) -> dict[str, list[str]]:
+        return _by_narrow(self.implied)
+
+    @cached_property
     def _wider(self) -> dict[Part, dict[str, list[str]]]:
         return {part: _by_narrow(getattr(self, part)) for part in PARTS}
+
+
+class Ways(dict[str, str]):
+    """What includes an IRI, each with what lies right below it on the shortest way up."""
+
+    def to(self, wide: str) -> tuple[str, ...]:
+        """Return the way up to one of them, both ends included; empty where it is none."""
+        way = [wide] if wide in self else []
+        while way and self[way[-1]]:
+            way.append(self[way[-1]])
+        return tuple(reversed(way))
 
 
 def _goes_on(short: str, long: str) -> bool:
@@ -85,15 +112,18 @@ def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
     return wider
 
 
-def _way(below: dict[str, str], top: str) -> tuple[str, ...]:
-    way = [top]
-    while below[way[-1]]:
-        way.append(below[way[-1]])
-    return tuple(reversed(way))
+@cache
+def _odrl_implied() -> dict[str, list[str]]:
+    actions = terms.instances(f"{terms.ODRL}Action").values()
+    return _by_narrow((one.iri, other) for one in actions for other in one.iris("implies"))
 
 
 @cache
 def _odrl_actions() -> dict[str, list[str]]:
-    """Return the inclusions of the ODRL vocabulary (sections 3.5.2 and 4.3)."""
+    """Return the inclusions of the ODRL vocabulary (sections 3.5.2 and 4.3).
+
+    A deprecated action is included in the one that replaced it, which may mean more.
+    """
     actions = terms.instances(f"{terms.ODRL}Action").values()
-    return _by_narrow((one.iri, wide) for one in actions for wide in one.iris("includedIn"))
+    keys = ("includedIn", "replacedBy")
+    return _by_narrow((one.iri, up) for one in actions for key in keys for up in one.iris(key))

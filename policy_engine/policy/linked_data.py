@@ -8,13 +8,14 @@ implementation of that algorithm.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, Problem, did_you_mean, listed
-from policy_engine.policy.contexts import Context, Definition, read_contexts
+from policy_engine.errors import Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.contexts import Context, Definition, read_contexts, replaced
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.text import Document, escape
 
 POINTER = "@index"
@@ -42,22 +43,42 @@ class Graph:
     nodes: tuple[Node, ...]
     problems: tuple[Problem, ...]
     document: Document
-    context: Context
+    contexts: tuple[Context, ...]
+
+    def context_at(self, pointer: str) -> Context:
+        """Return the terms in force at a place: those of its object at the top of the text."""
+        is_list = isinstance(self.document.value, list)
+        return self.contexts[int(pointer.split("/")[1]) if is_list and pointer else 0]
 
     def place(self, node: Node, prop: str = "", index: int = 0, *, of_key: bool = False) -> Place:
         """Return the place of a node, or of the nth value of one of its properties."""
         pointer = node.pointer
         source = self.document.at(pointer)
+        context = self.context_at(pointer)
         for key in source if prop else ():
-            if self.context.key(key).iri == prop:
+            if context.key(key).iri == prop:
                 pointer += f"/{escape(key)}"
-                if isinstance(source[key], list) and not of_key and index < len(source[key]):
-                    pointer += f"/{index}"
+                pointer += "" if of_key else _step(source[key], context, index)
                 break
         return self.document.place(pointer, of_key=of_key)
 
 
-def expand(document: Document, contexts: Mapping[str, Any]) -> Graph:
+def _step(value: Any, context: Context, index: int) -> str:
+    """Return where the nth of a property's values stands within what is written there.
+
+    What is wrong with a list as a whole has an index below 0.
+    """
+    if index < 0:
+        return ""
+    if isinstance(value, list):
+        return f"/{index}" if index < len(value) else ""
+    if not isinstance(value, dict):
+        return ""
+    keys = [key for key in value if context.key(key).iri in ("@list", "@set")]
+    return "" if not keys else f"/{escape(keys[0])}{_step(value[keys[0]], context, index)}"
+
+
+def expand(document: Document, contexts: Mapping[str, Any], limits: Limits = USUAL) -> Graph:
     """Expand a document with the bundled contexts and those given, by URL.
 
     The graph's problems name every key, context and value that JSON-LD would drop or fetch.
@@ -71,19 +92,24 @@ def expand(document: Document, contexts: Mapping[str, Any]) -> Graph:
     )
     nodes: list[Node] = []
     problems = list(document.problems)
-    context = Context({})
+    declared: list[Context] = []
     for pointer, top in tops:
+        declared.append(Context({}))
+        if len(problems) >= MAX_PROBLEMS:
+            continue
         if not isinstance(top, dict):
             message = f"A policy is a JSON object. Given: {top!r:.40}."
             problems.append(Problem("P001", message, "", document.place(pointer)))
             continue
-        context, wrong = read_contexts(document, top, pointer, contexts)
-        found = _check_object(document, top, pointer, context, is_top=True)
-        wrong = wrong or list(islice(found, MAX_PROBLEMS))
+        context, wrong = read_contexts(document, top, pointer, contexts, limits)
+        declared[-1] = context
+        unread = _check_object(document, top, pointer, context, None)
+        wrong = wrong or list(islice(unread, MAX_PROBLEMS))
         problems += wrong
         if not wrong:
             nodes += _top_nodes(top, pointer, context)
-    return Graph(() if problems else tuple(nodes), tuple(problems), document, context)
+    found = () if problems else tuple(nodes)
+    return Graph(found, tuple(problems), document, tuple(declared) or (Context({}),))
 
 
 def _top_nodes(top: Mapping[str, Any], pointer: str, context: Context) -> Iterator[Node]:
@@ -150,7 +176,7 @@ def _scalar(value: Any, context: Context, definition: Definition) -> dict[str, A
 
 
 def _check(
-    document: Document, value: Any, pointer: str, context: Context, *, is_top: bool = False
+    document: Document, value: Any, pointer: str, context: Context, definition: Definition
 ) -> Iterator[Problem]:
     if value is None:
         message = "JSON-LD ignores a null, so a policy may not hold one."
@@ -162,14 +188,38 @@ def _check(
         yield Problem("P007", message, hint, document.place(pointer))
     elif isinstance(value, list):
         for step, item in enumerate(value):
-            yield from _check(document, item, f"{pointer}/{step}", context)
+            yield from _check(document, item, f"{pointer}/{step}", context, definition)
     elif isinstance(value, dict):
-        yield from _check_object(document, value, pointer, context, is_top=is_top)
+        yield from _check_object(document, value, pointer, context, definition)
+    elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
+        yield from _undeclared(document, value, pointer, context)
+
+
+def _undeclared(
+    document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
+) -> Iterator[Problem]:
+    """Yield what is wrong with a compact IRI whose prefix is not declared."""
+    prefix = context.undeclared(name)
+    if prefix:
+        known = context.prefixes()
+        near = nearest(prefix, known)
+        namespace = terms.PREFIXES.get(prefix, "http://...")
+        hint = f'Add {{"{prefix}": "{namespace}"}} to the @context, or write the whole IRI.'
+        message = f"No context declares the prefix {prefix!r} of {name!r}."
+        place = document.place(pointer, of_key=of_key)
+        mended = near and near + name.removeprefix(prefix)
+        fix = replaced(document, pointer, mended, of_key=of_key)
+        yield Problem("L007", message, did_you_mean(prefix, known) or hint, place, fix)
 
 
 def _check_object(
-    document: Document, value: Mapping[str, Any], pointer: str, context: Context, *, is_top: bool
+    document: Document,
+    value: Mapping[str, Any],
+    pointer: str,
+    context: Context,
+    within: Definition | None,
 ) -> Iterator[Problem]:
+    """Yield what is wrong with an object: a value of the property `within`, or at the top."""
     iris = [context.key(key).iri for key in value]
     for iri in (iri for iri, times in Counter(iris).items() if times > 1):
         names = [key for key in value if context.key(key).iri == iri]
@@ -185,12 +235,25 @@ def _check_object(
         return
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
-        problem = _check_key(key, item, context, is_top=is_top)
+        definition = context.key(key)
+        problem = _check_key(key, item, context, is_top=within is None)
         if problem:
+            fix = replaced(document, at, _nearest_key(key, context, problem), of_key=True)
             place = document.place(at, of_key=True)
-            yield Problem(problem.code, problem.message, problem.hint, place)
+            yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
-            yield from _check(document, item, at, context.within(context.key(key)))
+            yield from _undeclared(document, key, at, context, of_key=True)
+            held = _held(definition, within, is_name="@value" not in iris)
+            yield from _check(document, item, at, context.within(definition), held)
+
+
+def _held(definition: Definition, within: Definition | None, *, is_name: bool) -> Definition:
+    """Return how the values of a key are to be read: those of a list as the property's."""
+    if definition.iri in ("@list", "@set"):
+        return within or definition
+    if definition.iri == "@type" or (definition.iri == "@id" and is_name):
+        return replace(definition, type="@vocab")
+    return definition
 
 
 def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[Problem]:
@@ -217,10 +280,7 @@ def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[P
 def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
     iri = context.key(key).iri
     if ":" not in iri and not iri.startswith("@"):
-        keys = [name for name in context.definitions if not name[:1].isupper()]
-        settings = terms.instances("owl:DatatypeProperty")
-        keys = [terms.compact(iri) for iri in settings if terms.local_name(iri) == key] or keys
-        hint = did_you_mean(key, keys) or "Declare a context for it, or remove it."
+        hint = did_you_mean(key, _keys(key, context)) or "Declare a context for it, or remove it."
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
     if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
         message = f"The JSON-LD keyword {key!r} may not stand here in a policy."
@@ -235,6 +295,17 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
     if iri == "@type" and not all(isinstance(name, str) for name in names):
         return Problem("P007", f"{key!r} is the name of a type. Given: {value!r:.40}.")
     return None
+
+
+def _keys(key: str, context: Context) -> list[str]:
+    """Return the keys that may be meant by one that no context defines."""
+    settings = terms.instances("owl:DatatypeProperty")
+    keys = [terms.compact(iri) for iri in settings if terms.local_name(iri) == key]
+    return keys or [name for name in context.definitions if not name[:1].isupper()]
+
+
+def _nearest_key(key: str, context: Context, problem: Problem) -> str:
+    return nearest(key, _keys(key, context)) if problem.code == "L002" else ""
 
 
 def _check_graph(

@@ -1,37 +1,77 @@
 """What a data owner wrote, as typed values that remember where they stood."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from policy_engine.errors import NOWHERE, Place, Problem
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.values import Literals
 
-Literals = str | bool | int | float
-Kind = Literal["permission", "prohibition"]
+Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
+IRI = "@id"
+"""The type of a value that is the name of something rather than a literal."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A literal or an IRI on the right of a refinement.
+    """A literal or an IRI on the right of a constraint.
 
-    `settings` holds what is said of a column in its place, by property.
+    `type` is the IRI of a literal's data type, `IRI` for a name, empty where the text says
+    none; `settings` holds what is said of a column in its place, by property.
     """
 
     value: Literals
     place: Place = field(default=NOWHERE, compare=False)
-    settings: Mapping[str, "Value"] = field(default_factory=dict)
+    settings: Mapping[str, "Value"] = field(default_factory=dict, hash=False)
+    type: str = field(default="", compare=False)
+
+    @property
+    def is_iri(self) -> bool:
+        """Whether the value names something."""
+        return self.type == IRI
 
 
 @dataclass(frozen=True)
-class Refinement:
-    """A parameter of an action (ODRL Information Model 2.2, section 2.5.3)."""
+class Constraint:
+    """What must hold of one left operand (ODRL Information Model 2.2, section 2.5.1).
 
-    parameter: str
+    On an action, a party or an asset it is a refinement (section 2.5.3). Operands and operator
+    are IRIs. `references` are right operands that stand elsewhere (`rightOperandReference`).
+    """
+
+    left_operand: str
     operator: str
-    values: tuple[Value, ...]
+    right_operands: tuple[Value, ...] = ()
+    references: tuple[str, ...] = ()
+    data_type: str = ""
+    unit: str = ""
+    status: Value | None = None
+    uid: str = ""
     place: Place = field(default=NOWHERE, compare=False)
+
+    def constraints(self) -> "Iterator[Constraint]":
+        """Yield the constraint itself."""
+        yield self
+
+
+@dataclass(frozen=True)
+class LogicalConstraint:
+    """Conditions joined by `and`, `or`, `xone` or `andSequence` (section 2.5.2), as an IRI."""
+
+    operator: str
+    operands: tuple["Condition", ...]
+    uid: str = ""
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def constraints(self) -> Iterator[Constraint]:
+        """Yield the constraints at the leaves, in order."""
+        for operand in self.operands:
+            yield from operand.constraints()
+
+
+Condition: TypeAlias = Constraint | LogicalConstraint
 
 
 @dataclass(frozen=True)
@@ -39,39 +79,76 @@ class Action:
     """What may or may not be done (ODRL Information Model 2.2, section 2.4)."""
 
     iri: str
-    refinements: tuple[Refinement, ...] = ()
+    refinements: tuple[Condition, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Party:
+    """Who a rule is about, or whose members it is about (section 2.3).
+
+    With refinements, it is about those members of the collection alone that meet them.
+    """
+
+    iri: str
+    refinements: tuple[Condition, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """What a rule is about, or a collection whose members it is about (section 2.2)."""
+
+    iri: str
+    refinements: tuple[Condition, ...] = ()
     place: Place = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A permission or a prohibition (ODRL Information Model 2.2, sections 2.6.1, 2.6.2).
+    """A permission, a prohibition or a duty of one of four kinds (section 2.6).
 
-    Without assignees the rule holds for everybody, without purposes for every purpose.
+    Every combination of its targets, assignees and actions is a rule of its own (section
+    2.7.1). Without assignees it holds for everybody, without targets for every asset, without
+    purposes for every purpose. `functions` are the other parties that have a part in it, by the
+    IRI of their function (section 2.6.7). `duties` must be done to have a permission,
+    `remedies` where a prohibition was infringed, `consequences` where a duty was not fulfilled.
     """
 
     kind: Kind
-    targets: tuple[str, ...]
-    actions: tuple[Action, ...]
+    targets: tuple[Asset, ...] = ()
+    actions: tuple[Action, ...] = ()
     uid: str = ""
-    assigner: tuple[str, ...] = ()
-    assignees: tuple[str, ...] = ()
+    assigners: tuple[Party, ...] = ()
+    assignees: tuple[Party, ...] = ()
     purposes: tuple[str, ...] = ()
     output: str = ""
+    constraints: tuple[Condition, ...] = ()
+    duties: tuple["Rule", ...] = ()
+    remedies: tuple["Rule", ...] = ()
+    consequences: tuple["Rule", ...] = ()
+    functions: Mapping[str, tuple[Party, ...]] = field(default_factory=dict, hash=False)
     place: Place = field(default=NOWHERE, compare=False)
 
     def label(self) -> str:
         """Return the name of the rule in messages: its uid, or where it stands."""
         return self.uid or f"{self.kind} {self.place.pointer or '?'}"
 
+    @property
+    def within(self) -> "tuple[Rule, ...]":
+        """The duties, remedies and consequences that hang on the rule."""
+        return self.duties + self.remedies + self.consequences
+
 
 @dataclass(frozen=True)
 class Policy:
     """A policy (ODRL Information Model 2.2, section 2.1).
 
-    `digest` is the sha-256 of the text it was read from; `hierarchy` holds what the text says
-    of its parties, assets, actions and purposes; `source` names the text in messages, and
-    `hints` are what could be written better.
+    `inherits` are the uids of its parents, whose rules are among its own; `shared` is what it
+    says of all its rules, and stands in them already. `digest` is the sha-256 of the text it was
+    read from, and of its parents; `hierarchy` holds what the text says of its parties, assets,
+    actions and purposes; `source` names the text in messages, and `hints` are warnings and what
+    could be written better.
     """
 
     uid: str
@@ -79,9 +156,18 @@ class Policy:
     conflict: Strategy
     digest: str
     profiles: tuple[str, ...] = ()
+    inherits: tuple[str, ...] = ()
+    shared: Rule = field(default_factory=lambda: Rule("permission"))
+    names_conflict: bool = False
     permissions: tuple[Rule, ...] = ()
     prohibitions: tuple[Rule, ...] = ()
+    obligations: tuple[Rule, ...] = ()
     hierarchy: Hierarchy = field(default_factory=Hierarchy)
     source: str = field(default="", compare=False)
     hints: tuple[Problem, ...] = field(default=(), compare=False)
     place: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The permissions, prohibitions and obligations, in this order."""
+        return self.permissions + self.prohibitions + self.obligations

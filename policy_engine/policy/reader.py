@@ -1,70 +1,137 @@
 """A policy's text to a Policy: strict, complete in its complaints, and offline."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any, get_args
 
 from policy_engine import terms
-from policy_engine.errors import (
-    Place,
-    PolicyError,
-    Problem,
-    by_place,
-    did_you_mean,
-    listed,
-)
-from policy_engine.policy.clashes import clashes
+from policy_engine.errors import Place, PolicyError, Problem, by_place, listed
+from policy_engine.policy.checks import problems_of, with_warnings
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.linked_data import POINTER, Node, expand
-from policy_engine.policy.model import Action, Kind, Policy, Refinement, Rule, Strategy, Value
-from policy_engine.policy.text import read_json
-from policy_engine.policy.walker import Walker, is_absolute, relative, shown
+from policy_engine.policy.inheritance import inherited
+from policy_engine.policy.limits import USUAL, Limits
+from policy_engine.policy.linked_data import MAX_PROBLEMS, Graph, Node, expand
+from policy_engine.policy.model import Kind, Policy, Rule, Strategy
+from policy_engine.policy.rules import (
+    ACTION,
+    ASSIGNEE,
+    ASSIGNER,
+    TARGET,
+    RuleReader,
+    functions,
+    members,
+    needed,
+    with_shared,
+)
+from policy_engine.policy.syntax import Syntax, read_document
+from policy_engine.policy.walker import is_absolute, relative, shown
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement")}
-_RULES: dict[Kind, str] = {"permission": f"{_ODRL}permission", "prohibition": f"{_ODRL}prohibition"}
 _PROFILES = {_MC, _MC.rstrip("/"), _PE}
-_OF_POLICY = {f"{_ODRL}{name}" for name in ("profile", "conflict", "permission", "prohibition")}
-_OF_RULE = {
-    *(f"{_ODRL}{name}" for name in ("assigner", "assignee", "target", "action", "output")),
-    f"{_MC}purpose",
-}
-_OF_ACTION = {f"{terms.RDF}value", f"{_ODRL}refinement", f"{_ODRL}includedIn"}
-_OF_REFINEMENT = {
-    f"{_ODRL}{name}" for name in ("leftOperand", "operator", "rightOperand", "dataType")
-}
+_CORE_PROFILE = f"{_ODRL}core"
+_PROFILE, _CONFLICT, _INHERIT = (
+    f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom")
+)
+_REPLACED = "http://purl.org/dc/terms/isReplacedBy"
 
 
 def read_policy(
-    text: str | bytes, *, source: str = "", contexts: Mapping[str, Any] | None = None
+    text: str | bytes,
+    *,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Policy] = (),
+    limits: Limits = USUAL,
+    syntax: Syntax = "json-ld",
 ) -> Policy:
-    """Read one policy: ODRL 2.2 in JSON-LD, with the MOSAICrOWN profile.
+    """Read one policy: ODRL 2.2 in JSON-LD or another syntax of RDF, with the MOSAICrOWN profile.
 
     `source` names the text in messages; `contexts` are JSON-LD contexts beyond the bundled
-    ones, by URL. Raises PolicyError with every problem found, each with its place.
+    ones, by URL; `parents` the policies that it may inherit from. Raises PolicyError with every
+    problem found, each with its place.
     """
-    document = read_json(text, source)
-    reader = _Reader(expand(document, contexts or {}))
-    raw = text if isinstance(text, bytes) else text.encode()
-    policy = reader.read(hashlib.sha256(raw).hexdigest(), source)
-    if reader.problems or policy is None:
-        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
-    problems = [] if policy.conflict != "invalid" else list(clashes(policy))
+    options = {"contexts": contexts, "parents": parents, "limits": limits, "syntax": syntax}
+    policies = read_policies(text, source=source, **options)  # type: ignore[arg-type]
+    if len(policies) != 1:
+        message = f"One policy is needed. The text holds {len(policies)}."
+        raise PolicyError(Problem("P001", message, "", policies[1].place), source=source)
+    return policies[0]
+
+
+def read_policies(
+    text: str | bytes,
+    *,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Policy] = (),
+    limits: Limits = USUAL,
+    syntax: Syntax = "json-ld",
+) -> tuple[Policy, ...]:
+    """Read every policy of a text; they may inherit from one another too.
+
+    Raises PolicyError with every problem found, also where the text holds no policy.
+    """
+    reader, drafts = _drafts(text, source, contexts, limits, syntax)
+    policies, problems = inherited(drafts, parents, reader.parents_at, limits)
+    problems = [*reader.problems, *problems]
+    if not problems:
+        found = (problem for policy in policies for problem in problems_of(policy))
+        problems += islice(found, MAX_PROBLEMS)
     if problems:
-        raise PolicyError(*problems, source=source)
-    return policy
+        raise PolicyError(*sorted(dict.fromkeys(problems), key=by_place), source=source)
+    return tuple(with_warnings(policy) for policy in policies)
+
+
+def read_drafts(
+    text: str | bytes,
+    *,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
+    syntax: Syntax = "json-ld",
+) -> tuple[Policy, ...]:
+    """Read policies as they are written: without what they inherit, and perhaps not complete.
+
+    A policy that others inherit from may leave out what these add. Raises PolicyError.
+    """
+    reader, drafts = _drafts(text, source, contexts, limits, syntax, as_draft=True)
+    if reader.problems:
+        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
+    return drafts
+
+
+def _drafts(
+    text: str | bytes,
+    source: str,
+    contexts: Mapping[str, Any] | None,
+    limits: Limits,
+    syntax: Syntax,
+    *,
+    as_draft: bool = False,
+) -> "tuple[_Reader, tuple[Policy, ...]]":
+    document = read_document(text, source, syntax, limits)
+    reader = _Reader(expand(document, contexts or {}, limits), limits)
+    reader.as_draft = as_draft
+    raw = text if isinstance(text, bytes) else text.encode()
+    return reader, reader.read(hashlib.sha256(raw).hexdigest(), source)
 
 
 def read_hierarchy(
-    text: str | bytes, *, source: str = "", contexts: Mapping[str, Any] | None = None
+    text: str | bytes,
+    *,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    syntax: Syntax = "json-ld",
 ) -> Hierarchy:
     """Read what is part of what from a JSON-LD text, as strictly as a policy.
 
-    Its nodes may say `belongsTo`, `partOf`, `includedIn`, `declinationOf` and
+    Its nodes may say `belongsTo`, `partOf`, `includedIn`, `implies`, `declinationOf` and
     `skos:broader`. Raises PolicyError with every problem found.
     """
-    reader = _Reader(expand(read_json(text, source), contexts or {}))
+    reader = _Reader(expand(read_document(text, source, syntax, USUAL), contexts or {}, USUAL))
     for node in reader.graph.nodes:
         reader.reference(node)
     reader.refuse_unread()
@@ -73,355 +140,189 @@ def read_hierarchy(
     return reader.hierarchy()
 
 
-class _Reader(Walker):
-    """Reads one policy off a graph."""
+class _Reader(RuleReader):
+    """Reads the policies of one graph; `as_draft`, where they may lack what others add.
 
-    def read(self, digest: str, source: str) -> Policy | None:
+    `parents_at` holds where a policy names another that it inherits from, by the uids of both.
+    """
+
+    as_draft = False
+
+    def __init__(self, graph: Graph, limits: Limits = USUAL) -> None:
+        super().__init__(graph, limits)
+        self._shared_parts = limits.values
+        self.parents_at: dict[tuple[str, str], Place] = {}
+
+    def read(self, digest: str, source: str) -> tuple[Policy, ...]:
         if self.problems:
-            return None
+            return ()
         nodes = self.graph.nodes
-        policies = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
-        if len(policies) != 1:
-            self._no_single_policy(len(policies))
-            return None
-        for node in self.graph.nodes:
-            if node is not policies[0]:
-                self.reference(node)
-        policy = self._policy(policies[0], digest, source)
+        found = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
+        if not found:
+            message = "A text holds a policy at least. This one holds 0."
+            self.problems.append(Problem("P001", message, "Is it empty?", self._top()))
+        drafts = [self._policy(node, digest, source) for node in found]
+        self._check_uids(found)
+        for node in self.unread() if not self.problems else ():
+            self.reference(node)
         self.refuse_unread()
-        return policy
+        hierarchy = self.hierarchy()
+        self._check_actions(hierarchy)
+        if self.problems:
+            return ()
+        return tuple(replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
 
-    def _no_single_policy(self, found: int) -> None:
-        message = f"A text holds one policy. This one holds {found}."
-        hint = "Write each policy to a file of its own." if found else "Is it empty?"
-        self.problems.append(Problem("P001", message, hint, self.graph.document.place("")))
+    def _top(self) -> Place:
+        return self.graph.document.place("")
 
     def _policy(self, node: Node, digest: str, source: str) -> Policy | None:
         self.known_properties(node, _OF_POLICY, "a policy")
-        kind = self._policy_type(node)
-        profiles = tuple(iri for iri, _ in self.iris(node, f"{_ODRL}profile"))
-        for place, profile in enumerate(profiles):
-            if profile not in _PROFILES:
-                self.add("P009", *_unknown_profile(profile), node, f"{_ODRL}profile", place)
-        rules = {name: tuple(self._rules(node, name)) for name in _RULES}
-        if not any(rules.values()) and not self.problems:
-            self.add("P003", "A policy needs a permission or a prohibition. It has none.", "", node)
-        self._check_uids(rules["permission"] + rules["prohibition"])
-        self._check_parties(kind, rules["permission"] + rules["prohibition"])
-        uid = self._uid(node)
-        conflict = self._conflict(node, profiles)
-        if self.problems:
+        profiles = tuple(iri for iri, _ in self.iris(node, _PROFILE))
+        if self._unknown_profiles(node, profiles):
             return None
+        own = len(self.own_terms)
+        kind, uid = self._policy_type(node), self._uid(node)
+        inherits = self.iris(node, _INHERIT)
+        for parent, index in inherits:
+            self.parents_at[uid, parent] = self.graph.place(node, _INHERIT, index)
+        shared = self.shared(node)
+        rules = {name: self._shared_rules(node, name, kind, shared) for name in _KINDS}
+        self._check_replaced(node)
+        is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
+        if not is_in_profile:
+            self._refuse_own_terms(self.own_terms[own:])
         return Policy(
             uid=uid,
             type=kind,
             profiles=profiles,
-            conflict=conflict,
+            inherits=tuple(iri for iri, _ in inherits),
+            shared=shared,
+            names_conflict=_CONFLICT in node.data,
+            conflict=self._conflict(node, is_in_profile=is_in_profile),
             permissions=rules["permission"],
             prohibitions=rules["prohibition"],
-            hierarchy=self.hierarchy(),
+            obligations=rules["obligation"],
             digest=digest,
             source=source,
             hints=tuple(self._hints(node, profiles)),
             place=self.graph.place(node),
         )
 
+    def _shared_rules(
+        self, node: Node, name: Kind, policy_type: str, shared: Rule
+    ) -> tuple[Rule, ...]:
+        """Return the rules of a kind, each with what all have in common.
+
+        What a parent or a child may still add is looked for once that is done.
+        """
+        is_open = self.as_draft or _INHERIT in node.data
+        needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
+        found = tuple(self.rules(node, name, () if is_open else needs, policy_type))
+        self._shared_parts -= len(found) * members(shared)
+        if self._shared_parts < 0:
+            most = self.limits.values
+            message = f"What policies share with all their rules is too much. {most:,} are allowed."
+            self.add("J003", message, "", node)
+            return ()
+        return tuple(with_shared(rule, shared) for rule in found)
+
     def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
-        if self._in_profile() and not set(profiles) & _PROFILES:
+        if self._in_profile(node) and not set(profiles) & _PROFILES:
             message = "The policy uses the MOSAICrOWN profile without naming it."
             place = self.graph.place(node)
-            yield Problem("H001", message, f'Add "profile": "{_MC}".', place)
+            fix = self.first_member(node, f'"profile": "{_MC}"')
+            yield Problem("H001", message, f'Add "profile": "{_MC}".', place, fix)
 
     def _policy_type(self, node: Node) -> str:
         types = [terms.canonical(iri) for iri in node.data.get("@type", [])]
         if len(types) == 1 and types[0] in _TYPES:
             return str(types[0])
         given = listed(map(terms.compact, types)) if types else "nothing"
-        known = listed(sorted(map(terms.local_name, _TYPES)))
-        hint = (
-            did_you_mean(terms.local_name(types[0]), map(terms.local_name, _TYPES)) if types else ""
-        )
-        message = f"A policy has one type. Given: {given}. Allowed: {known}."
-        self.add("P001", message, hint, node, "@type", of_key=not types)
+        known = sorted(map(terms.local_name, _TYPES))
+        message = f"A policy has one type. Given: {given}. Allowed: {listed(known)}."
+        asked = terms.local_name(types[0]) if types else ""
+        self.add("P001", message, "", node, "@type", of_key=not types, given=asked, known=known)
         return ""
 
     def _uid(self, node: Node) -> str:
         uid = str(node.data.get("@id", ""))
-        if not uid:
+        if not uid or uid.startswith("_:"):
             hint = 'Add "uid": "http://...", an IRI of your own.'
             self.add("P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node)
         elif not is_absolute(uid):
             self.add("L006", *relative(uid), node, "@id")
-        return uid
+        return terms.canonical(uid)
 
-    def _conflict(self, node: Node, profiles: tuple[str, ...]) -> Strategy:
-        given = self.iris(node, f"{_ODRL}conflict", terms_too=True)
+    def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:
+        given = self.iris(node, _CONFLICT, terms_too=True)
         if not given:
-            return "prohibit" if set(profiles) & _PROFILES or self._in_profile() else "invalid"
+            return "prohibit" if is_in_profile else "invalid"
         name = given[0][0].removeprefix(_ODRL)
         if len(given) == 1 and name in get_args(Strategy):
             return name  # type: ignore[return-value]
-        message = f"A policy has one conflict strategy. Given: {listed(iri for iri, _ in given)}."
-        hint = did_you_mean(name, get_args(Strategy))
-        hint = hint or f"Allowed are {listed(get_args(Strategy))}."
-        self.add("P007", message, hint, node, f"{_ODRL}conflict")
+        names = [terms.compact(iri) for iri, _ in given]
+        message = f"A policy has one conflict strategy. Given: {listed(names)}."
+        known = get_args(Strategy)
+        hint = f"Allowed are {listed(known)}."
+        asked = name if len(given) == 1 else ""
+        self.add("P007", message, hint, node, _CONFLICT, len(given) - 1, given=asked, known=known)
         return "invalid"
 
-    def _in_profile(self) -> bool:
-        """Tell whether the text uses the profile's terms, even where it does not name it."""
-        return "belongsTo" in self.graph.context.definitions or any(
-            _MC in str(node.data) for node in self.graph.nodes
-        )
+    # -- the profile --------------------------------------------------------------------------
 
-    def _check_uids(self, rules: tuple[Rule, ...]) -> None:
-        seen: dict[str, Rule] = {}
-        for rule in rules:
-            if rule.uid and rule.uid in seen:
-                first = seen[rule.uid].place.line
-                message = f"Two rules have the uid {rule.uid!r}; the first is in line {first}."
-                self.problems.append(Problem("P008", message, "", rule.place))
-            seen.setdefault(rule.uid, rule)
+    def _in_profile(self, node: Node) -> bool:
+        """Tell whether a policy uses the profile's terms, even where it does not name it."""
+        context = self.graph.context_at(node.pointer)
+        return "belongsTo" in context.definitions or self.mentions(node, _MC)
 
-    def _check_parties(self, kind: str, rules: tuple[Rule, ...]) -> None:
-        """Offers and agreements name their parties (ODRL Information Model, 2.1.2, 2.1.3)."""
-        name = terms.local_name(kind)
-        for rule in rules:
-            if name in ("Offer", "Agreement") and not rule.assigner:
-                message = f"The rules of an {name} name their assigner."
-                self.problems.append(Problem("P004", message, "", rule.place))
-            if name == "Agreement" and not rule.assignees:
-                message = "The rules of an Agreement name their assignee."
-                self.problems.append(Problem("P004", message, "", rule.place))
+    def _unknown_profiles(self, node: Node, profiles: tuple[str, ...]) -> bool:
+        """Note profiles that are not known: what their policies mean cannot be known either."""
+        names = sorted((_MC, _PE, _CORE_PROFILE))
+        unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
+        for place, profile in unknown:
+            message = f"The profile {profile!r} is not known. Known are {listed(names)}."
+            self.add("P009", message, "", node, _PROFILE, place, given=profile, known=names)
+        return bool(unknown)
 
-    def _rules(self, node: Node, kind: Kind) -> Iterator[Rule]:
-        for child in self.nodes(node, _RULES[kind]):
-            self.known_properties(child, _OF_RULE, "a rule")
-            for part in ("target", "action"):
-                if f"{_ODRL}{part}" not in child.data:
-                    self.add("P004", f"The {kind} has no {part}.", "", child)
-            self._check_rule(child, kind)
-            outputs = self.iris(child, f"{_ODRL}output", role="asset")
-            if len(outputs) > 1:
-                message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
-                self.add("P007", message, "", child, f"{_ODRL}output")
-            yield Rule(
-                kind=kind,
-                uid=child.data.get("@id", ""),
-                assigner=self.names(child, f"{_ODRL}assigner", "party"),
-                assignees=self.names(child, f"{_ODRL}assignee", "party"),
-                targets=self.names(child, f"{_ODRL}target", "asset"),
-                actions=tuple(self._actions(child)),
-                purposes=self.names(child, f"{_MC}purpose", "purpose"),
-                output=outputs[0][0] if outputs else "",
-                place=self.graph.place(child),
-            )
+    def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
+        for iri, place in own:
+            message = f"{iri!r} is no term of ODRL, and the policy names no profile that has it."
+            hint = f'Terms of your own may be used with "profile": "{_MC}".'
+            self.problems.append(Problem("P009", message, hint, place))
 
-    def _check_rule(self, node: Node, kind: Kind) -> None:
-        uid, types = node.data.get("@id", "urn:none"), set(node.data.get("@type", []))
-        if not is_absolute(uid):
-            self.add("L006", *relative(uid), node, "@id")
-        if types - {f"{_ODRL}{kind.capitalize()}", f"{_ODRL}Rule"}:
-            message = f"A {kind} is of type {kind.capitalize()!r}."
-            message += f" Given: {listed(map(terms.compact, sorted(types)))}."
-            self.add("P007", message, "", node, "@type")
+    def _check_actions(self, hierarchy: Hierarchy) -> None:
+        """Every action is a way to use or to transfer (ODRL Information Model, 2.4)."""
+        for iri, place in self.own_actions:
+            if not any(hierarchy.path("action", iri, f"{_ODRL}{top}") for top in _TOPS):
+                message = f"The action {iri!r} is not said to be included in use or transfer."
+                hint = f'Write {{"uid": "{iri}", "includedIn": "use"}}, or what it is a kind of.'
+                self.problems.append(Problem("P016", message, hint, place))
 
-    def _actions(self, rule: Node) -> Iterator[Action]:
-        for index, data in enumerate(rule.data.get(f"{_ODRL}action", [])):
-            action = self._action(rule, index, Node(data, data.get(POINTER, "")))
-            if action:
-                yield action
+    def _check_uids(self, found: Sequence[Node]) -> None:
+        """No two policies of a text have one uid, so that it is known which one is meant."""
+        seen: dict[str, int] = {}
+        for node in found:
+            uid, line = terms.canonical(node.data.get("@id", "")), self.graph.place(node).line
+            if uid and uid in seen:
+                message = f"Two policies have the uid {uid!r}; the first is in line {seen[uid]}."
+                self.add("D002", message, "Give each its own.", node)
+            seen.setdefault(uid, line)
 
-    def _action(self, rule: Node, index: int, node: Node) -> Action | None:
-        """Return an action: a term alone, or a node whose rdf:value is refined."""
-        prop, value = f"{_ODRL}action", f"{terms.RDF}value"
-        place = self.graph.place(rule, prop, index)
-        if {"@value", "@list"} & node.data.keys():
-            message = f"An action is a term or an object. Given: {shown(node.data)}."
-            self.add("P007", message, "", rule, prop, index)
-            return None
-        if "@id" in node.data and not {value, f"{_ODRL}refinement"} & node.data.keys():
-            self.known_properties(node, {f"{_ODRL}includedIn"}, "an action")
-            iri = self._action_iri(node.data["@id"], rule, prop, index, node.data)
-            return Action(iri=iri, place=place)
-        self.known_properties(node, _OF_ACTION, "an action")
-        named = self.iris(node, value)
-        if len(named) != 1:
-            hint = 'Add "rdf:value": {"@id": "odrl:anonymize"}.'
-            self.add("P004", "A refined action needs one rdf:value.", hint, node)
-            return None
-        iri = self._action_iri(named[0][0], node, value, 0, node.data)
-        refinements = tuple(self._refinements(node))
-        if refinements and iri != f"{_ODRL}anonymize":
-            message = f"Refinements of {terms.compact(iri)} are not evaluated."
-            self.add("P006", message, "Refined may be odrl:anonymize.", node)
-        return Action(iri=iri, refinements=refinements, place=self.graph.place(node))
+    def _check_replaced(self, node: Node) -> None:
+        """A policy that is replaced holds no longer (ODRL Information Model, 2.8)."""
+        for data in node.data.get(_REPLACED, []):
+            message = f"The policy was replaced by {shown(data)}, and holds no longer."
+            self.add("P012", message, "Use the other one.", node, _REPLACED)
 
-    def _action_iri(
-        self, given: str, node: Node, prop: str, place: int, data: Mapping[str, Any]
-    ) -> str:
-        iri = terms.canonical(given)
-        known = terms.instances(f"{_ODRL}Action")
-        if f"{_ODRL}includedIn" in data:
-            self.reference(Node(data, data.get(POINTER, "")), role="action")
-        if not is_absolute(iri) or (_is_ours(iri) and iri not in known):
-            names = map(terms.local_name, known)
-            hint = did_you_mean(terms.local_name(iri), names)
-            message = f"{given!r} is not an action of ODRL or of the MOSAICrOWN profile."
-            self.add("P005", message, hint, node, prop, place)
-        return iri
 
-    def _refinements(self, action: Node) -> Iterator[Refinement]:
-        seen: dict[str, Place] = {}
-        for node in self.nodes(action, f"{_ODRL}refinement"):
-            self.known_properties(node, _OF_REFINEMENT, "a refinement")
-            parameter = self._term(node, "leftOperand", _parameters())
-            operator = self._term(node, "operator", terms.instances(f"{_ODRL}Operator"))
-            values = tuple(self._right_operand(node, parameter))
-            if not _operands(node):
-                self.add("P004", "A refinement needs a rightOperand with a value.", "", node)
-            if not parameter or not operator:
-                continue
-            self._check_operator(node, parameter, operator, len(values))
-            if parameter in seen:
-                first = seen[parameter].line
-                message = f"{terms.compact(parameter)} is given twice, first in line {first}."
-                self.add("P007", message, "", node)
-            seen.setdefault(parameter, self.graph.place(node))
-            place = self.graph.place(node, f"{_ODRL}rightOperand")
-            yield Refinement(parameter=parameter, operator=operator, values=values, place=place)
-
-    def _check_operator(self, node: Node, parameter: str, operator: str, values: int) -> None:
-        allowed = terms.vocabulary()[parameter].iris("operator")
-        name = terms.compact(parameter)
-        if operator not in allowed:
-            message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')}."
-            message += f" Given: {terms.local_name(operator)!r}."
-            self.add("P007", message, "", node, f"{_ODRL}operator")
-        elif operator == f"{_ODRL}eq" and values > 1:
-            several = f"{_ODRL}isAllOf" in allowed
-            hint = "With the operator 'isAllOf' it takes several." if several else ""
-            self.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
-
-    def _term(self, node: Node, part: str, known: Mapping[str, Any]) -> str:
-        """Return the one known term that a refinement has as its operand or operator."""
-        prop = f"{_ODRL}{part}"
-        given = self.iris(node, prop, terms_too=True)
-        if len(given) != 1:
-            self.add("P004", f"A refinement needs one {part}. Given: {len(given)}.", "", node)
-            return ""
-        iri = given[0][0]
-        if iri not in known:
-            names = {terms.compact(term): term for term in known}
-            hint = did_you_mean(terms.compact(iri), names)
-            hint = hint or did_you_mean(terms.local_name(iri), map(terms.local_name, known))
-            message = f"{terms.compact(iri)!r} is not a known {part}. Known are {listed(names)}."
-            self.add("P005", message, hint, node, prop)
-            return ""
-        return iri
-
-    def _right_operand(self, node: Node, parameter: str) -> Iterator[Value]:
-        prop = f"{_ODRL}rightOperand"
-        types = [iri for iri, _ in self.iris(node, f"{_ODRL}dataType")]
-        for index, item in enumerate(_operands(node)):
-            place = self.graph.place(node, prop, index)
-            if "@id" in item:
-                settings = self._settings(Node(item, item.get(POINTER, "")), parameter)
-                yield Value(terms.canonical(item["@id"]), place, settings)
-                continue
-            if "@value" not in item:
-                self.add("P007", "A rightOperand is a literal or an IRI.", "", node, prop, index)
-                continue
-            kind = item.get("@type") or (types[0] if types else "")
-            value = self._read_literal(item["@value"], kind, node, prop, index)
-            if value is not None:
-                yield Value(value, place)
-
-    def _read_literal(
-        self, given: Any, kind: str, node: Node, prop: str, index: int
-    ) -> str | bool | int | float | None:
-        try:
-            return _literal(given, kind)
-        except ValueError:
-            message = f"{given!r} is not a value of {terms.compact(kind)}."
-            self.add("P007", message, "", node, prop, index)
-            return None
-
-    def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
-        """Return what is said of a column in its place: one literal, or IRI, a property."""
-        known = {
-            iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
-        }
-        is_column = parameter in _parameters() and _is_about_columns(parameter)
-        what = f"a column under {terms.compact(parameter)}" if is_column else "a name"
-        self.known_properties(node, known, what)
-        settings = {}
-        for prop in sorted(known & node.data.keys()):
-            items, place = node.data[prop], self.graph.place(node, prop)
-            if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
-                given = shown(items[0]) if len(items) == 1 else len(items)
-                message = f"{terms.compact(prop)} takes one value. Given: {given}."
-                self.add("P007", message, "", node, prop)
-            elif "@id" in items[0]:
-                iri = terms.canonical(items[0]["@id"])
-                if not is_absolute(iri):
-                    self.add("L006", *relative(iri), node, prop)
-                self.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
-                settings[terms.local_name(prop)] = Value(iri, place)
-            else:
-                kind = items[0].get("@type", "")
-                value = self._read_literal(items[0]["@value"], kind, node, prop, 0)
-                if value is not None:
-                    settings[terms.local_name(prop)] = Value(value, place)
-        return settings
+_TOPS = ("use", "transfer")
+_KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
+_OF_POLICY = {
+    *(f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom", *_KINDS)),
+    *(TARGET, ACTION, ASSIGNER, ASSIGNEE, *functions()),
+}
 
 
 def _is_policy(node: Node) -> bool:
-    return bool(_OF_POLICY & node.data.keys() or _TYPES & set(node.data.get("@type", [])))
-
-
-def _parameters() -> dict[str, terms.Term]:
-    """Return the left operands that refine an action: those with a range of their own."""
-    operands = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in operands if "range" in term.facts}
-
-
-def _is_about_columns(parameter: str) -> bool:
-    return terms.vocabulary()[parameter].iris("range") == (f"{_ODRL}Asset",)
-
-
-def _literal(value: Any, kind: str) -> str | bool | int | float:
-    """Return a typed literal as a Python value (XSD 1.1 part 2, the lexical spaces)."""
-    name = kind.removeprefix(terms.XSD)
-    if not kind or not isinstance(value, str):
-        return value  # type: ignore[no-any-return]
-    if name in ("integer", "int", "long", "short", "nonNegativeInteger", "positiveInteger"):
-        return int(_matched(r"[-+]?[0-9]{1,400}", value))
-    if name in ("decimal", "double", "float"):
-        return float(_matched(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", value))
-    if name == "boolean":
-        return _matched("true|false|1|0", value) in ("true", "1")
-    if kind not in ("", f"{terms.XSD}string", f"{terms.XSD}anyURI"):
-        raise ValueError(kind)
-    return value
-
-
-def _matched(pattern: str, value: str) -> str:
-    """Return a literal without the space around it. Raises ValueError where it is another's."""
-    if not re.fullmatch(pattern, value.strip(" \t\r\n")):
-        raise ValueError(value)
-    return value.strip(" \t\r\n")
-
-
-def _operands(node: Node) -> list[dict[str, Any]]:
-    """Return the values of a refinement, those of a list as they are."""
-    items: list[dict[str, Any]] = node.data.get(f"{_ODRL}rightOperand", [])
-    return items[0]["@list"] if len(items) == 1 and "@list" in items[0] else items
-
-
-def _is_ours(iri: str) -> bool:
-    return iri.startswith((_ODRL, _MC, _PE))
-
-
-def _unknown_profile(profile: str) -> tuple[str, str]:
-    message = f"The profile {profile!r} is not known. Known are {listed(sorted(_PROFILES))}."
-    return message, did_you_mean(profile, _PROFILES)
+    rules = {f"{_ODRL}{name}" for name in (*_KINDS, "profile", "conflict", "inheritFrom")}
+    return bool(rules & node.data.keys() or _TYPES & set(node.data.get("@type", [])))

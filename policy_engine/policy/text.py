@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.limits import USUAL, Limits
 
-MAX_BYTES = 4_000_000
-MAX_DEPTH = 64
-MAX_VALUES = 500_000
-MAX_POINTER = 1_000
+MAX_BYTES, MAX_DEPTH = USUAL.bytes, USUAL.depth
 MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -43,6 +41,26 @@ class Document:
         offsets = self.keys if of_key and pointer in self.keys else self.values
         return _place(self.lines, offsets.get(pointer, 0), pointer)
 
+    def string(self, pointer: str, *, of_key: bool = False) -> str | None:
+        """Return the string that stands as the value (or the key) that a pointer names."""
+        offset = (self.keys if of_key else self.values).get(pointer)
+        if offset is None or self.text[offset : offset + 1] != '"':
+            return None
+        return _scan_string(self.text, offset + 1)[0]
+
+    def span(self, pointer: str, *, of_key: bool = False) -> tuple[Place, Place]:
+        """Return where the string of a value (or of a key) begins and ends."""
+        start = (self.keys if of_key else self.values)[pointer]
+        end = _scan_string(self.text, start + 1)[1]
+        return _place(self.lines, start, pointer), _place(self.lines, end, pointer)
+
+    def opening(self, pointer: str) -> Place | None:
+        """Return the place right behind the brace that opens the object that a pointer names."""
+        offset = self.values.get(pointer)
+        if offset is None or self.text[offset : offset + 1] != "{":
+            return None
+        return _place(self.lines, offset + 1, pointer)
+
     def at(self, pointer: str) -> Any:
         """Return the value that the pointer names."""
         value = self.value
@@ -51,13 +69,13 @@ class Document:
         return value
 
 
-def read_json(text: str | bytes, source: str = "") -> Document:
+def read_json(text: str | bytes, source: str = "", limits: Limits = USUAL) -> Document:
     """Read one JSON text (RFC 8259), strictly, with the place of every value and key.
 
     A key that stands twice is among the document's problems; what stops the text from being
-    JSON at all raises PolicyError at once, as does a text beyond MAX_BYTES or MAX_DEPTH.
+    JSON at all raises PolicyError at once, as does a text beyond the limits.
     """
-    reader = _Reader(_decoded(text, source), source)
+    reader = _Reader(decoded(text, source, limits), source, limits)
     value = reader.document()
     return Document(
         value, reader.text, reader.values, reader.keys, tuple(reader.problems), reader.lines
@@ -79,9 +97,12 @@ def _scan_string(text: str, start: int) -> tuple[str, int]:
     return json.decoder.scanstring(text, start, True)  # type: ignore[attr-defined,no-any-return]  # noqa: FBT003
 
 
-def _decoded(text: str | bytes, source: str) -> str:
-    if len(text) > MAX_BYTES:
-        message = f"The text is too large. It has {len(text):,} bytes. {MAX_BYTES:,} are allowed."
+def decoded(text: str | bytes, source: str, limits: Limits) -> str:
+    """Return a text as such. Raises PolicyError where it is too large (J003) or no UTF-8."""
+    if len(text) > limits.bytes:
+        message = (
+            f"The text is too large. It has {len(text):,} bytes. {limits.bytes:,} are allowed."
+        )
         raise PolicyError(Problem("J003", message), source=source)
     if isinstance(text, str):
         return text
@@ -103,9 +124,10 @@ def _place(lines: list[int], offset: int, pointer: str = "") -> Place:
 class _Reader:
     """A recursive-descent reader over one text."""
 
-    def __init__(self, text: str, source: str) -> None:
+    def __init__(self, text: str, source: str, limits: Limits) -> None:
         self.text = text
         self.source = source
+        self.limits = limits
         self.values: dict[str, int] = {}
         self.keys: dict[str, int] = {}
         self.problems: list[Problem] = []
@@ -123,11 +145,14 @@ class _Reader:
 
     def _value(self, pointer: str, depth: int) -> Any:
         self.values[pointer] = self.position
-        if depth > MAX_DEPTH or len(pointer) > MAX_POINTER:
-            limits = f"{MAX_DEPTH} levels and {MAX_POINTER} characters of keys are allowed."
-            self._fail(f"The text is nested too deeply. {limits}", code="J003")
-        if len(self.values) > MAX_VALUES:
-            self._fail(f"The text has too many values. {MAX_VALUES:,} are allowed.", code="J003")
+        most = self.limits
+        if depth > most.depth or len(pointer) > most.key_characters:
+            allowed = (
+                f"{most.depth} levels and {most.key_characters} characters of keys are allowed."
+            )
+            self._fail(f"The text is nested too deeply. {allowed}", code="J003")
+        if len(self.values) > most.values:
+            self._fail(f"The text has too many values. {most.values:,} are allowed.", code="J003")
         start = self.text[self.position : self.position + 1]
         if start == "{":
             return self._object(pointer, depth)

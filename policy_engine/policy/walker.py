@@ -1,41 +1,57 @@
 """Walk an expanded graph, gathering problems rather than stopping at the first."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Problem, did_you_mean, listed
+from policy_engine.errors import Fix, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.linked_data import POINTER, Graph, Node
+from policy_engine.policy.linked_data import MAX_PROBLEMS, POINTER, Graph, Node
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-_OBJECTS = {f"{_ODRL}{name}" for name in ("permission", "prohibition", "refinement")}
 _WIDER = {
     f"{_MC}belongsTo": "party",
     f"{_ODRL}partOf": "party asset",
     f"{_ODRL}includedIn": "action",
+    f"{_ODRL}implies": "implied",
     f"{_MC}declinationOf": "purpose",
     f"{terms.SKOS}broader": "purpose",
 }
+SOURCE = f"{_ODRL}source"
 _DESCRIPTIONS = (
     *terms.ANNOTATIONS,
     "http://www.w3.org/2006/vcard/ns#",
     "http://xmlns.com/foaf/0.1/",
+    *(
+        f"http://www.w3.org/2000/01/rdf-schema#{name}"
+        for name in ("domain", "range", "isDefinedBy")
+    ),
 )
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Walker:
-    """Reads values off nodes; `problems` and `edges` of the hierarchies grow on the way."""
+    """Reads values off nodes; `problems` and `edges` of the hierarchies grow on the way.
+
+    A value that is no more than a name stands for the node of that name elsewhere in the text.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.problems = list(graph.problems)
-        self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in PARTS}
+        self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
         self._read: set[str] = set()
+        self._named: dict[str, list[Node]] = defaultdict(list)
+        for top in graph.nodes:
+            for name, node in _described(top.data):
+                self._named[name].append(node)
 
     def hierarchy(self) -> Hierarchy:
         """Return what the nodes walked so far say of who and what belongs to what."""
-        return Hierarchy(**{part: tuple(edges) for part, edges in self.edges.items()})
+        return Hierarchy(**{part: tuple(dict.fromkeys(all_)) for part, all_ in self.edges.items()})
 
     def names(self, node: Node, prop: str, role: str) -> tuple[str, ...]:
         """Return the IRIs of the parties, assets or purposes that a property names."""
@@ -50,31 +66,40 @@ class Walker:
         that are no IRIs are left for the caller to judge.
         """
         found = []
-        for index, data in enumerate(node.data.get(prop, [])):
-            iri = terms.canonical(data.get("@id", ""))
-            if "@id" not in data:
-                message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
-                self.add("P007", message, "", node, prop, index)
-            elif not is_absolute(iri) and not terms_too:
-                purposes = terms.instances(f"{_MC}purpose") if role == "purpose" else ()
-                hint = did_you_mean(iri, map(terms.local_name, purposes))
-                self.add("L006", *relative(iri, hint), node, prop, index)
-            elif role == "purpose" and _is_unknown_purpose(iri):
-                known = map(terms.local_name, terms.instances(f"{_MC}purpose"))
-                message = f"{terms.compact(iri)!r} is not a purpose of the MOSAICrOWN profile."
-                hint = did_you_mean(terms.local_name(iri), known)
-                self.add("P005", message, hint, node, prop, index)
-            else:
+        for index in range(len(node.data.get(prop, []))):
+            iri = self.iri(node, prop, index, role=role, terms_too=terms_too)
+            if iri is not None:
                 found.append((iri, index))
-                named = Node(data, data.get(POINTER, ""))
-                if role:
-                    self.reference(named, role=role)
-                else:
-                    self.known_properties(named, set(), "a name")
         return found
+
+    def iri(
+        self, node: Node, prop: str, index: int, *, role: str = "", terms_too: bool = False
+    ) -> str | None:
+        """Return the IRI that is the nth value of a property, None where it is none."""
+        data = node.data[prop][index]
+        iri = terms.canonical(data.get("@id", ""))
+        if "@id" not in data:
+            message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
+            self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
+        elif not is_absolute(iri) and not terms_too:
+            known = _purposes() if role == "purpose" else ()
+            self.add("L006", *relative(iri), node, prop, index, given=iri, known=known)
+        elif role == "purpose" and _is_unknown_purpose(iri):
+            message = f"{terms.compact(iri)!r} is not a purpose of the MOSAICrOWN profile."
+            given = terms.local_name(iri)
+            self.add("P005", message, "", node, prop, index, given=given, known=_purposes())
+        else:
+            named = Node(data, data.get(POINTER, ""))
+            if role:
+                self.reference(named, role=role)
+            else:
+                self.known_properties(named, set(), "a name")
+            return iri
+        return None
 
     def reference(self, node: Node, role: str = "party asset action purpose") -> None:
         """Take up what a node says of the wider thing that it is part of."""
+        role = f"{role} implied" if "action" in role else role
         iri = terms.canonical(node.data.get("@id", ""))
         inside = {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
         if not is_absolute(iri):
@@ -82,20 +107,47 @@ class Walker:
                 f"Who or what this is about is named by a whole IRI as its uid. Given: {iri!r}."
             )
             self.add("L006", message, "", node, "@id")
-        self.known_properties(node, inside, "a party, an asset, an action or a purpose")
+        is_collection = bool({"party", "asset"} & set(role.split()))
+        known = inside | ({SOURCE} if is_collection else set())
+        self.known_properties(node, known, "a party, an asset, an action or a purpose")
         for prop in sorted(inside & node.data.keys()):
-            for wide, _ in self.iris(node, prop, role=role):
-                for part in set(_WIDER[prop].split()) & set(role.split()):
-                    self.edges[part].append((iri, wide))
+            for wide, _ in self.iris(node, prop, role=role.removesuffix(" implied")):
+                self._edge(_WIDER[prop], role, iri, wide)
+        for source, _ in self.iris(node, SOURCE) if is_collection else ():
+            self._edge("party asset", role, source, iri)
+
+    def _edge(self, parts: str, role: str, narrow: str, wide: str) -> None:
+        for part in self.edges:
+            if part in parts.split() and part in role.split() and narrow != wide:
+                self.edges[part].append((narrow, wide))
+
+    def linked(self, data: Mapping[str, Any]) -> Node:
+        """Return the node that a value is, or that stands elsewhere in the text under its name."""
+        node = Node(data, data.get(POINTER, ""))
+        if "@id" not in data or _says_something(data):
+            return node
+        found = self._named.get(terms.canonical(data["@id"]))
+        return found[0] if found else node
+
+    def said_once(self, node: Node, code: str, what: str) -> None:
+        """Note a node whose name another one bears before it: in RDF they would be one."""
+        name = terms.canonical(node.data["@id"]) if "@id" in node.data else None
+        first = self._named[name][0] if name in self._named else node
+        if first.pointer != node.pointer:
+            line = self.graph.place(first).line
+            message = f"{what} the uid {name!r}; the first is in line {line}."
+            self.add(code, message, "", node)
 
     def nodes(self, node: Node, prop: str) -> Iterator[Node]:
-        """Yield the objects that are the values of a property."""
-        for index, data in enumerate(node.data.get(prop, [])):
-            if POINTER in data and "@value" not in data:
-                yield Node(data, data[POINTER])
-            elif prop in _OBJECTS:
-                message = f"{terms.compact(prop)} takes an object. Given: {shown(data)}."
-                self.add("P007", message, "", node, prop, index)
+        """Yield the objects that are the values of a property, each with what is said of it."""
+        for index, data in enumerate(members_of(node, prop)):
+            found = self.linked(data)
+            if "@value" not in data and found.data.keys() - {"@id", POINTER}:
+                yield found
+                continue
+            message = f"{terms.compact(prop)} takes an object. Given: {shown(data)}."
+            hint = "Nothing in the text says what it is." if "@id" in data else ""
+            self.add("P007", message, hint, node, prop, index)
 
     def known_properties(self, node: Node, known: set[str], what: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
@@ -105,14 +157,40 @@ class Walker:
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
-                message = f"{name} on {what} is not evaluated by this version, so it is refused."
+                message = f"{name} may not stand on {what}, or means nothing there."
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
-                hint = did_you_mean(terms.local_name(prop), map(terms.local_name, known))
                 names = sorted(map(terms.compact, known))
                 allowed = f"Allowed are {listed(names)}." if names else "None is allowed."
                 message = f"{name!r} is no property of {what}. {allowed}"
-                self.add("P005", message, hint, node, prop, of_key=True)
+                given, locals_ = terms.local_name(prop), map(terms.local_name, known)
+                self.add("P005", message, "", node, prop, of_key=True, given=given, known=locals_)
+
+    def uid_of(self, node: Node) -> str:
+        """Return the name of a node, empty where it has none or one for this text alone."""
+        uid = str(terms.canonical(node.data.get("@id", "_:")))
+        if uid.startswith("_:"):
+            return ""
+        if not is_absolute(uid):
+            self.add("L006", *relative(uid), node, "@id")
+        return uid
+
+    def mentions(self, node: Node, namespace: str) -> bool:
+        """Tell whether a node, or one that it leads to, uses a name of a namespace."""
+        seen, queue = {node.pointer}, [node.data]
+        for data in queue:
+            names = [data.get("@id", ""), *data.get("@type", []), *data]
+            if any(isinstance(name, str) and name.startswith(namespace) for name in names):
+                return True
+            for inner in map(self.linked, _inside(data)):
+                if "@value" not in inner.data and inner.pointer not in seen:
+                    seen |= {inner.pointer} if inner.pointer else set()
+                    queue.append(inner.data)
+        return False
+
+    def unread(self) -> Iterator[Node]:
+        """Yield the nodes at the top of the text that were not read yet."""
+        yield from (node for node in self.graph.nodes if node.pointer not in self._read)
 
     def refuse_unread(self) -> None:
         """Note every object that says something and was never read: nothing goes unheeded.
@@ -124,17 +202,13 @@ class Walker:
 
     def _refuse_unread(self, data: Mapping[str, Any]) -> None:
         pointer = data.get(POINTER, "")
-        inner = {prop: values for prop, values in data.items() if not prop.startswith("@")}
+        inner = [prop for prop in data if not prop.startswith(("@", *_DESCRIPTIONS))]
         if inner and pointer not in self._read:
             message = "What stands in this object is not evaluated here, so it is refused."
             hint = f"Found: {listed(sorted(map(terms.compact, inner)))}."
             self.problems.append(Problem("P006", message, hint, self.graph.document.place(pointer)))
             return
-        for prop, values in inner.items():
-            if not prop.startswith(_DESCRIPTIONS) or prop in _WIDER:
-                for value in values:
-                    self._refuse_unread(value)
-        for value in data.get("@list", []):
+        for value in _inside(data):
             self._refuse_unread(value)
 
     def add(
@@ -147,15 +221,75 @@ class Walker:
         index: int = 0,
         *,
         of_key: bool = False,
+        given: str = "",
+        known: Iterable[str] = (),
     ) -> None:
-        """Note a problem at a node, or at the nth value (or the key) of one of its properties."""
+        """Note a problem at a node, or at the nth value (or the key) of one of its properties.
+
+        What was `given` for one of the `known` names is mended by the nearest of them. No more
+        than MAX_PROBLEMS are noted.
+        """
+        if len(self.problems) >= MAX_PROBLEMS:
+            return
         place = self.graph.place(node, prop, index, of_key=of_key)
-        self.problems.append(Problem(code, message, hint, place))
+        names = list(known) if given else []
+        hint = did_you_mean(given, names) or hint
+        near = nearest(given, names)
+        fix = self._fix(place.pointer, given, near, of_key=of_key) if near else None
+        self.problems.append(Problem(code, message, hint, place, fix))
+
+    def _fix(self, pointer: str, given: str, near: str, *, of_key: bool) -> Fix | None:
+        """Return the text that stands at a pointer with one name for another, prefix kept."""
+        written = self.graph.document.string(pointer, of_key=of_key)
+        if written is None or not written.endswith(given):
+            return None
+        text = written.removesuffix(given) + near
+        return replaced(self.graph.document, pointer, text, of_key=of_key)
+
+    def first_member(self, node: Node, text: str) -> Fix | None:
+        """Return the text as the first member of the object that a node is in the text."""
+        place = self.graph.document.opening(node.pointer)
+        return Fix(place, place, f"{text}, ") if place else None
+
+
+def _described(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
+    """Yield the nodes of a tree of which something is said, by their name."""
+    if "@id" in data and _says_something(data):
+        yield terms.canonical(data["@id"]), Node(data, data[POINTER])
+    for value in _inside(data):
+        yield from _described(value)
+
+
+def _says_something(data: Mapping[str, Any]) -> bool:
+    return any(not prop.startswith(("@", *_DESCRIPTIONS)) for prop in data)
+
+
+def _inside(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the values of all properties of a node, or of a list."""
+    for prop, values in data.items():
+        if prop == "@list" or not prop.startswith("@"):
+            yield from values
+
+
+def members_of(node: Node, prop: str) -> list[dict[str, Any]]:
+    """Return the values of a property, those of a list as they are."""
+    values = node.data.get(prop, [])
+    inner: list[dict[str, Any]] = values[0]["@list"] if is_list(values) else values
+    return inner
+
+
+def is_list(values: list[dict[str, Any]]) -> bool:
+    """Tell whether the values of a property are one ordered list."""
+    return len(values) == 1 and "@list" in values[0]
+
+
+def _purposes() -> list[str]:
+    return [terms.local_name(iri) for iri in terms.instances(f"{_MC}purpose")]
 
 
 def _is_unknown_purpose(iri: str) -> bool:
     """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
-    return iri.startswith((_ODRL, _MC, terms.PE)) and iri not in terms.instances(f"{_MC}purpose")
+    return is_ours(iri) and iri not in terms.instances(f"{_MC}purpose")
 
 
 def _odrl_properties() -> set[str]:
@@ -163,15 +297,21 @@ def _odrl_properties() -> set[str]:
     return {name for name in context if name[0].islower()}
 
 
+def is_ours(iri: str) -> bool:
+    """Tell whether an IRI is in a namespace all of whose terms are known here."""
+    return iri.startswith((_ODRL, _MC, terms.PE))
+
+
 def is_absolute(iri: str) -> bool:
     """Tell whether an IRI is absolute (RFC 3986, section 3)."""
-    scheme, colon, _ = iri.partition(":")
-    return bool(colon) and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
+    return bool(_ABSOLUTE.match(iri))
 
 
 def relative(iri: str, hint: str = "") -> tuple[str, str]:
     """Return what is wrong with a relative IRI, and how to mend it."""
     hint = hint or "Write the whole IRI, such as 'http://example.com/...'."
+    if iri.startswith("_:"):
+        return f"{iri!r} is a blank node, which has no name outside this text.", hint
     return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
 
 

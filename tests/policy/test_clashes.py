@@ -4,14 +4,13 @@ import pytest
 
 from policy_engine import terms
 from policy_engine.errors import Place
-from policy_engine.policy import Action, Hierarchy, Policy, Rule
+from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule
 from policy_engine.policy.clashes import clashes, overlap
 
 READ, USE, SELL = (Action(f"{terms.ODRL}{name}") for name in ("read", "use", "sell"))
-PERMISSION = Rule(
-    "permission", ("http://e.org/T",), (READ,), "http://e.org/may", place=Place("", 3)
-)
-PROHIBITION = Rule("prohibition", ("http://e.org/T",), (READ,), place=Place("/prohibition", 9, 4))
+T = Asset("http://e.org/T")
+PERMISSION = Rule("permission", (T,), (READ,), "http://e.org/may", place=Place("", 3))
+PROHIBITION = Rule("prohibition", (T,), (READ,), place=Place("/prohibition", 9, 4))
 FAMILY = Hierarchy(
     party=(("http://e.org/alice", "http://e.org/staff"),),
     purpose=(("http://e.org/mail", "http://e.org/marketing"),),
@@ -41,11 +40,11 @@ def test_rules_overlap_where_all_parts_are_the_same():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"targets": ("http://e.org/T/ZIP",)},
-        {"targets": ("http://e.org/U", "http://e.org/T")},
+        {"targets": (Asset("http://e.org/T/ZIP"),)},
+        {"targets": (Asset("http://e.org/U"), T)},
         {"actions": (USE,)},
         {"actions": (SELL, READ)},
-        {"assignees": ("http://e.org/alice",)},
+        {"assignees": (Party("http://e.org/alice"),)},
         {"purposes": ("http://e.org/mail",)},
     ],
 )
@@ -56,7 +55,11 @@ def test_rules_overlap_where_one_part_is_wider_or_left_open(changes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"targets": ("http://e.org/U",)}, {"targets": ("http://e.org/TT",)}, {"actions": (SELL,)}],
+    [
+        {"targets": (Asset("http://e.org/U"),)},
+        {"targets": (Asset("http://e.org/TT"),)},
+        {"actions": (SELL,)},
+    ],
 )
 def test_rules_do_not_overlap_where_one_part_never_meets(changes):
     assert not clash(**changes)
@@ -73,8 +76,13 @@ def test_rules_do_not_overlap_where_one_part_never_meets(changes):
     ],
 )
 def test_rules_overlap_by_the_hierarchy_where_both_name_a_part(part, one, other, meet):
-    permission = replace(PERMISSION, **{part: (f"http://e.org/{one}",)})
-    prohibition = replace(PROHIBITION, **{part: (f"http://e.org/{other}",)})
+    names = (f"http://e.org/{one}", f"http://e.org/{other}")
+    values = map(Party, names) if part == "assignees" else names
+    ours, theirs = ((value,) for value in values)
+    permission, prohibition = (
+        replace(PERMISSION, **{part: ours}),
+        replace(PROHIBITION, **{part: theirs}),
+    )
     assert overlap(permission, prohibition, FAMILY) is meet
 
 

@@ -6,7 +6,14 @@ import pytest
 
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, DataError, PolicyError
-from policy_engine.policy import Hierarchy, Value, load_policy, read_hierarchy, read_policy
+from policy_engine.policy import (
+    Hierarchy,
+    Value,
+    load_policy,
+    read_hierarchy,
+    read_policies,
+    read_policy,
+)
 
 POLICIES = Path(__file__).parents[2] / "policies"
 CUSTOMER = (POLICIES / "customer.jsonld").read_bytes()
@@ -46,6 +53,10 @@ def refined(*refinements):
     return rule(action=action).actions[0].refinements
 
 
+def iris(members):
+    return [member.iri for member in members]
+
+
 def problems(**keys):
     with pytest.raises(PolicyError) as error:
         read(**keys)
@@ -65,8 +76,8 @@ def test_customer_policy_is_read_in_full():
     [permission] = policy.permissions
     assert (policy.uid, policy.type) == ("http://example.com/policy/customer", odrl("Set"))
     assert policy.profiles == (terms.MOSAICROWN,)
-    assert permission.assignees == ("http://org/user",)
-    assert permission.targets == ("http://example.com/Customer",)
+    assert iris(permission.assignees) == ["http://org/user"]
+    assert iris(permission.targets) == ["http://example.com/Customer"]
     assert permission.purposes == (mosaicrown("marketing"),)
     assert permission.output == "http://example/anonCustomer"
     assert policy.prohibitions == policy.hints == ()
@@ -74,7 +85,9 @@ def test_customer_policy_is_read_in_full():
 
 def test_customer_policy_has_its_parameters_in_order():
     [action] = read_policy(CUSTOMER).permissions[0].actions
-    found = {terms.local_name(part.parameter): part.values for part in action.refinements}
+    found = {
+        terms.local_name(part.left_operand): part.right_operands for part in action.refinements
+    }
     assert list(found) == ["method", "k", "l", "identifier", "quasi-identifier", "sensitive"]
     assert (found["method"], found["k"], found["l"]) == (
         (Value("l-diversity"),),
@@ -120,7 +133,7 @@ def test_offer_names_its_assigner_and_agreement_both_parties():
     assert problems(**{"@type": "Offer"}) == [("P004", "/permission")]
     assert problems(**{"@type": "Agreement"}) == [("P004", "/permission")] * 2
     found = read(**{"@type": "Agreement"}, permission={**RULE, **parties}).permissions[0]
-    assert found.assigner == ("http://e.org/owner",)
+    assert iris(found.assigners) == ["http://e.org/owner"]
 
 
 @pytest.mark.parametrize("uid", ["policy", "", "/policy", "#policy"])
@@ -153,8 +166,8 @@ def test_two_rules_without_uid_are_allowed():
     ]
 
 
-@pytest.mark.parametrize("key", ["obligation", "inheritFrom", "target", "assigner"])
-def test_part_of_odrl_that_is_not_evaluated_is_refused_on_a_policy(key):
+@pytest.mark.parametrize("key", ["constraint", "duty", "output", "relation", "hasPolicy", "unit"])
+def test_part_of_odrl_that_means_nothing_there_is_refused_on_a_policy(key):
     assert problems(**{key: "http://e.org/x"}) == [("P006", f"/{key}")]
 
 
@@ -167,10 +180,18 @@ def test_descriptions_are_allowed_on_policies_and_rules():
     assert read(**described, permission={**RULE, **described}).permissions == read().permissions
 
 
-def test_two_policies_in_one_text_are_refused():
-    policy = json.loads(text())
-    with pytest.raises(PolicyError, match=r"A text holds one policy\. This one holds 2\."):
-        read_policy(json.dumps([policy, policy]))
+def test_two_policies_are_read_where_one_is_not_asked_for():
+    two = json.dumps([json.loads(text()), json.loads(text(uid="http://e.org/other"))])
+    with pytest.raises(PolicyError, match=r"P001 One policy is needed\. The text holds 2\."):
+        read_policy(two)
+    found = read_policies(two)
+    assert [policy.uid for policy in found] == ["http://e.org/policy", "http://e.org/other"]
+
+
+def test_two_policies_with_one_uid_are_refused():
+    with pytest.raises(PolicyError, match="D002 Two policies have the uid") as error:
+        read_policies(json.dumps([json.loads(text())] * 2))
+    assert [found.place.pointer for found in error.value.problems] == ["/1"]
 
 
 def test_empty_text_holds_no_policy():
@@ -188,11 +209,11 @@ def test_policy_in_a_graph_is_read_with_the_hierarchy_beside_it():
 
 def test_every_problem_is_reported_in_the_order_of_the_text():
     rules = [{**RULE, "action": "raed"}, {"target": "T", "action": "read", "purpose": "sales"}]
-    assert problems(permission=rules, profile="http://e.org/p") == [
+    assert problems(permission=rules, uid="policy") == [
+        ("L006", "/uid"),
         ("P005", "/permission/0/action"),
         ("L006", "/permission/1/target"),
         ("L006", "/permission/1/purpose"),
-        ("P009", "/profile"),
     ]
 
 
@@ -207,6 +228,12 @@ def test_policy_with_a_duplicate_key_is_refused():
 @pytest.mark.parametrize("profile", [terms.MOSAICROWN, "mosaicrown:", terms.PE])
 def test_known_profile_gives_no_hint(profile):
     assert read(profile=profile).hints == ()
+
+
+def test_unknown_profile_stops_the_reading_of_its_policy():
+    assert problems(profile="http://e.org/p", permission={"action": "raed"}) == [
+        ("P009", "/profile")
+    ]
 
 
 def test_unknown_profile_is_refused_at_its_place():
@@ -266,8 +293,8 @@ def test_rule_may_have_several_parties_targets_actions_and_purposes():
         action=["read", {"@id": "odrl:display"}],
         purpose=["marketing", "dpv:Marketing"],
     )
-    assert found.assignees == ("http://e.org/a", "http://e.org/b")
-    assert found.targets == ("http://e.org/T", "http://e.org/U")
+    assert iris(found.assignees) == ["http://e.org/a", "http://e.org/b"]
+    assert iris(found.targets) == ["http://e.org/T", "http://e.org/U"]
     assert [action.iri for action in found.actions] == [odrl("read"), odrl("display")]
     assert found.purposes == (mosaicrown("marketing"), f"{terms.DPV}Marketing")
 
@@ -288,8 +315,8 @@ def test_two_outputs_are_refused():
     assert rule_problems(output=["http://e.org/a", "http://e.org/b"]) == [("P007", "/output/0")]
 
 
-@pytest.mark.parametrize("key", ["constraint", "duty", "remedy", "function", "rightOperand"])
-def test_part_of_odrl_that_is_not_evaluated_is_refused_on_a_rule(key):
+@pytest.mark.parametrize("key", ["function", "relation", "rightOperand", "refinement", "profile"])
+def test_part_of_odrl_that_means_nothing_there_is_refused_on_a_rule(key):
     assert rule_problems(**{key: "http://e.org/x"}) == [("P006", f"/{key}")]
 
 
@@ -297,9 +324,12 @@ def test_purpose_of_odrl_is_refused_on_a_rule():
     assert rule_problems(**{"odrl:purpose": "marketing"}) == [("P006", "/odrl:purpose")]
 
 
-def test_asset_with_refinements_is_refused():
-    target = {"uid": "http://e.org/T", "refinement": {"leftOperand": "count"}}
-    assert rule_problems(target=target) == [("P006", "/target/refinement")]
+def test_asset_with_refinements_is_named_by_its_source():
+    count = {"leftOperand": "count", "operator": "lt", "rightOperand": 5}
+    target = {"uid": "http://e.org/T", "refinement": count}
+    assert rule_problems(target=target) == [("P015", "/target/uid")]
+    [found] = rule(target={"source": "http://e.org/T", "refinement": count}).targets
+    assert (found.iri, len(found.refinements)) == ("http://e.org/T", 1)
 
 
 def test_old_namespace_is_read_as_the_new_one():
@@ -321,13 +351,29 @@ def test_action_is_read_in_each_of_its_spellings(action):
     assert (found.iri, found.refinements) == (odrl("read"), ())
 
 
-@pytest.mark.parametrize("action", ["raed", "odrl:raed", "mosaicrown:read", "pe:read", "Set"])
+@pytest.mark.parametrize("name", ["use", "read", "write", "sell"])
+def test_action_of_the_mosaicrown_namespace_is_that_of_odrl(name):
+    assert rule(action=f"mosaicrown:{name}").actions[0].iri == odrl(name)
+
+
+@pytest.mark.parametrize("action", ["raed", "odrl:raed", "mosaicrown:play", "pe:read", "Set"])
 def test_action_that_is_unknown_is_refused(action):
     assert rule_problems(action=action) == [("P005", "/action")]
 
 
-def test_action_of_ones_own_is_allowed_by_its_iri():
-    assert rule(action="http://e.org/glance").actions[0].iri == "http://e.org/glance"
+def test_action_of_ones_own_is_a_way_to_use_or_to_transfer():
+    assert rule_problems(action="http://e.org/glance") == [("P016", "/action")]
+    glance = {"uid": "http://e.org/glance", "includedIn": "odrl:display"}
+    assert rule(action=glance).actions[0].iri == "http://e.org/glance"
+
+
+def test_term_of_ones_own_needs_a_profile_that_has_it():
+    glance = {"uid": "http://e.org/glance", "includedIn": "read"}
+    rules = {"permission": {**RULE, "action": glance}}
+    assert problems(**{"@context": ODRL_ONLY}, **rules) == [("P009", "/permission/action")]
+    assert read(**{"@context": ODRL_ONLY, "profile": terms.MOSAICROWN}, **rules).permissions
+    core = {"@context": ODRL_ONLY, "profile": odrl("core")}
+    assert problems(**core, **rules) == [("P009", "/permission/action")]
 
 
 def test_action_that_says_what_it_is_included_in_enters_the_hierarchy():
@@ -340,16 +386,24 @@ def test_action_that_is_a_literal_is_refused():
     assert rule_problems(action=5) == [("P007", "/action")]
 
 
-@pytest.mark.parametrize("values", [{}, {"rdf:value": []}, {"rdf:value": ["odrl:read"]}])
-def test_refined_action_without_its_value_is_refused(values):
-    found = rule_problems(action={"refinement": [], **values})
-    assert found[-1][0] in ("P004", "P007")
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, ("P004", "/action")),
+        ({"rdf:value": []}, ("P007", "/action/rdf:value")),
+        ({"rdf:value": ["odrl:read"]}, ("P007", "/action/rdf:value/0")),
+        ({"rdf:value": [{"@id": "odrl:read"}, {"@id": "odrl:play"}]}, ("P004", "/action")),
+    ],
+)
+def test_refined_action_without_its_value_is_refused(values, expected):
+    count = {"leftOperand": "count", "operator": "lt", "rightOperand": 5}
+    assert rule_problems(action={"refinement": count, **values}) == [expected]
 
 
-def test_refinement_of_another_action_than_anonymize_is_refused():
+def test_parameter_of_anonymize_refines_no_other_action():
     k = {"leftOperand": "mosaicrown:k", "operator": "eq", "rightOperand": 2}
     action = {"rdf:value": {"@id": "odrl:read"}, "refinement": k}
-    assert rule_problems(action=action) == [("P006", "/action")]
+    assert rule_problems(action=action) == [("P005", "/action/refinement/leftOperand")]
 
 
 @pytest.mark.parametrize(
@@ -374,8 +428,8 @@ def test_refinement_of_another_action_than_anonymize_is_refused():
 )
 def test_right_operand_is_read_in_each_of_its_spellings(given, value):
     [found] = refined(("mosaicrown:k", "eq", given))
-    assert found.values == (Value(value),)
-    assert type(found.values[0].value) is type(value)
+    assert found.right_operands == (Value(value),)
+    assert type(found.right_operands[0].value) is type(value)
 
 
 def test_right_operand_takes_its_type_from_the_data_type_beside_it():
@@ -384,12 +438,12 @@ def test_right_operand_takes_its_type_from_the_data_type_beside_it():
         "rdf:value": {"@id": "odrl:anonymize"},
         "refinement": {**k, "dataType": "xsd:integer"},
     }
-    assert rule(action=action).actions[0].refinements[0].values == (Value(10),)
+    assert rule(action=action).actions[0].refinements[0].right_operands == (Value(10),)
 
 
 def test_right_operand_keeps_the_order_of_its_values():
     [found] = refined(("mosaicrown:sensitive", "isAllOf", {"@list": ["urn:b", "urn:a"]}))
-    assert [value.value for value in found.values] == ["urn:b", "urn:a"]
+    assert [value.value for value in found.right_operands] == ["urn:b", "urn:a"]
     assert found.place != NOWHERE
 
 
@@ -405,7 +459,7 @@ def test_right_operand_keeps_the_order_of_its_values():
         (("mosaicrown:k", "odrl:neg", 2), [("P007", "/operator")]),
         (("mosaicrown:sensitive", "eq", "urn:a"), [("P007", "/operator")]),
         (("mosaicrown:k", "eq", [2, 3]), [("P007", "")]),
-        (("mosaicrown:k", ["eq", "eq"], 2), [("P004", "")]),
+        (("mosaicrown:k", ["eq", "eq"], 2), [("P004", "/operator/1")]),
         (("mosaicrown:k", "eq", {"@value": "x", "@type": "xsd:int"}), [("P007", "/rightOperand")]),
         (
             ("mosaicrown:k", "eq", {"@value": "2.5", "@type": "xsd:int"}),
@@ -540,7 +594,7 @@ def test_given_context_is_used_where_the_policy_names_it():
     policy = text(
         **{"@context": [*CONTEXT, "http://mine/"], "permission": {**RULE, "target": "ex:U"}}
     )
-    assert read_policy(policy, contexts=mine).permissions[0].targets == ("http://e.org/U",)
+    assert iris(read_policy(policy, contexts=mine).permissions[0].targets) == ["http://e.org/U"]
 
 
 def test_load_policy_reads_a_file_and_leaves_a_policy_as_it_is():

@@ -1,0 +1,87 @@
+"""What is wrong with a policy as a whole, once all that it consists of is known."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policy_engine.errors import Problem
+from policy_engine.policy.clashes import Neighbours, clashes
+from policy_engine.policy.model import Policy, Rule
+from policy_engine.policy.rules import (
+    ACTION,
+    ANONYMIZE,
+    ASSIGNEE,
+    ASSIGNER,
+    TARGET,
+    lacking,
+    needed,
+)
+
+
+def problems_of(policy: Policy) -> Iterator[Problem]:
+    """Yield what keeps a policy from being used (ODRL Information Model 2.2, sections 2.1, 2.6)."""
+    if not policy.rules:
+        message = "A policy needs a permission, a prohibition or an obligation. It has none."
+        yield Problem("P003", message, "", policy.place)
+    for rule in policy.rules:
+        for prop in needed(rule.kind, policy.type):
+            if not _has(rule, prop):
+                yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
+    yield from _same_uids(policy)
+    yield from _unassigned(policy)
+    if policy.conflict == "invalid":
+        yield from clashes(policy)
+
+
+def with_warnings(policy: Policy) -> Policy:
+    """Return a policy with what in it is allowed, and yet hardly meant."""
+    return replace(policy, hints=(*policy.hints, *_ungoverned(policy)))
+
+
+def _has(rule: Rule, prop: str) -> bool:
+    parts = {
+        ACTION: rule.actions,
+        TARGET: rule.targets,
+        ASSIGNER: rule.assigners,
+        ASSIGNEE: rule.assignees,
+    }
+    return bool(parts[prop])
+
+
+def _same_uids(policy: Policy) -> Iterator[Problem]:
+    seen: dict[str, Rule] = {}
+    for rule in _all(policy.rules):
+        first = seen.setdefault(rule.uid, rule)
+        if rule.uid and (first.place, first) != (rule.place, rule):
+            line = first.place.line
+            message = f"Two rules have the uid {rule.uid!r}; the first is in line {line}."
+            yield Problem("P008", message, "", rule.place)
+
+
+def _all(rules: tuple[Rule, ...]) -> Iterator[Rule]:
+    for rule in rules:
+        yield rule
+        yield from _all(rule.within)
+
+
+def _unassigned(policy: Policy) -> Iterator[Problem]:
+    """Yield the obligations that neither a party nor the engine carries out."""
+    for rule in policy.obligations:
+        if not rule.assignees and any(action.iri != ANONYMIZE for action in rule.actions):
+            message = "The obligation names no assignee, and the engine does not carry it out."
+            hint = "Name the party that has to do it as its assignee."
+            yield Problem("P017", message, hint, rule.place)
+
+
+def _ungoverned(policy: Policy) -> Iterator[Problem]:
+    """Yield the outputs that no rule is about; those of `anonymize` their own rule governs."""
+    outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
+    near = Neighbours(policy.rules if outputs else (), policy.hierarchy)
+    for rule in outputs:
+        if not near.have_asset(rule.output):
+            message = f"No rule governs the output {rule.output!r}: nobody may do anything with it."
+            hint = "Add a permission whose target it is."
+            yield Problem("W001", message, hint, rule.place)
+
+
+def _is_made(rule: Rule) -> bool:
+    return any(action.iri == ANONYMIZE for action in rule.actions)

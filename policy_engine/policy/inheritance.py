@@ -1,0 +1,231 @@
+"""What policies inherit from others (ODRL Information Model 2.2, section 2.9)."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, TypeVar
+
+from policy_engine.errors import Place, Problem, did_you_mean, listed
+from policy_engine.policy.limits import USUAL, Limits
+from policy_engine.policy.linked_data import MAX_PROBLEMS
+from policy_engine.policy.model import (
+    Action,
+    Asset,
+    Condition,
+    Constraint,
+    LogicalConstraint,
+    Party,
+    Policy,
+    Rule,
+)
+from policy_engine.policy.rules import with_shared
+
+Places = Mapping[tuple[str, str], Place]
+"""Where a policy names a parent, by the uids of both."""
+_Part = TypeVar("_Part", Action, Asset, Party)
+
+
+def inherited(
+    drafts: Sequence[Policy],
+    parents: Sequence[Policy],
+    places: Places,
+    limits: Limits = USUAL,
+) -> tuple[list[Policy], list[Problem]]:
+    """Return policies with all that they inherit, from one another or from the given parents.
+
+    A child has the rules of its parents; what parents and child say of all their rules goes for
+    all of these. The status of constraints is not inherited. The problems name parents that are
+    not given, circles, and parents with another conflict strategy; with any of them nothing is
+    inherited.
+    """
+    known = {policy.uid: policy for policy in (*parents, *drafts)}
+    needed = _needed(drafts, known)
+    problems = [*_two_alike((*parents, *drafts), needed)]
+    problems += [*_missing(needed, known, places), *_circles(needed, places)]
+    problems += _too_many(needed, limits)
+    if problems:
+        return list(drafts), problems
+    complete: dict[str, Policy] = {}
+    for uid in TopologicalSorter(_graph(needed)).static_order():
+        above = [complete[parent] for parent in dict.fromkeys(needed[uid].inherits)]
+        problems += _other_strategies(needed[uid], above, places)
+        complete[uid] = _joined(needed[uid], above) if above else needed[uid]
+    return [complete[draft.uid] for draft in drafts], problems
+
+
+def _needed(drafts: Sequence[Policy], known: Mapping[str, Policy]) -> dict[str, Policy]:
+    """Return the drafts and all that they inherit from, near or far, by uid."""
+    needed, queue = {}, [draft.uid for draft in drafts]
+    for uid in queue:
+        if uid in known and uid not in needed:
+            needed[uid] = known[uid]
+            queue += known[uid].inherits
+    return needed
+
+
+def _graph(policies: Mapping[str, Policy]) -> dict[str, list[str]]:
+    return {uid: [up for up in one.inherits if up in policies] for uid, one in policies.items()}
+
+
+def _two_alike(policies: Sequence[Policy], needed: Mapping[str, Policy]) -> Iterator[Problem]:
+    """Yield the policies that are not the only one with their uid."""
+    for policy in policies:
+        other = needed.get(policy.uid, policy)
+        if (other.digest, other.place) != (policy.digest, policy.place):
+            message = f"Two policies have the uid {policy.uid!r}."
+            yield Problem("D002", message, "Give each its own.", other.place)
+
+
+def _missing(
+    needed: Mapping[str, Policy], known: Mapping[str, Policy], places: Places
+) -> Iterator[Problem]:
+    for policy in needed.values():
+        for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in known):
+            others = sorted(known.keys() - {policy.uid})
+            given = listed(others) if others else "no other policy"
+            message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
+            hint = did_you_mean(uid, others) or "Give its file with --parent FILE."
+            place = places.get((policy.uid, uid), policy.place)
+            yield Problem("P011", message, hint, place)
+
+
+def _circles(needed: Mapping[str, Policy], places: Places) -> Iterator[Problem]:
+    """Yield the circles of policies, each of them once."""
+    graph = _graph(needed)
+    for _ in range(MAX_PROBLEMS):
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            # Each policy of the way is a parent of the one after it.
+            way = error.args[1][::-1]
+            circle = " from ".join(map(repr, way))
+            message = f"A policy does not inherit from itself. Given: {circle}."
+            place = places.get((way[0], way[1]), needed[way[0]].place)
+            yield Problem("P011", message, "", place)
+            graph[way[0]].remove(way[1])
+        else:
+            return
+
+
+def _too_many(needed: Mapping[str, Policy], limits: Limits) -> Iterator[Problem]:
+    """Yield where policies would inherit more rules than are allowed."""
+    try:
+        order = [*TopologicalSorter(_graph(needed)).static_order()]
+    except CycleError:
+        return
+    rules: dict[str, int] = {}
+    total = 0
+    for uid in order:
+        above = [rules.get(parent, 0) for parent in dict.fromkeys(needed[uid].inherits)]
+        rules[uid] = len(needed[uid].rules) + sum(above)
+        total += sum(above)
+        if total > limits.inherited:
+            message = f"The policies inherit too many rules. {limits.inherited:,} are allowed."
+            yield Problem("J003", message, "", needed[uid].place)
+            return
+
+
+def _other_strategies(
+    policy: Policy, parents: Sequence[Policy], places: Places
+) -> Iterator[Problem]:
+    """Yield the parents that name another conflict strategy (section 2.10)."""
+    stated = [one for one in (policy, *parents) if one.names_conflict]
+    for other in stated[1:]:
+        if other.conflict != stated[0].conflict:
+            message = (
+                f"Inherited together, {stated[0].uid!r} has the conflict strategy "
+                f"{stated[0].conflict!r} and {other.uid!r} {other.conflict!r}: the policy is void."
+            )
+            place = places.get((policy.uid, other.uid), policy.place)
+            yield Problem("P011", message, "Let them name the same.", place)
+
+
+def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
+    shared = policy.shared
+    for parent in parents:
+        shared = with_shared(shared, _handed_down(parent.shared, parent, policy))
+    stated = next((one for one in (policy, *parents) if one.names_conflict), policy)
+    hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
+    digests = "".join((policy.digest, *(parent.digest for parent in parents)))
+    kinds: dict[str, Any] = {
+        kind: tuple(_with_inherited(kind, policy, parents, shared))
+        for kind in ("permissions", "prohibitions", "obligations")
+    }
+    return replace(
+        policy,
+        shared=shared,
+        conflict=stated.conflict,
+        names_conflict=stated.names_conflict,
+        hierarchy=hierarchy,
+        digest=hashlib.sha256(digests.encode()).hexdigest(),
+        **kinds,
+    )
+
+
+def _with_inherited(
+    kind: str, policy: Policy, parents: Sequence[Policy], shared: Rule
+) -> Iterator[Rule]:
+    """Yield a policy's own rules of a kind, then those of its parents, each of them once."""
+    seen: dict[str, Rule] = {}
+    for owner in (policy, *parents):
+        for rule in getattr(owner, kind):
+            given = rule if owner is policy else _handed_down(rule, owner, policy)
+            found = with_shared(given, shared)
+            if not found.uid or found.uid not in seen or not _alike(seen[found.uid], found):
+                yield found
+            seen.setdefault(found.uid, found)
+
+
+def _alike(one: Rule, other: Rule) -> bool:
+    """Tell whether two rules say the same, whatever the order of their parts."""
+    lists = ("targets", "actions", "assigners", "assignees")
+    functions = [{name: set(of) for name, of in rule.functions.items()} for rule in (one, other)]
+    same = all(set(getattr(one, name)) == set(getattr(other, name)) for name in lists)
+    bare = dict.fromkeys(lists, ())
+    return (
+        same
+        and functions[0] == functions[1]
+        and replace(one, functions={}, **bare) == replace(other, functions={}, **bare)  # type: ignore[arg-type]
+    )
+
+
+def _handed_down(rule: Rule, parent: Policy, child: Policy) -> Rule:
+    """Return a rule as a child has it: named after its parent, at the child's place."""
+    uid = rule.uid or f"{parent.uid}#{rule.place.pointer}"
+    inner: dict[str, Any] = {
+        name: tuple(_handed_down(one, parent, child) for one in getattr(rule, name))
+        for name in ("duties", "remedies", "consequences")
+    }
+    parts: dict[str, Any] = {
+        name: _fresh(getattr(rule, name))
+        for name in ("targets", "actions", "assigners", "assignees")
+    }
+    functions = {prop: _fresh(parties) for prop, parties in rule.functions.items()}
+    constraints = tuple(map(_without_status, rule.constraints))
+    return replace(
+        rule,
+        uid=uid,
+        constraints=constraints,
+        functions=functions,
+        place=child.place,
+        **parts,
+        **inner,
+    )
+
+
+def _fresh(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
+    """Return parts of a rule whose refinements have no status."""
+    if not any(part.refinements for part in parts):
+        return parts
+    return tuple(
+        replace(part, refinements=tuple(map(_without_status, part.refinements))) for part in parts
+    )
+
+
+def _without_status(condition: Condition) -> Condition:
+    if isinstance(condition, Constraint):
+        return replace(condition, status=None)
+    if isinstance(condition, LogicalConstraint):
+        return replace(condition, operands=tuple(map(_without_status, condition.operands)))
+    return condition

@@ -1,0 +1,31 @@
+"""How large a text may be before it is refused unread."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What keeps the reading of a hostile text short; each of them can be set.
+
+    `bytes` of the text, `depth` of nesting, `values` in it, `key_characters` on the way to one
+    of them, `contexts` that it names, `constraints` it states (refinements count too), how deep
+    these are nested, and rules that its policies have `inherited`.
+    """
+
+    bytes: int = 4_000_000
+    depth: int = 64
+    values: int = 500_000
+    key_characters: int = 1_000
+    contexts: int = 16
+    constraints: int = 100_000
+    condition_depth: int = 16
+    inherited: int = 100_000
+
+
+USUAL = Limits()
+
+
+def limits_with(given: Mapping[str, int]) -> Limits:
+    """Return the usual limits but for those given."""
+    return replace(USUAL, **given)

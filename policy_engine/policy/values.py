@@ -1,0 +1,78 @@
+"""The values of literals, and what kinds of them there are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, tzinfo
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, SupportsIndex
+
+_MOST_DIGITS = 500
+
+
+@dataclass(frozen=True)
+class Duration:
+    """A duration: months and seconds, which have no fixed ratio (XSD 1.1 part 2, 3.3.6)."""
+
+    months: int
+    seconds: Decimal
+
+    def __post_init__(self) -> None:
+        if not self.seconds.is_finite() or self.seconds.adjusted() > _MOST_DIGITS:
+            raise ValueError(f"a duration has no {self.seconds} seconds")
+        if self.months < 0 < self.seconds or self.seconds < 0 < self.months:
+            raise ValueError("the months and seconds of a duration have one sign")
+
+
+class ZonedDate(date):
+    """A day in a time zone of its own (XSD 1.1 part 2, 3.3.9)."""
+
+    zone: tzinfo
+
+    def __new__(cls, year: int, month: int, day: int, zone: tzinfo) -> "ZonedDate":
+        """Return the day that a year, a month and a day name in a zone."""
+        made = super().__new__(cls, year, month, day)
+        made.zone = zone
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        alike = isinstance(other, ZonedDate) and self.zone == other.zone
+        return alike and super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        # That of `date` would be inherited, and knows no zones.
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.zone))
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return ZonedDate, (self.year, self.month, self.day, self.zone)
+
+
+Literals = str | bool | int | float | Decimal | datetime | date | time | Duration
+
+
+def kind_of(value: Any) -> str:
+    """Return which values one compares with: text, number, moment...; empty for others."""
+    kind = _KINDS.get(type(value))
+    if kind is not None or value != value:  # noqa: PLR0124 - what is no number, time or text
+        return kind or ""
+    return next((kind for known, kind in _KINDS.items() if isinstance(value, known)), "")
+
+
+_KINDS: Mapping[type, str] = MappingProxyType(
+    # A boolean is an integer to Python and an instant is a date, so these come first.
+    {str: "text", bool: "boolean", int: "number", float: "number", Decimal: "number"}
+    | {datetime: "moment", date: "day", time: "time", Duration: "duration", ZonedDate: "day"}
+)
+
+
+def as_written(number: float | Decimal) -> int | Decimal:
+    """Return a number as the exact decimal number that it prints as."""
+    return Decimal(float.__repr__(number)) if isinstance(number, float) else number
+
+
+def midnight(day: date) -> datetime:
+    """Return the dateTime at which a day begins, without a zone."""
+    return datetime(day.year, day.month, day.day)  # noqa: DTZ001 - zones are added by the callers
