@@ -1,0 +1,16 @@
+"""Which decisions were made, in a chain that shows where somebody changed it."""
+
+from policy_engine.decision_log.entries import Entry, Record
+from policy_engine.decision_log.log import DecisionLog, last_entries, read_log, verify_log
+from policy_engine.decision_log.verification import Head, Verification
+
+__all__ = [
+    "DecisionLog",
+    "Entry",
+    "Head",
+    "Record",
+    "Verification",
+    "last_entries",
+    "read_log",
+    "verify_log",
+]

@@ -1,0 +1,208 @@
+"""What a decision log holds of a decision: its structure, and never a value or a free text."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from policy_engine.decision.conditions import State, Verdict
+from policy_engine.decision.model import Decision, Effect, Match, NearMiss, Owed, Request
+from policy_engine.policy.model import Constraint
+from policy_engine.policy.model import Kind as RuleKind
+
+Kind = Literal["sha-256", "hmac-sha-256"]
+Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+START = "0" * 64
+"""What the first entry holds in the place of the hash of the one before it."""
+
+
+class _Logged(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+
+class LoggedRequest(_Logged):
+    """Who asked to do what with which assets, and what for."""
+
+    assignee: str
+    action: str
+    targets: tuple[str, ...]
+    purpose: str
+
+
+class LoggedCondition(_Logged):
+    """What a condition came to, by its left operand alone, not by what that was held against.
+
+    Of a logical constraint whose parts were not looked at, by its operator.
+    """
+
+    operand: str
+    state: State
+
+
+class LoggedMatch(_Logged):
+    """A rule that covered the request."""
+
+    policy: str
+    rule: str
+    kind: RuleKind
+    applies: bool
+    conditions: tuple[LoggedCondition, ...]
+
+
+class LoggedMiss(_Logged):
+    """A permission that nearly covered the request."""
+
+    policy: str
+    rule: str
+
+
+class LoggedDuty(_Logged):
+    """A duty that was outstanding."""
+
+    policy: str
+    rule: str
+    duty: str
+    actions: tuple[str, ...]
+    by: tuple[str, ...]
+    state: Literal["outstanding", "violated"]
+
+
+class Record(_Logged):
+    """What is kept of a decision.
+
+    Every field is named here and copied by name, so that what decisions learn to hold later is
+    not logged before somebody has thought about it. `time` is the moment the decision holds
+    for, in ISO 8601, empty where it has none.
+    """
+
+    effect: Effect
+    request: LoggedRequest
+    policy: str
+    rule: str
+    strategy: Literal["", "perm", "prohibit", "invalid"]
+    time: str
+    time_by: Literal["caller", "clock"]
+    matches: tuple[LoggedMatch, ...]
+    near_misses: tuple[LoggedMiss, ...]
+    duties: tuple[LoggedDuty, ...]
+    policy_digests: tuple[str, ...]
+
+    @field_validator("time")
+    @classmethod
+    def _iso(cls, time: str) -> str:
+        if time:
+            datetime.fromisoformat(time)
+        return time
+
+    @classmethod
+    def of(cls, decision: Decision) -> "Record":
+        """Return what is kept of a decision."""
+        asked = decision.request
+        return cls(
+            effect=decision.effect,
+            request=LoggedRequest(
+                assignee=asked.assignee,
+                action=asked.action,
+                targets=asked.targets,
+                purpose=asked.purpose,
+            ),
+            policy=decision.policy,
+            rule=decision.rule,
+            strategy=decision.strategy,
+            time=decision.time.isoformat() if decision.time else "",
+            time_by=decision.time_by,
+            matches=tuple(map(_match, decision.matches)),
+            near_misses=tuple(map(_miss, decision.near_misses)),
+            duties=tuple(map(_duty, decision.duties)),
+            policy_digests=decision.policy_digests,
+        )
+
+
+class Entry(_Logged):
+    """One decision in the chain: what is kept of it, and what binds it to the entry before it.
+
+    `number` counts from 1, `previous` is the hash of the entry before, `logged` the moment of
+    writing by the clock, in UTC. `hash` is that of the canonical JSON of all the rest.
+    """
+
+    format: Literal[1] = 1
+    chain: Kind
+    number: Annotated[int, Field(ge=1)]
+    previous: Hash
+    logged: str
+    decision: Record
+    hash: Hash = START
+
+    def text(self) -> bytes:
+        """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
+        return canonical(self.model_dump())
+
+    def hashed_text(self) -> bytes:
+        """Return what the hash is taken of."""
+        return canonical(self.model_dump(exclude={"hash"}))
+
+    @property
+    def request(self) -> Request:
+        """The request that was decided, to be decided again."""
+        asked = self.decision.request
+        return Request(
+            assignee=asked.assignee,
+            action=asked.action,
+            targets=asked.targets,
+            purpose=asked.purpose,
+        )
+
+    @property
+    def time(self) -> datetime | None:
+        """The moment that the decision holds for."""
+        return datetime.fromisoformat(self.decision.time) if self.decision.time else None
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one JSON text of a value: keys sorted, no blanks, UTF-8, and no NaN."""
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode()
+
+
+def now() -> str:
+    """Return this moment as entries have it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _match(match: Match) -> LoggedMatch:
+    return LoggedMatch(
+        policy=match.policy,
+        rule=match.rule,
+        kind=match.kind,
+        applies=match.applies,
+        conditions=tuple(leaf for verdict in match.conditions for leaf in _leaves(verdict)),
+    )
+
+
+def _leaves(verdict: Verdict) -> Iterator[LoggedCondition]:
+    if verdict.parts:
+        for part in verdict.parts:
+            yield from _leaves(part)
+        return
+    asked = verdict.condition
+    operand = asked.left_operand if isinstance(asked, Constraint) else asked.operator
+    yield LoggedCondition(operand=operand, state=verdict.state)
+
+
+def _miss(miss: NearMiss) -> LoggedMiss:
+    return LoggedMiss(policy=miss.policy, rule=miss.rule)
+
+
+def _duty(duty: Owed) -> LoggedDuty:
+    return LoggedDuty(
+        policy=duty.policy,
+        rule=duty.rule,
+        duty=duty.duty,
+        actions=duty.actions,
+        by=duty.by,
+        state=duty.state,
+    )

@@ -1,0 +1,118 @@
+"""A log as a file of lines, one JSON text each."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from policy_engine.decision_log.entries import Entry
+from policy_engine.decision_log.locks import lock, unlock
+from policy_engine.decision_log.places import (
+    LONGEST,
+    Row,
+    Tail,
+    opened_to_append,
+    opened_to_read,
+    reading,
+    writing,
+)
+
+_BLOCK = 2**16
+_TORN = "the file ends within it, as after a crash"
+_TOO_LONG = f"it is longer than the {LONGEST:,} bytes that an entry may have"
+
+
+@dataclass(frozen=True)
+class LinesFile:
+    """A file of lines."""
+
+    path: Path
+
+    @contextmanager
+    def appending(self) -> Iterator[Tail]:
+        """Return the file's end, alone with it; a file that is not there is begun."""
+        with writing(self.path):
+            # Opened for each entry: the lock of one open file would not part its threads.
+            number = opened_to_append(self.path)
+            try:
+                lock(number)
+                yield Tail(_last(number), partial(_add, number, self.path))
+            finally:
+                os.close(number)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the lines that were there when the reading began."""
+        with reading(self.path):
+            number = opened_to_read(self.path)
+            with os.fdopen(number, "rb") as file:
+                # Under the lock nobody is in the midst of a line; without it lines only get more.
+                lock(number, shared=True)
+                left = os.fstat(number).st_size
+                unlock(number)
+                line = 0
+                while left > 0 and (text := file.readline(min(left, LONGEST + 1))):
+                    left, line = left - len(text), line + 1
+                    if not text.endswith(b"\n"):
+                        yield Row(line, text, _TORN if left <= 0 else _TOO_LONG)
+                        return
+                    yield Row(line, text[:-1])
+
+
+def _last(number: int) -> Row | None:
+    """Return the last line, looking no further back than it begins."""
+    size = os.fstat(number).st_size
+    length = min(size, _BLOCK)
+    while length:
+        os.lseek(number, size - length, os.SEEK_SET)
+        end = _read(number, length)
+        if not end.endswith(b"\n"):
+            return Row(0, b"", _TORN)
+        start = end.rfind(b"\n", 0, -1) + 1
+        if start or length == size:
+            return Row(0, end[start:-1])
+        if length > LONGEST:
+            return Row(0, b"", _TOO_LONG)
+        length = min(size, 2 * length)
+    return None
+
+
+def _read(number: int, length: int) -> bytes:
+    parts = []
+    while length and (part := os.read(number, length)):
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def _add(number: int, path: Path, entry: Entry) -> None:
+    """Write an entry in one piece and see it onto the disk, or leave the file as it was."""
+    data, size = entry.text() + b"\n", os.fstat(number).st_size
+    if len(data) > LONGEST:
+        raise OSError(errno.EFBIG, f"an entry of {len(data):,} bytes is too long")
+    try:
+        _write(number, data)
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(number, size)
+        raise
+    if size == 0:
+        _sync_folder(path.parent)
+
+
+def _write(number: int, data: bytes) -> None:
+    if os.write(number, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(number)
+
+
+def _sync_folder(folder: Path) -> None:
+    """See the name of a new file onto the disk, where folders can be opened."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

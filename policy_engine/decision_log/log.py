@@ -1,0 +1,132 @@
+"""The decision log: open, append, read, verify."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from policy_engine.decision.model import Decision
+from policy_engine.decision_log.chain import Chain, Key, key_of
+from policy_engine.decision_log.entries import Entry
+from policy_engine.decision_log.lines import LinesFile
+from policy_engine.decision_log.places import Row, Store
+from policy_engine.decision_log.table import Table
+from policy_engine.decision_log.verification import (
+    Head,
+    NoEntryError,
+    Verification,
+    entry_of,
+    verify,
+)
+from policy_engine.errors import DataError, LogError, Place, Problem, listed
+
+LINES = (".jsonl", ".ndjson")
+TABLES = (".sqlite", ".sqlite3", ".db")
+
+
+@dataclass(frozen=True)
+class DecisionLog:
+    """A log that decisions are appended to, by any number of threads and processes at once."""
+
+    store: Store
+    chain: Chain
+
+    @classmethod
+    def open(cls, path: str | Path, key: Key = None) -> "DecisionLog":
+        """Return the log in a file of lines or in a table, by the ending of its name.
+
+        It is begun where it is not there, readable for its owner alone. With a key, bytes or a
+        file that holds it, the chain is one of HMACs, which nobody can make anew without it.
+        Raises DataError for another ending (C004) or a key that is none (C013), OutputError
+        (O002) where the log cannot be written, and LogError (G002) where its last entry is not
+        whole or not of this chain.
+        """
+        log = cls(_store(path), Chain(key_of(key)))
+        with log.store.appending() as tail:
+            log._last(tail.last)
+        return log
+
+    @property
+    def path(self) -> Path:
+        """Where the log lies."""
+        return self.store.path
+
+    def append(self, decision: Decision) -> Entry:
+        """Log a decision; once the entry is returned, it is on the disk.
+
+        Raises OutputError (O002) and LogError (G002) as `open` does; then nothing was written.
+        """
+        with self.store.appending() as tail:
+            entry = self.chain.next(self._last(tail.last), decision)
+            tail.add(entry)
+        return entry
+
+    def _last(self, row: Row | None) -> Entry | None:
+        """Return the last entry, which the next one is to vouch for."""
+        if row is None:
+            return None
+        try:
+            entry = entry_of(row)
+        except NoEntryError as error:
+            message = f"The last entry of the log is broken: {error}."
+            hint = "Nothing is appended to it. Keep a copy, and go on without that entry."
+            raise LogError.of("G002", message, hint, str(self.path)) from None
+        if self.chain.key is None and entry.chain == "hmac-sha-256":
+            message = "The log is chained with a key, and none is given."
+            raise DataError.of("C013", message, "Give --key FILE.", str(self.path))
+        for fault in self.chain.own_faults(entry):
+            message = f"The last entry of the log cannot be built upon: {fault}."
+            raise LogError.of("G002", message, source=str(self.path))
+        return entry
+
+
+def read_log(path: str | Path) -> Iterator[Entry]:
+    """Yield the entries of a log, each valid by itself; whether they are a chain is not looked at.
+
+    Raises DataError (C004) for a file with another ending, LogError (G001) where it cannot be
+    read, or where a line is no entry.
+    """
+    return _entries(_store(path).rows(), str(path))
+
+
+def last_entries(path: str | Path, count: int) -> list[Entry]:
+    """Return the last entries of a log, in order. Raises as `read_log` does."""
+    return list(_entries(deque(_store(path).rows(), maxlen=count), str(path)))
+
+
+def verify_log(
+    path: str | Path, key: Key = None, expect: str | int | Head | None = None
+) -> Verification:
+    """Return whether a log is whole: what it holds, its head, and every break of its chain.
+
+    A changed, missing, moved or inserted entry shows by itself. What was cut off at the end
+    does not, and neither does a chain that somebody made anew, as anybody can where it has no
+    key. Both show with `expect`: a head that was kept elsewhere, which the log still has to
+    hold, be it the last entry or not.
+
+    Raises DataError for another ending (C004), for a key that is none or that the log needs
+    (C013), LogError (G001) where it cannot be read, RequestError (U001) for what is no head.
+    """
+    expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
+    return verify(_store(path).rows(), Chain(key_of(key)), expected)
+
+
+def _store(path: str | Path) -> Store:
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in LINES:
+        return LinesFile(path)
+    if ending in TABLES:
+        return Table(path)
+    message = f"{str(path)!r} is no decision log by its ending. Allowed are "
+    raise DataError.of("C004", f"{message}{listed((*LINES, *TABLES), 'and')}.")
+
+
+def _entries(rows: Iterable[Row], source: str) -> Iterator[Entry]:
+    for row in rows:
+        try:
+            yield entry_of(row)
+        except NoEntryError as error:
+            place = Place(line=row.line, column=1)
+            problem = Problem("G001", f"This is no entry: {error}.", place=place)
+            raise LogError(problem, source=source) from None

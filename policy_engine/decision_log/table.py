@@ -1,0 +1,95 @@
+"""A log as a table of SQLite."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.decision_log.entries import Entry
+from policy_engine.decision_log.locks import PATIENCE
+from policy_engine.decision_log.places import (
+    LONGEST,
+    Row,
+    Tail,
+    opened_to_append,
+    opened_to_read,
+    reading,
+    writing,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_TABLE = "CREATE TABLE decisions(number INTEGER PRIMARY KEY, entry TEXT, hash TEXT)"
+_ROWS = "SELECT number, entry, hash FROM decisions ORDER BY number"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in a file of SQLite."""
+
+    path: Path
+
+    @contextmanager
+    def appending(self) -> Iterator[Tail]:
+        """Return the table's end, within a transaction; a table that is not there is made."""
+        import sqlite3  # noqa: PLC0415
+
+        with writing(self.path, sqlite3.Error):
+            os.close(opened_to_append(self.path))
+            with closing(_connected(self.path, "rw")) as connection:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute("BEGIN IMMEDIATE")
+                if not _has_table(connection):
+                    connection.execute(_TABLE)
+                found = connection.execute(f"{_ROWS} DESC LIMIT 1").fetchone()
+                yield Tail(found and _row(*found), partial(_add, connection))
+                connection.execute("COMMIT")
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows that were there when the reading began."""
+        import sqlite3  # noqa: PLC0415
+
+        with reading(self.path, sqlite3.Error):
+            os.close(opened_to_read(self.path))
+            with closing(_connected(self.path, "ro")) as connection:
+                connection.execute("BEGIN")
+                for found in connection.execute(_ROWS) if _has_table(connection) else ():
+                    yield _row(*found)
+
+
+def _connected(path: Path, mode: str) -> "sqlite3.Connection":
+    import sqlite3  # noqa: PLC0415
+
+    name = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(name, PATIENCE, isolation_level=None, uri=True)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.text_factory = bytes
+    return connection
+
+
+def _has_table(connection: "sqlite3.Connection") -> bool:
+    """Tell whether the table is there. Raises ValueError for a database of something else.
+
+    A view in the table's place, or a trigger on it, would show or keep what it likes.
+    """
+    query = "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
+    found = [sql for (sql,) in connection.execute(query)]
+    if found not in ([], [_TABLE.encode()]):
+        raise ValueError("the database holds other things than a decision log")
+    return bool(found)
+
+
+def _row(number: int, entry: Any, own_hash: Any) -> Row:
+    if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
+        return Row(number, b"", "its columns hold no texts")
+    return Row(number, entry, columns=(number, own_hash.decode(errors="replace")))
+
+
+def _add(connection: "sqlite3.Connection", entry: Entry) -> None:
+    row = entry.number, entry.text().decode(), entry.hash
+    connection.execute("INSERT INTO decisions VALUES (?, ?, ?)", row)
