@@ -1,0 +1,279 @@
+"""The commands that look at policies: draw them, compare them, test them."""
+
+import html
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+import typer
+
+from policy_engine.cli.answers import print_json
+from policy_engine.cli.options import (
+    ContextOption,
+    Format,
+    FormatOption,
+    ParentOption,
+    contexts_of,
+    unanswered,
+    usage,
+)
+from policy_engine.errors import PolicyEngineError
+from policy_engine.writing import write_whole
+
+if TYPE_CHECKING:
+    from policy_engine.difference import Change, Difference
+    from policy_engine.policy_tests import TestReport
+
+
+class DrawingFormat(StrEnum):
+    """What to draw in."""
+
+    SVG = "svg"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+class ReportFormat(StrEnum):
+    """How to report tests: for people, for machines, or for what shows tests."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+_Drawn = Literal["svg", "mermaid", "dot"]
+_ENDINGS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
+_MARKS = {"widens": "widens", "narrows": "narrows", "either": "either", "neither": "-"}
+_TOGETHER = {
+    "widens": "Together they can only widen what is permitted.",
+    "narrows": "Together they can only narrow what is permitted.",
+    "either": "Together they can widen and narrow what is permitted.",
+    "neither": "They change nothing that is permitted.",
+}
+HierarchyOption = Annotated[
+    list[Path],
+    typer.Option("--hierarchy", metavar="FILE", help="Who and what belongs to what (JSON-LD)."),
+]
+
+
+# -- graph ----------------------------------------------------------------------------------------
+
+
+def graph(
+    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the picture goes: .svg, .mmd or .dot."),
+    ] = None,
+    drawing_format: Annotated[
+        DrawingFormat | None, typer.Option("--format", help="Else the ending of --output, or SVG.")
+    ] = None,
+    parent: ParentOption = [],  # noqa: B006
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Draw policies: who may do what with which assets. SVG needs Graphviz's dot."""
+    from policy_engine.drawing import draw_policy, has_dot  # noqa: PLC0415
+    from policy_engine.policy import load_policies  # noqa: PLC0415
+
+    asked = _drawing_format(output, drawing_format)
+    contexts = contexts_of(context)
+    with unanswered(PolicyEngineError):
+        read = [policy for path in policies for policy in load_policies(path, contexts, parent)]
+        if asked == "svg" and output is None and not has_dot():
+            note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
+            typer.echo(note, err=True)
+            asked = "mermaid"
+        drawing = draw_policy(read, asked)
+    if output is None:
+        typer.echo(drawing.text, nl=False)
+        return
+    write_whole(output, drawing.text, *policies)
+
+
+def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:
+    """Return what to draw in. Raises RequestError (U001) where the ending says nothing."""
+    named = given.value if given else _ENDINGS.get(output.suffix.lower()) if output else "svg"
+    for known in get_args(_Drawn):
+        if named == known:
+            return known  # type: ignore[no-any-return]
+    raise usage(f"--output ends in .svg, .mmd or .dot. {str(output)!r} was given.")
+
+
+# -- diff -----------------------------------------------------------------------------------------
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The policies as they were.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The policies as they are to be.")],
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A decision log, to decide its requests again by both."),
+    ] = None,
+    certificate: Annotated[
+        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
+    ] = [],  # noqa: B006
+    hierarchy: HierarchyOption = [],  # noqa: B006
+    parent: ParentOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
+    from policy_engine.certificate import load_certificate  # noqa: PLC0415
+    from policy_engine.difference import compare_policies  # noqa: PLC0415
+    from policy_engine.policy import (  # noqa: PLC0415
+        Hierarchy,
+        load_policies,
+        read_file,
+        read_hierarchy,
+    )
+
+    contexts = contexts_of(context)
+    with unanswered(PolicyEngineError):
+        before, after = (load_policies(path, contexts, parent) for path in (old, new))
+        facts = [
+            read_hierarchy(read_file(path), source=str(path), contexts=contexts)
+            for path in hierarchy
+        ]
+        found = compare_policies(
+            before,
+            after,
+            log,
+            certificates=[load_certificate(path) for path in certificate],
+            hierarchy=Hierarchy().joined(facts),
+        )
+    if output_format is Format.JSON:
+        print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
+    else:
+        for line in difference_lines(found):
+            typer.echo(line)
+    raise typer.Exit(0 if found.is_empty else 1)
+
+
+def difference_lines(found: "Difference") -> Iterator[str]:
+    """Yield what changed, by policy and by rule; then the requests answered otherwise."""
+    place: tuple[str, str] | None = None
+    for change in found.changes:
+        if (change.policy, change.rule) != place:
+            place = change.policy, change.rule
+            yield f"{change.policy}" + (f", {change.rule}" if change.rule else "")
+        yield f"  {_MARKS[change.tendency]:<8} {_change(change)}"
+    count = len(found.changes)
+    if count:
+        yield f"{count} {'change' if count == 1 else 'changes'}. {_TOGETHER[found.tendency]}"
+    else:
+        yield "no change"
+    yield from (f"note: {note}" for note in found.notes)
+    yield from _replay_lines(found)
+
+
+def _change(change: "Change") -> str:
+    if change.before and change.after:
+        return f"{change.what}: {change.before} -> {change.after}"
+    return f"{change.what}: {change.before or change.after or 'none'}"
+
+
+def _replay_lines(found: "Difference") -> Iterator[str]:
+    from policy_engine.wording import printable, short_name  # noqa: PLC0415
+
+    if found.replay is None:
+        return
+    replay = found.replay
+    yield (
+        f"{len(replay.changed)} of {replay.requests} distinct requests of the log would be "
+        "answered otherwise"
+    )
+    for one in replay.changed:
+        purpose = f" for {printable(one.purpose)}" if one.purpose else ""
+        targets = " and ".join(map(printable, one.targets))
+        who = f"{printable(one.assignee)} {printable(short_name(one.action))} {targets}{purpose}"
+        yield f"  {one.before} -> {one.after}  {who} (logged {one.times} times)"
+        yield f"      before: {printable(one.reason_before)}"
+        yield f"      after:  {printable(one.reason_after)}"
+    if replay.unlike_log:
+        yield (
+            f"note: {replay.unlike_log} are answered otherwise than logged even before the "
+            "change, for the log does not hold what was known then."
+        )
+
+
+# -- test -----------------------------------------------------------------------------------------
+
+
+def run_tests(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Policy tests in YAML.")],
+    min_coverage: Annotated[
+        float,
+        typer.Option(min=0, max=100, metavar="PERCENT", help="Fail where fewer rules are tested."),
+    ] = 0.0,
+    output_format: Annotated[
+        ReportFormat, typer.Option("--format", help="How to print.")
+    ] = ReportFormat.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Run policy tests: exit 0 where all pass, 1 where one fails or too few rules are tested."""
+    from policy_engine.policy_tests import run_policy_tests  # noqa: PLC0415
+
+    with unanswered(PolicyEngineError):
+        report = run_policy_tests(file, contexts_of(context))
+    is_covered = report.coverage * 100 >= min_coverage
+    if output_format is ReportFormat.JSON:
+        summary = {"passed": report.passed, "coverage": report.coverage}
+        print_json({**summary, **report.model_dump(mode="json")})
+    else:
+        lines = report_lines if output_format is ReportFormat.TEXT else junit_lines
+        for line in lines(report, min_coverage):
+            typer.echo(line)
+    raise typer.Exit(0 if report.passed and is_covered else 1)
+
+
+def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
+    """Yield a line a test, why those failed that did, the totals, and the rules never tested."""
+    from policy_engine.wording import printable  # noqa: PLC0415
+
+    for one in report.tests:
+        where = "" if one.passed else f" (line {one.line})"
+        yield f"{'pass' if one.passed else 'FAIL'}  {printable(one.name)}{where}"
+        yield from (f"      {printable(failure)}" for failure in one.failures)
+    failed = len(report.failed)
+    yield f"{len(report.tests)} tests: {len(report.tests) - failed} passed, {failed} failed"
+    yield _coverage_text(report, min_coverage)
+    for rule in report.rules:
+        if not rule.covered:
+            where = f"{rule.source}:{rule.line}" if rule.line else rule.source
+            yield f"  never: {rule.kind} {printable(rule.rule)} ({printable(where)})"
+
+
+def _coverage_text(report: "TestReport", min_coverage: float) -> str:
+    covered = sum(rule.covered for rule in report.rules)
+    # Never rounded up to what is asked for.
+    share = int(report.coverage * 1_000) / 10
+    text = f"{covered} of {len(report.rules)} rules are tested: {share:g} %"
+    is_short = report.coverage * 100 < min_coverage
+    return f"{text}, less than the {min_coverage:g} % asked for" if is_short else text
+
+
+def junit_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
+    """Yield the report as JUnit's XML; too little coverage is a test that fails."""
+    from policy_engine.wording import printable  # noqa: PLC0415
+
+    def quoted(text: str) -> str:
+        return html.escape(printable(text))
+
+    is_short = report.coverage * 100 < min_coverage
+    cases = [(one.name, one.failures) for one in report.tests]
+    if min_coverage:
+        text = _coverage_text(report, min_coverage)
+        cases.append(("coverage of rules", (text,) if is_short else ()))
+    failed = sum(bool(failures) for _, failures in cases)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    counts = f'tests="{len(cases)}" failures="{failed}" errors="0" skipped="0"'
+    yield f'<testsuite name="{quoted(report.file)}" {counts}>'
+    for name, failures in cases:
+        case = f'  <testcase classname="{quoted(report.file)}" name="{quoted(name)}"'
+        if not failures:
+            yield f"{case}/>"
+            continue
+        yield f'{case}>\n    <failure message="{quoted(failures[0])}">'
+        yield "\n".join(map(quoted, failures)) + "</failure>\n  </testcase>"
+    yield "</testsuite>"

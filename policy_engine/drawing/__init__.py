@@ -1,0 +1,43 @@
+"""A policy as a picture: parties, rules and assets, from left to right."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.drawing.composing import compose
+from policy_engine.drawing.dot import to_dot
+from policy_engine.drawing.graphviz import has_dot, to_svg
+from policy_engine.drawing.mermaid import to_mermaid
+from policy_engine.policy.model import Policy
+from policy_engine.wording import printable
+
+__all__ = ["Drawing", "DrawingFormat", "draw_policy", "has_dot"]
+
+DrawingFormat = Literal["svg", "mermaid", "dot"]
+
+
+class Drawing(BaseModel):
+    """A picture as text, in the format it says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    format: DrawingFormat
+    text: str
+
+
+def draw_policy(policies: Policy | Iterable[Policy], format: DrawingFormat) -> Drawing:  # noqa: A002
+    """Return policies as one picture: SVG, a Mermaid flowchart, or Graphviz's DOT.
+
+    The same policies give the same bytes; those of SVG are by the version of Graphviz. What a
+    policy says is text in the picture, never markup or a link. Raises EngineError (S001) where
+    Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn.
+    """
+    given = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    picture = compose(given)
+    if format == "mermaid":
+        return Drawing(format=format, text=to_mermaid(picture))
+    text = to_dot(picture)
+    if format == "svg":
+        text = to_svg(text, ", ".join(printable(policy.uid) for policy in given))
+    return Drawing(format=format, text=text)

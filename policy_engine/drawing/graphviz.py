@@ -1,0 +1,64 @@
+"""Graphviz's `dot`, where it is installed: DOT in, an SVG without links out."""
+
+import html
+import re
+import shutil
+import subprocess
+
+from policy_engine.errors import EngineError, InternalError, Problem
+
+TIMEOUT = 60
+"""How many seconds `dot` is given."""
+
+_COMMENT = re.compile("<!--.*?-->\n?", re.DOTALL)
+_NAME = re.compile("<title>[^<]*</title>\n")
+_LINK = re.compile('<a (?:xlink:href="#" )?xlink:title="([^"]*)">')
+_ACTIVE = re.compile(r"<(?:a|script|image|foreignObject)\b")
+
+
+def has_dot() -> bool:
+    """Tell whether `dot` is on the path."""
+    return shutil.which("dot") is not None
+
+
+def to_svg(text: str, title: str) -> str:
+    """Return a graph in DOT as SVG that is called `title`, with tooltips and without links.
+
+    Raises EngineError (S001) where `dot` is not there, fails or takes too long.
+    """
+    program = shutil.which("dot")
+    if program is None:
+        raise _no_dot("The program 'dot' of Graphviz is not on the path.")
+    try:
+        done = subprocess.run(  # noqa: S603 (no shell, and the text comes by standard input)
+            [program, "-Tsvg"],
+            input=text.encode(),
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise _no_dot(f"The program 'dot' took more than {TIMEOUT} seconds.") from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        status = getattr(error, "returncode", None) or getattr(error, "strerror", "")
+        raise _no_dot(f"The program 'dot' failed ({status}).") from None
+    return _cleaned(done.stdout.decode(), title)
+
+
+def _cleaned(svg: str, title: str) -> str:
+    """Return the SVG with tooltips in the place of links, called by its title.
+
+    All text of the graph is escaped in it, so that what looks like markup is Graphviz's own.
+    """
+    svg = svg[svg.index("<svg ") :]
+    for pattern, text in ((_COMMENT, ""), (_NAME, ""), (_LINK, r"<g><title>\1</title>")):
+        svg = pattern.sub(text, svg)
+    svg = svg.replace("</a>", "</g>")
+    if _ACTIVE.search(svg):
+        raise InternalError.of("X001", "The picture holds a link.")
+    attributes, end, rest = svg.partition(">")
+    return f'{attributes} role="img"{end}\n<title>{html.escape(title)}</title>{rest}'
+
+
+def _no_dot(message: str) -> EngineError:
+    return EngineError(Problem("S001", message, "Install Graphviz, or ask for Mermaid or DOT."))

@@ -1,0 +1,106 @@
+"""Tests of policies, and what came of them."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.decision.model import Effect, Request, World
+from policy_engine.errors import Place
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of a decision; what is None is not looked at."""
+
+    effect: Effect
+    rule: str | None = None
+    duties: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class PolicyTest:
+    """A request in a state of the world, and the decision that is expected."""
+
+    name: str
+    request: Request
+    world: World
+    expect: Expectation
+    place: Place
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of a file, and the files that they are about, as the file names them."""
+
+    policies: tuple[str, ...]
+    parents: tuple[str, ...]
+    certificates: tuple[str, ...]
+    hierarchies: tuple[str, ...]
+    tests: tuple[PolicyTest, ...]
+
+
+class TestResult(BaseModel):
+    """What came of one test: what was decided, and a sentence for each thing not as expected."""
+
+    __test__: ClassVar[bool] = False
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    name: str
+    line: int
+    expected: Effect
+    effect: Effect
+    rule: str
+    reason: str
+    failures: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all was as expected."""
+        return not self.failures
+
+
+class RuleCoverage(BaseModel):
+    """In which tests a rule decided, and in which it covered the request without deciding."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    policy: str
+    rule: str
+    kind: Literal["permission", "prohibition"]
+    source: str
+    line: int
+    decided: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()
+
+    @property
+    def covered(self) -> bool:
+        """Whether a test concerns the rule at all."""
+        return bool(self.decided or self.matched)
+
+
+class TestReport(BaseModel):
+    """What came of the tests of a file, and which rules of its policies they concern."""
+
+    __test__: ClassVar[bool] = False
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    file: str
+    tests: tuple[TestResult, ...]
+    rules: tuple[RuleCoverage, ...]
+
+    @property
+    def failed(self) -> tuple[TestResult, ...]:
+        """The tests that were not as expected."""
+        return tuple(test for test in self.tests if not test.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test was as expected."""
+        return not self.failed
+
+    @property
+    def coverage(self) -> float:
+        """The share of the rules that some test concerns, from 0 to 1."""
+        covered = sum(rule.covered for rule in self.rules)
+        return covered / len(self.rules) if self.rules else 1.0

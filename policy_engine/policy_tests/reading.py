@@ -1,0 +1,251 @@
+"""A file of policy tests, read strictly: every problem at once, each with its place."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from policy_engine import terms
+from policy_engine.decision.model import Effect, Request, World
+from policy_engine.errors import (
+    Problem,
+    RequestError,
+    by_place,
+    did_you_mean,
+    listed,
+)
+from policy_engine.policy_tests.model import Expectation, PolicyTest, Suite
+from policy_engine.policy_tests.yaml_text import Item, read_yaml
+
+_OF_FILE = ("policies", "parents", "certificates", "hierarchies", "world", "tests")
+_OF_TEST = ("name", "request", "world", "expect")
+_OF_REQUEST = ("assignee", "action", "target", "purpose")
+_OF_EXPECT = ("effect", "rule", "duties")
+_OF_WORLD = tuple(World.model_fields)
+_DENY = Expectation("deny")
+
+
+def read_suite(text: bytes, source: str) -> Suite:
+    """Return the tests that a YAML text holds.
+
+    Raises RequestError with every problem in it (K001, and D001 for names that are none).
+    """
+    top = read_yaml(text, source)
+    reader = _Reader()
+    suite = reader.suite(top)
+    if reader.problems:
+        raise RequestError(*sorted(reader.problems, key=by_place), source=source)
+    return suite
+
+
+class _Reader:
+    """Reads items as what they should be, and notes what they are not."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def suite(self, top: Item) -> Suite:
+        """Return all that the file says."""
+        self._known(top, _OF_FILE, ("policies", "tests"), "A file of policy tests")
+        world = self._plain_world(top.keys.get("world"))
+        if "world" in top.keys:
+            self._world(world, top.keys["world"])
+        tests = self._items(top, "tests")
+        if "tests" in top.keys and not tests:
+            self._add("The file holds no test.", top.keys["tests"])
+        read = tuple(self._test(one, world) for one in tests)
+        self._check_names(tests)
+        policies = self._texts(top, "policies", some=True)
+        parents, certificates, hierarchies = (self._texts(top, key) for key in _OF_FILE[1:4])
+        return Suite(policies, parents, certificates, hierarchies, read)
+
+    def _test(self, item: Item, default: Mapping[str, Any]) -> PolicyTest:
+        self._known(item, _OF_TEST, ("name", "request", "expect"), "A test")
+        own = item.keys.get("world")
+        world = _over(self._plain_world(own), default)
+        return PolicyTest(
+            name=self._text(item, "name"),
+            request=self._request(item.keys.get("request")),
+            world=self._world(world, own),
+            expect=self._expectation(item.keys.get("expect")),
+            place=item.place,
+        )
+
+    def _check_names(self, tests: Iterable[Item]) -> None:
+        seen: dict[Any, int] = {}
+        for test in tests:
+            name = test.keys.get("name")
+            if name and isinstance(name.value, str):
+                if name.value in seen:
+                    self._add(
+                        f"Two tests have the name {name.value!r}, the first in line "
+                        f"{seen[name.value]}.",
+                        name,
+                    )
+                seen.setdefault(name.value, name.place.line)
+
+    # -- requests and expectations ------------------------------------------------------------
+
+    def _request(self, item: Item | None) -> Request:
+        nothing = Request(assignee="", action="", targets=("",))
+        if item is None:
+            return nothing
+        self._known(item, _OF_REQUEST, ("assignee", "action", "target"), "A request")
+        parts = {key: self._names(item, key) for key in _OF_REQUEST}
+        for key in ("assignee", "action", "purpose"):
+            if len(parts[key]) > 1:
+                self._add(f"A request has one {key}. Given: {len(parts[key])}.", item.keys[key])
+        if not all(parts[key] for key in _OF_REQUEST[:3]):
+            return nothing
+        return Request(
+            assignee=parts["assignee"][0],
+            action=parts["action"][0],
+            targets=parts["target"],
+            purpose=(*parts["purpose"], "")[0],
+        )
+
+    def _names(self, item: Item, key: str) -> tuple[str, ...]:
+        """Return names in full, be they IRIs or terms of the bundled contexts."""
+        if key not in item.keys:
+            return ()
+        named = tuple(terms.in_full(text) for text in self._texts(item, key, some=True))
+        for one, name in zip(item.keys[key].parts, named, strict=False):
+            if ":" not in name:
+                message = f"The {key} {name!r} is no IRI and no term of the bundled contexts."
+                self.problems.append(Problem("D001", message, "", one.place))
+        return named
+
+    def _expectation(self, item: Item | None) -> Expectation:
+        if item is None:
+            return _DENY
+        if not isinstance(item.value, dict):
+            return Expectation(self._effect(item))
+        self._known(item, _OF_EXPECT, ("effect",), "What is expected")
+        effect = self._effect(item.keys["effect"]) if "effect" in item.keys else "deny"
+        rule = self._text(item, "rule") if "rule" in item.keys else None
+        duties = self._texts(item, "duties") if "duties" in item.keys else None
+        return Expectation(effect, rule, duties)
+
+    def _effect(self, item: Item) -> Effect:
+        for effect in get_args(Effect):
+            if item.value == effect:
+                return effect  # type: ignore[no-any-return]
+        hint = did_you_mean(str(item.value), get_args(Effect))
+        self._add(f"Expected is 'permit' or 'deny'. Given: {item.value!r}.", item, hint)
+        return "deny"
+
+    # -- the world ----------------------------------------------------------------------------
+
+    def _plain_world(self, item: Item | None) -> Mapping[str, Any]:
+        """Return a state of the world as it is written, with names of left operands in full."""
+        if item is None:
+            return {}
+        self._known(item, _OF_WORLD, (), "A state of the world")
+        plain = item.plain() if isinstance(item.value, dict) else {}
+        if isinstance(plain.get("values"), dict):
+            plain["values"] = _in_full(plain["values"])
+        if isinstance(plain.get("of"), dict):
+            told = _in_full(plain["of"]).items()
+            plain["of"] = {k: _in_full(v) if isinstance(v, dict) else v for k, v in told}
+        if isinstance(plain.get("memberships"), dict):
+            said = plain["memberships"].items()
+            plain["memberships"] = {part: _edges_in_full(edges) for part, edges in said}
+        return plain
+
+    def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
+        """Return a state of the world; what is wrong with it is noted where the item stands."""
+        from pydantic import ValidationError  # noqa: PLC0415
+
+        try:
+            return World.model_validate(plain)
+        except ValidationError as error:
+            for where, message in _told(error.errors(include_url=False)).items():
+                self._add(f"The state of the world is not understood: {where}: {message}.", item)
+            return World()
+
+    # -- parts of mappings --------------------------------------------------------------------
+
+    def _known(
+        self, item: Item, known: tuple[str, ...], needed: tuple[str, ...], what: str
+    ) -> None:
+        """Note keys that are not known, and those that are missing."""
+        if not isinstance(item.value, dict):
+            self._add(f"{what} is a mapping with the keys {listed(known)}.", item)
+            return
+        for key, value in item.keys.items():
+            if key not in known:
+                hint = did_you_mean(key, known)
+                message = f"{what} has no key {key!r}. It has {listed(known)}."
+                self.problems.append(Problem("K001", message, hint, value.key))
+        for key in needed:
+            if key not in item.keys:
+                self._add(f"{what} needs the key {key!r}.", item)
+
+    def _items(self, item: Item, key: str) -> tuple[Item, ...]:
+        found = item.keys.get(key)
+        if found is None:
+            return ()
+        if not isinstance(found.value, tuple):
+            self._add(f"{key!r} is a list.", found)
+            return ()
+        return found.value
+
+    def _texts(self, item: Item, key: str, *, some: bool = False) -> tuple[str, ...]:
+        """Return the texts of a list, or the only one; `some` tells that there must be one."""
+        found = item.keys.get(key)
+        if found is None:
+            return ()
+        if some and not found.parts:
+            self._add(f"{key!r} is empty.", found)
+        for one in found.parts:
+            if not isinstance(one.value, str) or not one.value:
+                hint = "Put it in quotes if it is meant as one." if one.value else ""
+                self._add(f"{key!r} holds texts. Given: {_shown(one)}.", one, hint)
+        return tuple(one.value for one in found.parts if isinstance(one.value, str) and one.value)
+
+    def _text(self, item: Item, key: str) -> str:
+        texts = self._texts(item, key)
+        if len(texts) > 1:
+            self._add(f"{key!r} is one text. Given: {len(texts)}.", item.keys[key])
+        return (*texts, "")[0]
+
+    def _add(self, message: str, item: Item | None, hint: str = "") -> None:
+        """Note a problem with an item; with nothing, it was noted elsewhere."""
+        if item is not None:
+            self.problems.append(Problem("K001", message, hint, item.place))
+
+
+def _told(errors: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what is wrong by the part of the world that it is in, once for each."""
+    told: dict[str, str] = {}
+    for one in errors:
+        where = [str(step) for step in one["loc"]]
+        of_fact = where[:1] in (["values"], ["of"])
+        kinds = "a fact is a text, a number, a boolean or a time, or a list of these"
+        part = ".".join(where[: 2 if where[0] == "values" else 3])
+        told.setdefault(terms.compact(part), kinds if of_fact else str(one["msg"]))
+    return told
+
+
+def _shown(item: Item) -> str:
+    kinds = {dict: "a mapping", tuple: "a list", type(None): "nothing"}
+    return kinds.get(type(item.value)) or repr(item.value)
+
+
+def _in_full(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {terms.in_full(name): value for name, value in named.items()}
+
+
+def _edges_in_full(edges: Any) -> Any:
+    """Return pairs of names in full; anything else as it is, to be refused."""
+    if isinstance(edges, list):
+        return [_edges_in_full(one) for one in edges]
+    return terms.in_full(edges) if isinstance(edges, str) else edges
+
+
+def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state of the world laid over another: what it says, and the rest of the other."""
+    joined = {**default, **own}
+    for key, value in own.items():
+        below = default.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            joined[key] = {**below, **value}
+    return joined
