@@ -1,0 +1,22 @@
+"""The commands about formats: the JSON Schema of policies."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.writing import write_whole
+
+
+def schema(
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+) -> None:
+    """Print the JSON Schema of policies, for editors that check and complete as one types."""
+    from policy_engine.schema import policy_schema  # noqa: PLC0415 (slow to import)
+
+    text = json.dumps(policy_schema(), indent=1, ensure_ascii=False) + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)

@@ -1,0 +1,120 @@
+"""Problems of several files as SARIF, which code scanners and editors show in place."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from policy_engine.errors import CODES, SECTIONS, Fix, Place, Problem
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+PAGE = "https://w3id.org/policy-engine/docs/errors.md"
+"""Where every code is explained, each under an anchor of its own."""
+
+_LEVELS = {"W": "warning", "H": "note"}
+
+
+def sarif_log(problems: Mapping[str, Sequence[Problem]]) -> dict[str, Any]:
+    """Return the problems of files, by path, as a log of one run (SARIF 2.1.0, section 3.13).
+
+    A file without problems is named, too: it was read and found good. Paths stay as they were
+    given: relative ones are relative to where the log is used.
+    """
+    found = {problem.code for several in problems.values() for problem in several}
+    codes = [*(code for code in CODES if code in found), *sorted(found - CODES.keys())]
+    driver = {
+        "name": "policy-engine",
+        "version": version("policy-engine"),
+        "informationUri": PAGE.rpartition("/docs/")[0],
+        "rules": [_rule(code) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [{"location": {"uri": _uri(path)}} for path in problems],
+        "results": list(_results(problems, codes)),
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(code: str) -> dict[str, Any]:
+    """Return what a code stands for (section 3.49)."""
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": _text(CODES.get(code, code))},
+        "helpUri": f"{PAGE}#{code.lower()}",
+        "defaultConfiguration": {"level": _level(code)},
+    }
+    section = SECTIONS.get(code)
+    return {**rule, "help": {"text": f"See {section}."}} if section else rule
+
+
+def _results(
+    problems: Mapping[str, Sequence[Problem]], codes: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    for index, (path, several) in enumerate(problems.items()):
+        artifact = {"uri": _uri(path), "index": index}
+        for problem in several:
+            yield _result(problem, artifact, codes.index(problem.code))
+
+
+def _result(problem: Problem, artifact: Mapping[str, Any], rule: int) -> dict[str, Any]:
+    """Return one problem (section 3.27)."""
+    place = problem.place
+    physical: dict[str, Any] = {"artifactLocation": artifact}
+    if place.line:
+        physical["region"] = {"startLine": place.line, "startColumn": max(place.column, 1)}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if place.pointer:
+        location["logicalLocations"] = [{"fullyQualifiedName": place.pointer}]
+    words = f"{problem.message} {problem.hint}".strip()
+    result: dict[str, Any] = {
+        "ruleId": problem.code,
+        "ruleIndex": rule,
+        "level": _level(problem.code),
+        "message": {"text": _text(words)},
+        "locations": [location],
+    }
+    fix = problem.fix
+    if fix and fix.start.line and fix.end.line:
+        result["fixes"] = [_fix(fix, problem.hint, artifact)]
+    return result
+
+
+def _fix(fix: Fix, hint: str, artifact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what mends a problem (section 3.55); the end of a region is behind it."""
+    replacement = {
+        "deletedRegion": {**_at(fix.start, "start"), **_at(fix.end, "end")},
+        "insertedContent": {"text": fix.text},
+    }
+    change = {"artifactLocation": artifact, "replacements": [replacement]}
+    words = {"description": {"text": _text(hint)}} if hint else {}
+    return {**words, "artifactChanges": [change]}
+
+
+def _at(place: Place, which: str) -> dict[str, int]:
+    return {f"{which}Line": place.line, f"{which}Column": max(place.column, 1)}
+
+
+def _level(code: str) -> str:
+    return _LEVELS.get(code[:1], "error")
+
+
+def _text(words: str) -> str:
+    """Return a message in which nothing that a policy holds is a placeholder or a link.
+
+    Braces stand for placeholders and `[text](target)` for a link (sections 3.11.5, 3.11.6).
+    """
+    doubled = re.sub(r"[{}]", lambda match: match[0] * 2, words)
+    return doubled.replace("](", r"\](")
+
+
+def _uri(path: str) -> str:
+    """Return a path as a reference to a URI (section 3.4.3)."""
+    pure = PurePath(path)
+    return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))

@@ -1,0 +1,192 @@
+"""What schemas of JSON-LD are built from: one value or several, objects, names of terms."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from policy_engine import terms
+
+Schema = dict[str, Any]
+
+NAMES = ("@id", "uid")
+"""The keys under which the name of an object stands."""
+
+TYPES = ("@type", "type")
+"""The keys under which its class stands."""
+
+_SPACES = (terms.ODRL, terms.MOSAICROWN, terms.PE)
+_WHOLE = ("odrl:", terms.ODRL, terms.RDF)
+
+
+def ref(name: str) -> Schema:
+    """Return the use of a definition."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def when(test: Schema, then: Schema, otherwise: Schema | None = None) -> Schema:
+    """Return a schema that asks for one thing or for another."""
+    return {"if": test, "then": then} | ({} if otherwise is None else {"else": otherwise})
+
+
+def several(name: str, item: Schema, *, most: int | None = None) -> dict[str, Schema]:
+    """Return the definition of one value or a list of values, in a set or in a list of JSON-LD."""
+    count = {"minItems": 1} | ({"maxItems": most} if most else {})
+    is_listed = {"type": "object", "anyOf": [{"required": ["@set"]}, {"required": ["@list"]}]}
+    inner = {"properties": {"@set": ref(name), "@list": ref(name)}, "maxProperties": 1}
+    alone = when(is_listed, inner, item)
+    return {name: when({"type": "array"}, {**count, "items": ref(name)}, alone)}
+
+
+def an_object(keys: Mapping[str, str], *rules: Schema) -> Schema:
+    """Return an object that has these properties, by IRI, each with the definition of its values.
+
+    A key may be a term of the contexts, a compact IRI, or an IRI in full; of keys in other
+    namespaces nothing is known. `rules` are what holds beside.
+    """
+    named: Schema = {"@id": {"description": "The IRI that names it.", **ref("anyName")}}
+    named |= {"uid": named["@id"]}
+    named |= {key: {"description": "The class that it belongs to."} for key in TYPES}
+    for iri, definition in keys.items():
+        if not is_deprecated(iri):
+            named |= {name: {**told(iri), **ref(definition)} for name in written(iri)}
+    patterns: Schema = {}
+    for definition in dict.fromkeys(keys.values()):
+        several_ = [iri for iri, one in keys.items() if one == definition]
+        for text_too in (False, True):
+            same = [iri for iri in several_ if _takes_text(iri) is text_too]
+            no_text: Schema = {} if text_too else {"not": {"type": "string"}}
+            patterns |= {spelling(same): {**no_text, **ref(definition)}} if same else {}
+    return {
+        "type": "object",
+        "properties": named,
+        "patternProperties": {**patterns, foreign(terms.RDF + "value"): True},
+        "additionalProperties": False,
+        "dependentSchemas": without("uid", "@id") | without("type", "@type"),
+        **({"allOf": list(rules)} if rules else {}),
+    }
+
+
+def of_odrl(**keys: str) -> dict[str, str]:
+    """Return properties of ODRL by IRI, each with the definition of its values."""
+    return {f"{terms.ODRL}{name}": definition for name, definition in keys.items()}
+
+
+def without(key: str, *others: str) -> Schema:
+    """Return that beside a key some others may not stand, as dependent schemas are written."""
+    return {key: {"properties": dict.fromkeys(others, False)}}
+
+
+def needs(*keys: str) -> Schema:
+    """Return that an object has these keys.
+
+    One that is no more than a name may stand for a node elsewhere in the text, and where keys
+    are written as IRIs, one cannot tell by the terms.
+    """
+    return when(said(), {"required": list(keys)})
+
+
+def said() -> Schema:
+    """Return the schema of an object that is more than a name, and whose keys are terms."""
+    return {
+        "type": "object",
+        "propertyNames": {"not": {"pattern": f"^({'|'.join(map(_escaped, _WHOLE))})"}},
+        "not": {"propertyNames": {"enum": list(NAMES)}},
+    }
+
+
+# -- terms ----------------------------------------------------------------------------------------
+
+
+def told(iri: str) -> Schema:
+    """Return the definition of a term as editors show it."""
+    term = terms.vocabulary().get(iri)
+    return {"description": term.definition} if term and term.definition else {}
+
+
+def is_deprecated(iri: str) -> bool:
+    """Tell whether a term is one that policies should no longer use."""
+    term = terms.vocabulary().get(iri)
+    return bool(term and term.facts.get("deprecated"))
+
+
+def written(iri: str) -> tuple[str, ...]:
+    """Return how a term is best written: its names in the contexts, else its compact IRI."""
+    return _by_iri().get(iri) or (terms.compact(iri),)
+
+
+@cache
+def _by_iri() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for document in terms.bundled_contexts().values():
+        for name, entry in document["@context"].items():
+            if not name.startswith("@"):
+                iri = terms.expand(entry if isinstance(entry, str) else entry["@id"])
+                found.setdefault(iri, {})[name] = None
+    return {iri: tuple(names) for iri, names in found.items()}
+
+
+def _takes_text(iri: str) -> bool:
+    """Tell whether a text under a property, named by its IRI, may be more than a literal.
+
+    Only a term of a context says that its texts are names; a compact IRI does not.
+    """
+    entries = [
+        document["@context"][name]
+        for document in terms.bundled_contexts().values()
+        for name in written(iri)
+        if name in document["@context"]
+    ]
+    return not any(isinstance(entry, dict) and "@type" in entry for entry in entries)
+
+
+def spelling(iris: Iterable[str]) -> str:
+    """Return the pattern of terms as compact IRIs and as IRIs in full."""
+    by_space: dict[str, list[str]] = {}
+    for iri in iris:
+        space = next((one for one in terms.PREFIXES.values() if iri.startswith(one)), "")
+        by_space.setdefault(space, []).append(_escaped(iri.removeprefix(space)))
+    parts = [f"{_space(space)}({'|'.join(names)})" for space, names in by_space.items()]
+    return f"^({'|'.join(parts)})$"
+
+
+def exactly(*iris: str) -> Schema:
+    """Return the schema of the name of one of these terms, however it is written."""
+    names = [_escaped(name) for iri in iris for name in written(iri)]
+    return {"type": "string", "pattern": f"^({'|'.join(names)})$|{spelling(iris)}"}
+
+
+def foreign(*others: str) -> str:
+    """Return the pattern of IRIs in namespaces of which not every term is known.
+
+    Not among them are the terms given beside.
+    """
+    ours = [_space(space) for space in _SPACES]
+    ours += [f"{spelling([iri])[1:]}" for iri in others]
+    return f"^(?!_:|{'|'.join(ours)})[^:/?#]+:"
+
+
+def a_term(iris: Iterable[str], *, or_foreign: bool = False) -> Schema:
+    """Return the schema of the name of one of these terms, each with what it means."""
+    known = list(iris)
+    usual: list[Schema] = [{"const": name, **told(iri)} for iri, name in _usual(known)]
+    usual.append({"type": "string", "pattern": spelling(known)})
+    if or_foreign:
+        usual.append({"type": "string", "pattern": foreign()})
+    return {"anyOf": usual}
+
+
+def _usual(known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for iri in known:
+        if not is_deprecated(iri):
+            yield from ((iri, name) for name in written(iri))
+
+
+def _space(space: str) -> str:
+    prefix = next((name for name, one in terms.PREFIXES.items() if one == space), "")
+    return f"({prefix}:|{_escaped(space)})" if space else ""
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a pattern; ECMA-262 has no escape for what needs none."""
+    return re.sub(r"([.*+?^${}()|\[\]\\])", r"\\\1", text)

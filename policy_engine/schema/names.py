@@ -1,0 +1,40 @@
+"""What in a policy names something: IRIs, and terms of the vocabulary."""
+
+from policy_engine import terms
+from policy_engine.schema.building import Schema, a_term, an_object, ref, several, when
+
+_ODRL = terms.ODRL
+_ABSOLUTE = "^(?!_:)[^:/?#]+:"
+
+
+def names() -> dict[str, Schema]:
+    """Return the definitions of names."""
+    operators, conflicts = (
+        terms.instances(f"{_ODRL}{one}") for one in ("Operator", "ConflictTerm")
+    )
+    actions = terms.instances(f"{_ODRL}Action")
+    purposes = terms.instances(f"{terms.MOSAICROWN}purpose")
+    return {
+        "anything": {},
+        "anyName": {"type": "string", "minLength": 1},
+        "iri": {"type": "string", "pattern": _ABSOLUTE},
+        "reference": an_object({}),
+        "name": named(ref("iri")),
+        **several("names", ref("name")),
+        **several("oneName", ref("name"), most=1),
+        "actionName": a_term(actions, or_foreign=True),
+        **several("actionNames", named(ref("actionName"))),
+        **several("actionObject", {"type": "object", **named(ref("actionName"))}, most=1),
+        "purposeName": a_term(purposes, or_foreign=True),
+        **several("purposes", named(ref("purposeName"))),
+        "operatorName": a_term(operators),
+        **several("operator", named(ref("operatorName")), most=1),
+        "conflictName": a_term(conflicts),
+        **several("conflict", named(ref("conflictName")), most=1),
+    }
+
+
+def named(name: Schema) -> Schema:
+    """Return the schema of a name that may stand in an object of its own."""
+    inner = {"properties": {"@id": name, "uid": name}, **ref("reference")}
+    return when({"type": "object"}, inner, name)
