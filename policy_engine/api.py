@@ -26,12 +26,26 @@ from policy_engine.certificate import (
     load_certificate,
     read_certificate,
 )
-from policy_engine.decision import Decision, Request, decide, read_request
+from policy_engine.decision import (
+    Decider,
+    Decision,
+    Request,
+    World,
+    read_request,
+    read_world,
+)
 from policy_engine.engines.engine import Engine, Progress, silent
 from policy_engine.errors import CertificateError, DataError, OutputError, PlanError
 from policy_engine.launch import Launcher, launched
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
-from policy_engine.policy import Hierarchy, Policy, Source, load_policy
+from policy_engine.policy import (
+    Hierarchy,
+    Policy,
+    Source,
+    load_policies,
+    load_policy,
+    read_file,
+)
 from policy_engine.publication import (
     Publication,
     TablePublication,
@@ -306,11 +320,45 @@ def decide_request(
     request: Request,
     hierarchy: Hierarchy | None = None,
     contexts: Mapping[str, Any] | None = None,
+    *,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
 ) -> Decision:
-    """Decide a request under policies and certificates, each read already or in a file."""
-    read = [load_policy(source, contexts) for source in policies]
+    """Decide a request under policies and certificates, each read already or in a file.
+
+    A file may hold several policies; `parents` are what they inherit from. With a `log`, the
+    decision is added to it before it is returned. For many requests, make a `Decider` once.
+    """
+    decision = decider(policies, certificates, hierarchy, contexts, parents).decide(request, world)
+    if log is not None:
+        from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
+
+        DecisionLog.open(Path(log), log_key).append(decision)
+    return decision
+
+
+def decider(
+    policies: Sequence[Source],
+    certificates: Sequence[str | Path | Certificate] = (),
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+) -> Decider:
+    """Return what answers requests under policies and certificates, read already or in files."""
+    read = [one for source in policies for one in load_policies(source, contexts, parents)]
     held = [c if isinstance(c, Certificate) else load_certificate(_place(c)) for c in certificates]
-    return decide(read, held, request, hierarchy)
+    return Decider(read, held, hierarchy)
+
+
+def world_at(path: str | Path | None = None, time: str = "") -> World:
+    """Return the state of the world that a JSON file describes, at a time of its own if given.
+
+    Raises DataError where there is no such file, RequestError (D003) where it is none.
+    """
+    given = read_world(read_file(Path(path)), str(path)) if path is not None else World()
+    return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
 
 
 def suggest_hierarchy(
@@ -403,9 +451,12 @@ __all__ = [
     "check_policy",
     "compare_release",
     "decide_request",
+    "decider",
     "explore_policy",
+    "load_policies",
     "load_policy",
     "plan_policy",
     "read_request",
+    "read_world",
     "suggest_hierarchy",
 ]

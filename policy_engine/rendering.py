@@ -11,7 +11,7 @@ from rich.table import Table
 from policy_engine import terms
 from policy_engine.certificate import Certificate, NotApplicable
 from policy_engine.columns import QuasiIdentifier
-from policy_engine.decision import Decision
+from policy_engine.decision import Decision, Match
 from policy_engine.plan import Plan
 
 if TYPE_CHECKING:
@@ -195,6 +195,38 @@ def decision_lines(decision: Decision) -> Iterator[str]:
     colour = "green" if decision.permitted else "red"
     yield f"[bold {colour}]{decision.effect}[/]: {escape(decision.reason)}"
     yield from (f"  - {escape(line)}" for line in decision.derivation)
+
+
+def explanation(decision: Decision) -> Iterator[str]:
+    """Yield the answer as one would give it to a person: who, what, when, why, what is owed."""
+    asked = decision.request
+    purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ", for no purpose said"
+    targets = " together with ".join(asked.targets)
+    when = f"{decision.time:%Y-%m-%d %H:%M:%S %Z}" if decision.time else "a time not said"
+    clock = " by the clock" if decision.time_by == "clock" else ""
+    yield escape(
+        f"{asked.assignee} asks to {terms.local_name(asked.action)} {targets}{purpose}, "
+        f"at {when}{clock}."
+    )
+    yield from decision_lines(decision)
+    for match in decision.matches:
+        yield escape(_matched(match))
+        for verdict in match.conditions:
+            yield escape(f"  - {verdict.state}: {verdict.reason}")
+    if decision.strategy:
+        yield escape(f"The conflict strategy that decided is {decision.strategy!r}.")
+    for owed in decision.duties:
+        actions = " and ".join(map(terms.compact, owed.actions))
+        by = f" by {_list(owed.by)}" if owed.by else ""
+        yield escape(f"{owed.state.capitalize()}: {actions}{by} ({owed.duty}, of {owed.rule}).")
+    yield escape(f"Looked at: policies {', '.join(one[:12] for one in decision.policy_digests)}.")
+
+
+def _matched(match: Match) -> str:
+    verb = "permits" if match.kind == "permission" else "prohibits"
+    if match.applies:
+        return f"{match.rule} of {match.policy} {verb} it."
+    return f"{match.rule} of {match.policy} covers it, but does not hold now."
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -1,0 +1,163 @@
+"""What a decision costs, beside a way that walks every rule.
+
+    python benchmarks/decisions.py [--quick] [--json FILE]
+
+Policies are made up: a tenth of the rules prohibit, a third have constraints, parties, assets and
+purposes have hierarchies. Requests are half such as a rule is for, half drawn at random. Each
+figure is of warm decisions, explanation included, on one core.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from policy_engine import terms
+from policy_engine.decision import Decider, Request, World
+from policy_engine.policy import Action, Asset, Constraint, Hierarchy, Party, Policy, Rule, Value
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+ODRL = terms.ODRL
+ACTIONS = [f"{ODRL}{name}" for name in ("read", "use", "write", "display")]
+WORLD = World(time=datetime(2026, 6, 1, tzinfo=UTC), values={"spatial": ("http://geo/eu",)})
+BOUNDS = [
+    Constraint(f"{ODRL}dateTime", f"{ODRL}lt", (Value(datetime(2027, 1, 1, tzinfo=UTC)),)),
+    Constraint(f"{ODRL}spatial", f"{ODRL}eq", (Value("http://geo/eu", type="@id"),)),
+    Constraint(f"{ODRL}dateTime", f"{ODRL}gt", (Value(datetime(2026, 1, 1, tzinfo=UTC)),)),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer requests, smaller policies")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks/results/decisions.json")
+    options = parser.parse_args()
+    sizes = (10, 1_000, 10_000) if options.quick else (10, 1_000, 10_000, 100_000)
+    figures = []
+    for rules in sizes:
+        figures.append(measured(rules, 1_000 if options.quick else 10_000))
+        print("  ".join(f"{key} {value:,}" for key, value in figures[-1].items()))
+    report = {"machine": machine(), "quick": options.quick, "figures": figures}
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=2) + "\n")
+    print(f"saved to {options.json}")
+
+
+def machine():
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("policy-engine", "pydantic")},
+    }
+
+
+def measured(rules, asked):
+    policy, requests = market(rules, asked, random.Random(rules))
+    start = time.process_time()
+    decider = Decider([policy])
+    built = time.process_time() - start
+    for request in requests:
+        decider.decide(request, WORLD)
+    times, permits = [], 0
+    started = time.process_time()
+    for request in requests:
+        start = time.perf_counter()
+        permits += decider.decide(request, WORLD).permitted
+        times.append(time.perf_counter() - start)
+    spent = time.process_time() - started
+    naive = walked(policy, requests, decider)
+    times.sort()
+    median = statistics.median(times)
+    return {
+        "rules": rules,
+        "build s": round(built, 3),
+        "median us": round(median * 1e6, 1),
+        "p99 us": round(times[int(len(times) * 0.99)] * 1e6, 1),
+        "a second": round(len(requests) / spent),
+        "permitted": round(permits / len(requests), 2),
+        "walking us": round(naive * 1e6, 1),
+        "times faster": round(naive / median, 1),
+    }
+
+
+def walked(policy, requests, decider):
+    """Return the seconds that a request takes where every rule is walked; both must agree."""
+    import naive
+
+    few = requests[: max(2, min(100, 50_000 // len(policy.rules)))]
+    start = time.perf_counter()
+    effects = [naive.decide([policy], request, WORLD)[0] for request in few]
+    spent = (time.perf_counter() - start) / len(few)
+    if effects != [decider.decide(request, WORLD).effect for request in few]:
+        raise SystemExit("the decider and the slow way disagree")
+    return spent
+
+
+def market(rules, asked, draw):
+    users = [f"http://org/user/{n}" for n in range(max(rules // 10, 10))]
+    groups = [f"http://org/group/{n}" for n in range(max(rules // 100, 5))]
+    tables = [f"http://org/data/{n}" for n in range(max(rules // 20, 10))]
+    purposes = [f"http://org/purpose/{n}" for n in range(50)]
+    hierarchy = Hierarchy(
+        party=(
+            *((user, draw.choice(groups)) for user in users),
+            *((group, f"http://org/unit/{draw.randrange(5)}") for group in groups),
+        ),
+        asset=tuple((table, f"http://org/lake/{draw.randrange(10)}") for table in tables),
+        purpose=tuple((purposes[n], purposes[n // 3]) for n in range(1, 50)),
+    )
+    made = [rule(n, users + groups * 3, tables, purposes, draw) for n in range(rules)]
+    policy = Policy(
+        uid="http://org/policy",
+        type=f"{ODRL}Set",
+        conflict="prohibit",
+        digest="0" * 64,
+        permissions=tuple(one for one in made if one.kind == "permission"),
+        prohibitions=tuple(one for one in made if one.kind == "prohibition"),
+        hierarchy=hierarchy,
+    )
+    return policy, [request(policy, users, tables, purposes, draw) for _ in range(asked)]
+
+
+def rule(number, parties, tables, purposes, draw):
+    column = f"/column{draw.randrange(10)}" if draw.random() < 0.5 else ""
+    return Rule(
+        "prohibition" if number % 10 == 9 else "permission",
+        targets=(Asset(draw.choice(tables) + column),),
+        actions=(Action(draw.choice(ACTIONS)),),
+        uid=f"http://org/rule/{number}",
+        assignees=(Party(draw.choice(parties)),),
+        purposes=(draw.choice(purposes),) if draw.random() < 0.5 else (),
+        constraints=tuple(draw.sample(BOUNDS, draw.choice([0, 0, 1, 2]))),
+    )
+
+
+def request(policy, users, tables, purposes, draw):
+    if draw.random() < 0.5:
+        like = draw.choice(policy.permissions)
+        return Request(
+            assignee=like.assignees[0].iri,
+            action=like.actions[0].iri,
+            targets=(like.targets[0].iri,),
+            purpose=like.purposes[0] if like.purposes else draw.choice(purposes),
+        )
+    return Request(
+        assignee=draw.choice(users),
+        action=draw.choice(ACTIONS),
+        targets=(f"{draw.choice(tables)}/column1",),
+        purpose=draw.choice(purposes),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Who may read what, for which purpose, and why."""
+
+from policy_engine.decision.decider import Decider, decide
+from policy_engine.decision.index import READ
+from policy_engine.decision.model import (
+    Decision,
+    Grant,
+    Match,
+    NearMiss,
+    Owed,
+    Request,
+    RowAccess,
+    World,
+)
+from policy_engine.decision.requests import read_request, read_world
+
+__all__ = [
+    "READ",
+    "Decider",
+    "Decision",
+    "Grant",
+    "Match",
+    "NearMiss",
+    "Owed",
+    "Request",
+    "RowAccess",
+    "World",
+    "decide",
+    "read_request",
+    "read_world",
+]

@@ -1,0 +1,357 @@
+"""Who may read what, for which purpose, and why."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from heapq import nsmallest
+from typing import Any, Literal
+
+from policy_engine.certificate import Certificate
+from policy_engine.decision.explaining import derivation, misses, nothing_permits
+from policy_engine.decision.facts import RequestFacts
+from policy_engine.decision.holding import (
+    Asked,
+    Held,
+    covers,
+    hold,
+    is_about_rows,
+    lacks,
+    outstanding,
+    prohibits,
+)
+from policy_engine.decision.index import READ, Clause, Index
+from policy_engine.decision.model import (
+    Decision,
+    Grant,
+    Match,
+    NearMiss,
+    Owed,
+    Request,
+    RowAccess,
+    World,
+)
+from policy_engine.decision.outputs import Output
+from policy_engine.errors import RequestError, listed
+from policy_engine.policy import Hierarchy, Policy, Rule
+
+_VIEWS = 8
+_NEAR = 16
+_TOLD = 3
+_NOTHING_KNOWN = World()
+
+
+class Decider:
+    """Answers requests under some policies, compiled once.
+
+    What no rule permits is denied. Assets that are read together must be granted together by
+    one rule. A prohibition that the request overlaps denies it, unless its policy's conflict
+    strategy is `perm` and a rule of that policy permits it. The output of an anonymisation can be
+    read by the assignees of its rule, for the rule's purposes, by those with a rule of their own,
+    and by whoever may read all of the inputs for the purpose; but only with a certificate valid
+    for its policy. `hierarchy` adds to what the policies themselves say of who belongs to what;
+    what one policy says there widens its own permissions only, and everybody's prohibitions.
+
+    A permission holds where all its constraints and refinements are satisfied and all its duties
+    fulfilled (ODRL Information Model 2.2, section 2.6.3); a prohibition unless one of them is
+    known to be unsatisfied. What cannot be resolved is unknown: it satisfies no permission and
+    lifts no prohibition.
+
+    Whoever gives the policies and certificates vouches for them: they are not signed. Raises
+    RequestError (D002) for two policies of one uid.
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        certificates: Sequence[Certificate] = (),
+        hierarchy: Hierarchy | None = None,
+    ) -> None:
+        uids = [policy.uid for policy in policies]
+        if len(set(uids)) < len(uids):
+            message = f"Two policies have one uid. Given: {listed(uids)}."
+            raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
+        self.policies = tuple(policies)
+        self.certificates = tuple(certificates)
+        self.digests = tuple(policy.digest for policy in policies)
+        self._hierarchy = hierarchy or Hierarchy()
+        self._views: dict[Hierarchy, Index] = {}
+        self._outputs: dict[tuple[str, str], Output] = {}
+        self.index(_NOTHING_KNOWN.memberships)
+
+    def decide(self, request: Request, world: World | None = None) -> Decision:
+        """Return the answer to a request in a state of the world.
+
+        Without a time of the world, the clock's is taken, and the decision says so.
+        """
+        return _Case(self, request, world or _NOTHING_KNOWN).decide()
+
+    def row_access(self, request: Request, world: World | None = None) -> RowAccess:
+        """Return which rules decide over single rows of the one dataset that a request is for."""
+        return _Case(self, request, world or _NOTHING_KNOWN, rows=True).row_access()
+
+    def index(self, memberships: Hierarchy) -> Index:
+        """Return the rules compiled for what is known of memberships besides the policies."""
+        found = self._views.get(memberships)
+        if found is None:
+            if len(self._views) >= _VIEWS:
+                del self._views[next(iter(self._views))]
+            found = Index(self.policies, self._hierarchy.joined([memberships]))
+            self._views[memberships] = found
+        return found
+
+    def output(self, policy: Policy, asset: str) -> Output:
+        """Return an output that a policy speaks of, with the certificate that is valid for it."""
+        key = policy.uid, asset
+        if key not in self._outputs:
+            self._outputs[key] = Output.of(policy, asset, self.certificates)
+        return self._outputs[key]
+
+
+def decide(
+    policies: Sequence[Policy],
+    certificates: Sequence[Certificate],
+    request: Request,
+    hierarchy: Hierarchy | None = None,
+    world: World | None = None,
+) -> Decision:
+    """Decide one request, as a Decider made for it does."""
+    return Decider(policies, certificates, hierarchy).decide(request, world)
+
+
+class _Case:
+    """One request, and the policies it is held against."""
+
+    def __init__(
+        self,
+        decider: Decider,
+        request: Request,
+        world: World,
+        *,
+        rows: bool = False,
+        above: frozenset[str] = frozenset(),
+    ) -> None:
+        self.decider = decider
+        self.request = request
+        self.world = world
+        self.rows = rows
+        self.above = above
+        self.index = decider.index(world.memberships)
+        self.time = world.time or datetime.now(UTC)
+        self.facts = RequestFacts(request, world, self.time, self.index.closures)
+        self._asked = {id(self.index.closures): Asked(request, self.index.closures)}
+        self.matches: list[Match] = []
+        self.permits: list[Held] = []
+        self.refused: list[Held] = []
+        self.prohibited: list[Held] = []
+
+    def decide(self, *, through_inputs: bool = True) -> Decision:
+        self._permissions()
+        denying = self._prohibitions()
+        if denying is not None:
+            reason = f"{denying.clause.label} prohibits it."
+            strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
+            return self._deny(reason, denying.clause, strategy=strategy)
+        outputs = [self.decider.output(*self.index.outputs[n]) for n in self._touched()]
+        for output in outputs:
+            if output.certificate is None:
+                reason = (
+                    f"{output.asset} has no certificate that is valid for "
+                    f"{output.policy.uid}; without one nobody may read it."
+                )
+                return self._deny(reason, policy=output.policy.uid)
+            unknown = [target for target in self.request.targets if not output.has(target)]
+            if unknown:
+                names = " or ".join(unknown)
+                return self._deny(f"{output.asset} has no such column: {names}.")
+        if self.permits:
+            return self._permit(self.permits[0], outputs)
+        through = self._through_inputs(outputs) if through_inputs else None
+        return through or self._nothing_permits()
+
+    def row_access(self) -> RowAccess:
+        decision = self.decide()
+        grants = [_grant(held.clause) for held in self.permits] if decision.permitted else []
+        if decision.permitted and not grants:
+            grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
+        prohibitions = tuple(_grant(held.clause) for held in self.prohibited)
+        return RowAccess(decision, tuple(grants), prohibitions, self.facts)
+
+    # -- rules --------------------------------------------------------------------------------
+
+    def _asked_of(self, clause: Clause) -> Asked:
+        key = id(clause.closures)
+        if key not in self._asked:
+            self._asked[key] = Asked(self.request, clause.closures)
+        return self._asked[key]
+
+    def _permissions(self) -> None:
+        """Find the permissions that cover the request, and those that lack but conditions."""
+        asked = self._asked[id(self.index.closures)]
+        for clause in self.index.permissions.near(asked.targets[0], asked.party, asked.action):
+            own = self._asked_of(clause)
+            if covers(clause, own):
+                held = hold(clause, own, self.facts, rows=self.rows)
+                (self.refused if held.missing else self.permits).append(held)
+                self._note(held, applies=not held.missing)
+
+    def _prohibitions(self) -> Held | None:
+        """Return the first prohibition that denies the request; `prohibited` are all that apply.
+
+        Of single rows, those that may be filtered by deny nothing yet.
+        """
+        if not self.index.prohibitions:
+            return None
+        asked = self._asked[id(self.index.closures)]
+        needed = (self.request.action, *self.index.closures.hierarchy.needs(self.request.action))
+        overridden = {held.clause.policy.uid for held in self.permits}
+        denying = None
+        for clause in self.index.prohibitions.near(self.request.targets, self.request.assignee):
+            held = prohibits(clause, asked, self.facts, needed)
+            if held is None:
+                continue
+            self.prohibited.append(held)
+            self._note(held, applies=True)
+            wins = clause.policy.conflict == "perm" and clause.policy.uid in overridden
+            if denying is None and not wins and not (self.rows and self._is_of_rows(held)):
+                denying = held
+        return denying
+
+    def _is_of_rows(self, held: Held) -> bool:
+        return any(
+            verdict.state == "unknown" and is_about_rows(verdict.condition, self.request.targets)
+            for verdict in held.verdicts
+        )
+
+    def _note(self, held: Held, *, applies: bool) -> None:
+        clause = held.clause
+        match = Match.model_construct(
+            policy=clause.policy.uid,
+            rule=clause.label,
+            kind=clause.rule.kind,
+            applies=applies,
+            steps=held.steps,
+            conditions=held.verdicts,
+        )
+        self.matches.append(match)
+
+    def _touched(self) -> list[int]:
+        return self.index.touched(self.request.targets)
+
+    def _through_inputs(self, outputs: Sequence[Output]) -> Decision | None:
+        """Permit reading an output to whoever may read all of its inputs for the purpose."""
+        if len(outputs) != 1 or self.request.action != READ or outputs[0].asset in self.above:
+            return None
+        [output] = outputs
+        if output.plan is None or not all(map(output.covers, self.request.targets)):
+            return None
+        dataset, above = output.plan.read.asset, self.above | {output.asset}
+        for targets in output.inputs():
+            inputs = self.request.model_copy(update={"targets": targets})
+            case = _Case(self.decider, inputs, self.world, above=above)
+            # Only the dataset may in turn be an output; its columns are asked for as they are.
+            decision = case.decide(through_inputs=targets == (dataset,))
+            if decision.permitted:
+                step = f"who may read all of {dataset} may read {output.asset}"
+                lines = (*decision.derivation, step, *output.certified())
+                reason = f"{decision.rule} permits reading the inputs, and so the output."
+                changes = {"request": self.request, "reason": reason, "derivation": lines}
+                return decision.model_copy(update=changes)
+        return None
+
+    # -- answers ------------------------------------------------------------------------------
+
+    def _permit(self, held: Held, outputs: Sequence[Output]) -> Decision:
+        certified = tuple(line for output in outputs for line in output.certified())
+        clause = held.clause
+        return self._decision(
+            effect="permit",
+            reason=f"{clause.label} permits it.",
+            policy=clause.policy.uid,
+            rule=clause.label,
+            derivation=(*derivation(held), *certified),
+            strategy="perm" if self.prohibited else "",
+            duties=tuple(self._obligations(held.clause)),
+        )
+
+    def _obligations(self, clause: Clause) -> Iterator[Owed]:
+        """Yield what the assignee is obliged to by the policy that permits, and has not done."""
+        asked, overlaps = self._asked_of(clause), self.index.closures.overlaps
+        for duty in clause.policy.obligations:
+            is_theirs = not duty.assignees or any(p.iri in asked.party for p in duty.assignees)
+            is_here = not duty.targets or any(
+                overlaps("asset", target, other.iri)
+                for target in self.request.targets
+                for other in duty.targets
+            )
+            if is_theirs and is_here:
+                yield from outstanding(duty, clause, self.facts)
+
+    def _nothing_permits(self) -> Decision:
+        near = self._nearest()
+        void = [policy.uid for policy in self.decider.policies if policy.uid in self.index.void]
+        lines = tuple(misses(void, near))
+        return self._decision(
+            effect="deny",
+            reason=nothing_permits(lines),
+            derivation=lines,
+            near_misses=tuple(
+                NearMiss.model_construct(
+                    policy=held.clause.policy.uid, rule=held.clause.label, missing=held.missing
+                )
+                for held in near
+            ),
+            duties=tuple(owed for held in self.refused for owed in held.owed),
+            strategy="invalid" if void else "",
+        )
+
+    def _nearest(self) -> list[Held]:
+        """Return the permissions that lack least: conditions alone, or parts of the request."""
+        seen = {held.clause.number for held in self.refused}
+        asked = self._asked[id(self.index.closures)]
+        others = [
+            (lacks(clause, self._asked_of(clause)), clause.number, clause)
+            for clause in self.index.permissions.nearly(asked.targets[0], asked.party, _NEAR)
+            if clause.number not in seen
+        ]
+        found = [
+            hold(one[2], self._asked_of(one[2]), self.facts) for one in nsmallest(_TOLD, others)
+        ]
+        return sorted([*self.refused[:_NEAR], *found], key=lambda held: len(held.missing))[:_TOLD]
+
+    def _deny(
+        self,
+        reason: str,
+        clause: Clause | None = None,
+        *,
+        policy: str = "",
+        strategy: Literal["", "prohibit"] = "",
+    ) -> Decision:
+        return self._decision(
+            effect="deny",
+            reason=reason,
+            policy=clause.policy.uid if clause else policy,
+            rule=clause.label if clause else "",
+            strategy=strategy,
+        )
+
+    def _decision(self, **parts: Any) -> Decision:
+        parts = {
+            "policy": "",
+            "rule": "",
+            "derivation": (),
+            "near_misses": (),
+            "duties": (),
+            "strategy": "",
+            **parts,
+        }
+        return Decision.model_construct(
+            request=self.request,
+            matches=tuple(self.matches),
+            time=self.time,
+            time_by="caller" if self.world.time else "clock",
+            policy_digests=self.decider.digests,
+            **parts,
+        )
+
+
+def _grant(clause: Clause) -> Grant:
+    return Grant(clause.policy.uid, clause.policy.conflict, clause.rule)

@@ -1,0 +1,35 @@
+"""Decisions in words."""
+
+from collections.abc import Iterator, Sequence
+
+from policy_engine import terms
+from policy_engine.decision.holding import Held
+
+_SAYS = {"party": "belongs to", "asset": "is part of", "action": "is included in"}
+
+
+def derivation(held: Held) -> Iterator[str]:
+    """Yield the steps from a rule that permits to the request."""
+    rule = held.clause.rule
+    actions = " or ".join(terms.compact(action.iri) for action in rule.actions) or "anything"
+    targets = " or ".join(terms.compact(target.iri) for target in rule.targets) or "anything"
+    yield f"{held.clause.label} permits {actions} on {targets}"
+    for step in held.steps:
+        if len(step.path) > 1:
+            says = f" {_SAYS.get(step.part, 'is a kind of')} "
+            yield says.join(map(terms.compact, step.path))
+    for verdict in held.verdicts:
+        yield f"its constraint is {verdict.state}: {verdict.reason}"
+
+
+def misses(void: Sequence[str], near: Sequence[Held]) -> Iterator[str]:
+    """Yield why nothing permits: policies that are void, and rules that lack something."""
+    yield from (f"{uid} is void: its rules clash" for uid in void)
+    lines = (f"{held.clause.label}: {', and '.join(held.missing)}" for held in near)
+    yield from dict.fromkeys(lines)
+
+
+def nothing_permits(lines: Sequence[str]) -> str:
+    """Return the reason of a denial for want of a permission."""
+    nearest = f" The nearest, {lines[0]}." if lines else ""
+    return f"No rule permits it, and what no rule permits is denied.{nearest}"

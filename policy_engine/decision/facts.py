@@ -1,0 +1,53 @@
+"""What a condition can be held against: a request, and the state of the world."""
+
+from datetime import UTC, datetime, tzinfo
+
+from policy_engine import terms
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.model import Request, World
+from policy_engine.policy.hierarchy import PARTS
+from policy_engine.policy.values import Literals
+
+_TIME, _PURPOSE, _COUNT = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose", "count"))
+
+
+class RequestFacts:
+    """The facts of one request, for the conditions of any rule that covers it.
+
+    `about` says of what a refinement speaks, a party, an asset or an action; `rule` whose
+    executions are counted.
+    """
+
+    __slots__ = ("about", "closures", "request", "rule", "time", "world", "zone")
+
+    def __init__(self, request: Request, world: World, time: datetime, closures: Closures) -> None:
+        self.request = request
+        self.world = world
+        self.time = time
+        self.zone: tzinfo = time.tzinfo or UTC
+        self.closures = closures
+        self.about = ""
+        self.rule = ""
+
+    def values(self, left_operand: str) -> tuple[Literals, ...] | None:
+        """Return what a left operand is now, None where that is not known."""
+        if self.about:
+            found = self.world.of.get(self.about, {}).get(left_operand)
+            if found is not None:
+                return found
+        if left_operand == _TIME:
+            return (self.time,)
+        if left_operand == _PURPOSE and self.request.purpose:
+            return (self.request.purpose,)
+        if left_operand == _COUNT and self.rule in self.world.counts:
+            return (self.world.counts[self.rule],)
+        return self.world.values.get(left_operand)
+
+    def referenced(self, iri: str) -> tuple[Literals, ...] | None:
+        """Return the values that stand under an IRI in the state of the world."""
+        return self.world.values.get(iri)
+
+    def includes(self, left_operand: str, narrow: str, wide: str) -> bool:
+        """Tell whether one IRI includes another: of purposes among these, else anywhere."""
+        parts = ("purpose",) if left_operand == _PURPOSE else PARTS
+        return any(wide in self.closures.up(part, narrow) for part in parts)

@@ -1,0 +1,258 @@
+"""One rule held against one request: what includes what, and what its conditions come to."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from policy_engine import terms
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.conditions import State, Verdict, evaluate
+from policy_engine.decision.facts import RequestFacts
+from policy_engine.decision.index import Clause
+from policy_engine.decision.model import Owed, Request, Step
+from policy_engine.policy import Action, Asset, Condition, Party, Rule
+from policy_engine.policy.hierarchy import Part, Ways
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What came of holding a rule against a request.
+
+    `missing` says what keeps a permission from covering it, a sentence each.
+    """
+
+    clause: Clause
+    steps: tuple[Step, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    owed: tuple[Owed, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class Asked:
+    """A request with all that includes its parts, looked up once for each hierarchy."""
+
+    __slots__ = ("action", "closures", "party", "purpose", "request", "targets")
+
+    def __init__(self, request: Request, closures: Closures) -> None:
+        up = closures.up
+        self.request = request
+        self.closures = closures
+        self.party = up("party", request.assignee)
+        self.action = up("action", request.action)
+        self.targets = [up("asset", target) for target in request.targets]
+        self.purpose = up("purpose", request.purpose) if request.purpose else Ways()
+
+
+def covers(clause: Clause, asked: Asked) -> bool:
+    """Tell whether a permission covers a request, its conditions and duties left aside."""
+    return (
+        not clause.actions.isdisjoint(asked.action)
+        and (not clause.assignees or not clause.assignees.isdisjoint(asked.party))
+        and (not clause.purposes or not clause.purposes.isdisjoint(asked.purpose))
+        and (
+            not clause.targets or all(not clause.targets.isdisjoint(ways) for ways in asked.targets)
+        )
+    )
+
+
+def lacks(clause: Clause, asked: Asked) -> int:
+    """Return how many parts of a request a permission does not cover."""
+    targets = clause.targets
+    return (
+        clause.actions.isdisjoint(asked.action)
+        + (bool(clause.assignees) and clause.assignees.isdisjoint(asked.party))
+        + (bool(clause.purposes) and clause.purposes.isdisjoint(asked.purpose))
+        + (sum(map(targets.isdisjoint, asked.targets)) if targets else 0)
+    )
+
+
+def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = False) -> Held:
+    """Hold a permission against a request. With `rows`, what depends on rows is left aside."""
+    if clause.is_plain and covers(clause, asked):
+        return Held(clause, steps(clause, asked))
+    missing = list(_not_covered(clause, asked))
+    verdicts = () if missing else _verdicts(clause, asked, facts, every=False)
+    for verdict in verdicts:
+        about = is_about_rows(verdict.condition, asked.request.targets)
+        if verdict.state != "satisfied" and not (rows and about):
+            missing.append(_unmet(verdict, about=about))
+    owed = () if missing else tuple(_owed(clause, facts))
+    missing += [f"its duty {_done(one)} is {one.state}" for one in owed]
+    found = steps(clause, asked) if not missing else ()
+    return Held(clause, found, verdicts, owed, tuple(missing))
+
+
+def prohibits(
+    clause: Clause, asked: Asked, facts: RequestFacts, needed: Iterable[str]
+) -> Held | None:
+    """Return how a prohibition applies to a request, None where it is known not to.
+
+    `needed` are the actions asked for and those that must not be prohibited for them.
+    """
+    request, closures = asked.request, asked.closures
+    overlaps = closures.overlaps
+    if clause.targets and not any(
+        overlaps("asset", one, other) for one in request.targets for other in clause.targets
+    ):
+        return None
+    if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
+        return None
+    if clause.assignees and not any(
+        overlaps("party", request.assignee, other) for other in clause.assignees
+    ):
+        return None
+    if (
+        clause.purposes
+        and request.purpose
+        and not any(overlaps("purpose", request.purpose, other) for other in clause.purposes)
+    ):
+        return None
+    verdicts = () if clause.is_plain else _verdicts(clause, asked, facts, every=True)
+    if any(verdict.state == "unsatisfied" for verdict in verdicts):
+        return None
+    return Held(clause, steps(clause, asked), verdicts)
+
+
+def is_about_rows(condition: Condition, targets: Sequence[str]) -> bool:
+    """Tell whether a condition depends on values in the rows of the datasets asked for."""
+    datasets = {*targets, *map(terms.dataset_of, targets)}
+    return any(
+        not leaf.left_operand.startswith(terms.ODRL)
+        and terms.dataset_of(leaf.left_operand) in datasets
+        for leaf in condition.constraints()
+    )
+
+
+def steps(clause: Clause, asked: Asked) -> tuple[Step, ...]:
+    """Return the ways by which the parts of a request are included in those of a rule."""
+    parts: list[tuple[Part, Ways, frozenset[str]]] = [
+        ("party", asked.party, clause.assignees),
+        ("action", asked.action, clause.actions),
+        *(("asset", ways, clause.targets) for ways in asked.targets),
+        ("purpose", asked.purpose, clause.purposes),
+    ]
+    found = []
+    for part, ways, wanted in parts:
+        way = _way(ways, wanted) if wanted else ()
+        if way:
+            found.append(Step.model_construct(part=part, path=way))
+    return tuple(found)
+
+
+def _way(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:
+    """Return the shortest way up to one of the wanted; shorter ways stand first."""
+    if len(wanted) == 1:
+        [only] = wanted
+        return ways.to(only)
+    return next((ways.to(wide) for wide in ways if wide in wanted), ())
+
+
+# -- what is missing ------------------------------------------------------------------------------
+
+
+def _not_covered(clause: Clause, asked: Asked) -> Iterator[str]:
+    """Yield what keeps a permission from covering the parts of a request."""
+    request, rule = asked.request, clause.rule
+    if clause.assignees and clause.assignees.isdisjoint(asked.party):
+        yield f"it is for {_names(rule.assignees)}, not {request.assignee}"
+    if clause.actions.isdisjoint(asked.action):
+        yield f"it permits {_names(rule.actions)}, not {terms.compact(request.action)}"
+    for target, ways in zip(request.targets, asked.targets, strict=True):
+        if clause.targets and clause.targets.isdisjoint(ways):
+            yield f"it does not cover {target}"
+    if clause.purposes and clause.purposes.isdisjoint(asked.purpose):
+        named = " or ".join(map(terms.compact, rule.purposes))
+        yield f"it is for the purpose {named}, not {_purpose(request)}"
+
+
+def _purpose(request: Request) -> str:
+    return terms.compact(request.purpose) or "none that is said"
+
+
+def _unmet(verdict: Verdict, *, about: bool) -> str:
+    if about:
+        return "its constraint is about single rows, which a query can be filtered by"
+    return f"its constraint is {verdict.state}: {verdict.reason}"
+
+
+def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
+    for duty in clause.rule.duties:
+        yield from outstanding(duty, clause, facts)
+
+
+def outstanding(duty: Rule, clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
+    """Yield a duty unless it is fulfilled, and the consequences of one that was violated."""
+    state = facts.world.duties.get(duty.label())
+    if state == "fulfilled":
+        return
+    yield Owed(
+        policy=clause.policy.uid,
+        rule=clause.label,
+        duty=duty.label(),
+        actions=tuple(action.iri for action in duty.actions),
+        by=tuple(party.iri for party in duty.assignees),
+        state="violated" if state else "outstanding",
+    )
+    for consequence in duty.consequences if state == "violated" else ():
+        yield from outstanding(consequence, clause, facts)
+
+
+def _done(owed: Owed) -> str:
+    return " and ".join(map(terms.compact, owed.actions)) or owed.duty
+
+
+# -- conditions -----------------------------------------------------------------------------------
+
+_WORST: Mapping[State, int] = {"satisfied": 0, "unknown": 1, "unsatisfied": 2}
+_Verdicts = tuple[Verdict, ...]
+
+
+def _verdicts(clause: Clause, asked: Asked, facts: RequestFacts, *, every: bool) -> _Verdicts:
+    """Return what the conditions of a rule come to, and the refinements of what matches in it.
+
+    Where several of its parties, assets or actions match, that counts whose refinements come
+    out best for it to apply. A permission has to hold of each target. With `every`, as for
+    prohibitions, one of them is enough, and parts below those asked for match as well.
+    """
+    rule, request = clause.rule, asked.request
+    facts.rule = clause.label
+    found = [evaluate(condition, facts) for condition in rule.constraints]
+    found += _best(rule.assignees, "party", [request.assignee], asked, facts, every=every)
+    found += _best(rule.actions, "action", [request.action], asked, facts, every=every)
+    if every:
+        return (*found, *_best(rule.targets, "asset", request.targets, asked, facts, every=True))
+    for target in request.targets:
+        found += _best(rule.targets, "asset", [target], asked, facts, every=False)
+    return tuple(found)
+
+
+def _best(
+    members: Sequence[Party | Asset | Action],
+    part: Part,
+    names: Sequence[str],
+    asked: Asked,
+    facts: RequestFacts,
+    *,
+    every: bool,
+) -> _Verdicts:
+    """Return what the refinements come to of that member which matches a name best."""
+    if not any(member.refinements for member in members):
+        return ()
+    up, overlaps = asked.closures.up, asked.closures.overlaps
+    found = []
+    for name in names:
+        facts.about = name
+        found += [
+            tuple(evaluate(one, facts) for one in member.refinements)
+            for member in members
+            if member.iri in up(part, name) or (every and overlaps(part, name, member.iri))
+        ]
+    facts.about = ""
+    return min(found, key=_badness, default=())
+
+
+def _badness(verdicts: _Verdicts) -> int:
+    return max((_WORST[verdict.state] for verdict in verdicts), default=0)
+
+
+def _names(members: Sequence[Party | Asset | Action]) -> str:
+    return " or ".join(terms.compact(member.iri) for member in members)

@@ -1,0 +1,205 @@
+"""What is asked, what the world is like, and the answer with all that led to it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, tzinfo
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from policy_engine import terms
+from policy_engine.decision.conditions import Facts as Evidence
+from policy_engine.decision.conditions import Verdict
+from policy_engine.policy import Hierarchy, Rule
+from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.model import Kind
+
+READ = f"{terms.ODRL}read"
+Effect = Literal["permit", "deny"]
+Fact = str | bool | int | float | Decimal | datetime | date | time
+Performance = Literal["fulfilled", "violated"]
+
+
+def _several(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
+
+
+Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
+
+
+class Request(BaseModel):
+    """Somebody asks to do something with assets, together, for a purpose (or for none said)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    assignee: str
+    action: str
+    targets: tuple[str, ...]
+    purpose: str = ""
+
+    @field_validator("assignee", "action", "purpose")
+    @classmethod
+    def _one_spelling(cls, iri: str) -> str:
+        return terms.canonical(iri)
+
+    @field_validator("targets")
+    @classmethod
+    def _some(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
+        if not targets:
+            raise ValueError("a request names at least one target")
+        return tuple(map(terms.canonical, targets))
+
+
+class World(BaseModel):
+    """What is known of the world when a request is decided; what is not here is unknown.
+
+    `time` is the moment, in UTC where it names no zone; without one it is the clock's, and the
+    decision says so. `values` holds what left operands are, by their IRI or their short name;
+    `of` what they are of one party, asset or action alone, by its IRI. `counts` says how often
+    rules were exercised, and `duties` what became of duties, by the uid of the rule or, where it
+    has none, by its label. `memberships` adds to what the policies say of who and what belongs
+    to what.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True
+    )
+
+    time: datetime | None = None
+    values: Mapping[str, Facts] = Field(default_factory=dict)
+    of: Mapping[str, Mapping[str, Facts]] = Field(default_factory=dict)
+    counts: Mapping[str, int] = Field(default_factory=dict)
+    duties: Mapping[str, Performance] = Field(default_factory=dict)
+    memberships: Hierarchy = Field(default_factory=Hierarchy)
+
+    @field_validator("time")
+    @classmethod
+    def _in_a_zone(cls, time: datetime | None) -> datetime | None:
+        return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+
+    @field_validator("values")
+    @classmethod
+    def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
+        return {terms.in_full(name): facts for name, facts in values.items()}
+
+    @field_validator("of")
+    @classmethod
+    def _both_in_full(
+        cls, of: Mapping[str, Mapping[str, Facts]]
+    ) -> Mapping[str, Mapping[str, Facts]]:
+        return {
+            terms.in_full(about): {terms.in_full(name): facts for name, facts in values.items()}
+            for about, values in of.items()
+        }
+
+
+class Step(BaseModel):
+    """How one part of the request is included in a part of a rule: the way up, both ends."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    part: Part
+    path: tuple[str, ...]
+
+
+class Match(BaseModel):
+    """A rule that covers the request: by which ways, and what its conditions came to.
+
+    `applies` tells whether it permits (all satisfied, no duty outstanding) or prohibits (not
+    known to be unsatisfied).
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True, arbitrary_types_allowed=True)
+
+    policy: str
+    rule: str
+    kind: Kind
+    applies: bool
+    steps: tuple[Step, ...] = ()
+    conditions: tuple[Verdict, ...] = ()
+
+
+class NearMiss(BaseModel):
+    """A permission that nearly covered the request, and what was missing, a sentence each."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    policy: str
+    rule: str
+    missing: tuple[str, ...]
+
+
+class Owed(BaseModel):
+    """A duty that is outstanding: what has to be done, by whom, and under which rule."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    policy: str
+    rule: str
+    duty: str
+    actions: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    state: Literal["outstanding", "violated"] = "outstanding"
+
+
+class Decision(BaseModel):
+    """The answer to a request: permit or deny, by which rule, and how that was derived.
+
+    `reason` is one sentence; `derivation` the steps to it, in order. `matches` are the rules
+    that cover the request, `near_misses` the permissions that nearly did (at most three),
+    `duties` what is still to be done. `strategy` is the conflict strategy that decided between
+    a permission and a prohibition, empty where none had to. `time` is the moment it holds for,
+    by the caller's word or by the clock. `policy_digests` name the policies looked at.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    effect: Effect
+    request: Request
+    reason: str
+    policy: str = ""
+    rule: str = ""
+    derivation: tuple[str, ...] = ()
+    matches: tuple[Match, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+    duties: tuple[Owed, ...] = ()
+    strategy: Literal["", "perm", "prohibit", "invalid"] = ""
+    time: datetime | None = None
+    time_by: Literal["caller", "clock"] = "clock"
+    policy_digests: tuple[str, ...] = ()
+
+    @property
+    def permitted(self) -> bool:
+        """Whether the answer is yes."""
+        return self.effect == "permit"
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A rule that matches all of a request but, perhaps, what depends on single rows."""
+
+    policy: str
+    conflict: Literal["perm", "prohibit", "invalid"]
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class RowAccess:
+    """Which rules decide over the rows of one dataset, once all but the rows is settled.
+
+    Without `permissions` there is none: then `decision` says why. A row may be read where all
+    constraints of one of the `permissions` are satisfied, and of no prohibition are all
+    satisfied or unknown; a prohibition of a policy whose strategy is `perm` yields to that
+    policy's own permissions. `facts` are what constraints not about rows are held against.
+    """
+
+    decision: Decision
+    permissions: tuple[Grant, ...]
+    prohibitions: tuple[Grant, ...]
+    facts: Evidence
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of dates and times that name none."""
+        return self.facts.zone

@@ -1,0 +1,79 @@
+"""The outputs that policies speak of, and the certificates that are valid for them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from policy_engine.catalog import column_iri, column_name
+from policy_engine.certificate import Certificate
+from policy_engine.errors import PlanError
+from policy_engine.plan import Anonymize, Plan, make_plan
+from policy_engine.policy import Policy
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output that a policy speaks of, and the certificate that is valid for it, if any."""
+
+    policy: Policy
+    asset: str
+    plan: Plan | None
+    certificate: Certificate | None
+
+    @classmethod
+    def of(cls, policy: Policy, asset: str, certificates: Sequence[Certificate]) -> "Output":
+        """Return an output with the first certificate that proves what its policy asks today."""
+        try:
+            plan = make_plan(policy)
+        except PlanError:
+            return cls(policy, asset, None, None)
+        valid = (one for one in certificates if _is_valid(one, plan))
+        return cls(policy, asset, plan, next(valid, None))
+
+    def covers(self, target: str) -> bool:
+        """Tell whether a target is the output, or could be a column of it by its name."""
+        return target == self.asset or column_name(self.asset, target) is not None
+
+    def has(self, target: str) -> bool:
+        """Tell whether a target, where it is a column of the output by its name, exists."""
+        name = column_name(self.asset, target)
+        if name is None or self.plan is None or name in self.plan.publish.columns:
+            return True
+        made = self.certificate.plan.publish if self.certificate else None
+        is_end = any(name in (f"{one}_low", f"{one}_high") for one in self.plan.publish.columns)
+        return made is not None and made.cells == "bounds" and is_end
+
+    def inputs(self) -> Iterator[tuple[str, ...]]:
+        """Yield what has to be readable for the output to be so: the dataset, or its columns."""
+        if self.plan is not None:
+            dataset, dropped = self.plan.read.asset, self.plan.anonymize.columns.dropped
+            columns = tuple(dict.fromkeys((*dropped, *self.plan.read.columns)))
+            yield (dataset,)
+            yield tuple(column_iri(dataset, name) for name in columns)
+
+    def certified(self) -> Iterator[str]:
+        """Yield what the certificate says, in a line."""
+        if self.certificate is not None:
+            measured = ", ".join(
+                f"{m.bound} {m.achieved:.6g} ({m.sense} {m.asked:g})"
+                + (f" of {m.column}" if m.column else "")
+                for m in self.certificate.measurements
+            )
+            yield f"certified: {measured}; output sha-256 {self.certificate.output_digest}"
+
+
+def _is_valid(certificate: Certificate, plan: Plan) -> bool:
+    """Tell whether a certificate proves all that today's plan of the policy asks for."""
+    made, bounds = certificate.plan, plan.anonymize.bounds()
+    return (
+        made.policy_digest == plan.policy_digest
+        and made.publish.asset == plan.publish.asset
+        and set(made.publish.columns) == set(plan.publish.columns)
+        and _asked(made) == _asked(plan)
+        and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
+        and certificate.holds
+    )
+
+
+def _asked(plan: Plan) -> Anonymize:
+    """Return what is asked for; which taxonomies were at hand is the data's business."""
+    return plan.anonymize.model_copy(update={"taxonomies": {}})

@@ -1,0 +1,227 @@
+"""What a condition came to, why in a few words, and as JSON."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from policy_engine import terms
+from policy_engine.policy.literals import Literals, lexical, read_literal, type_of
+from policy_engine.policy.model import Condition, Constraint, LogicalConstraint, Value
+
+State = Literal["satisfied", "unsatisfied", "unknown"]
+
+_ODRL = terms.ODRL
+_PHRASES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        f"{_ODRL}eq": ("equal to", "included in"),
+        f"{_ODRL}lt": ("less than", "before"),
+        f"{_ODRL}lteq": ("at most", "at or before"),
+        f"{_ODRL}gt": ("greater than", "after"),
+        f"{_ODRL}gteq": ("at least", "at or after"),
+        f"{_ODRL}isA": ("a kind of", "a kind of"),
+        f"{_ODRL}isPartOf": ("part of", "part of"),
+        f"{_ODRL}hasPart": ("inclusive of", "inclusive of"),
+        f"{_ODRL}isAllOf": ("all of", "all of"),
+        f"{_ODRL}isAnyOf": ("one of", "one of"),
+    }
+)
+"""How operators read: of numbers and texts, and of names and times."""
+_DENIED: Mapping[str, str] = MappingProxyType(
+    {f"{_ODRL}neq": f"{_ODRL}eq", f"{_ODRL}isNoneOf": f"{_ODRL}isAnyOf"}
+)
+_SHOWN = 3
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a condition came to: its state, and what its left operand was.
+
+    `parts` are those of a logical constraint, in its order.
+    """
+
+    condition: Condition
+    state: State
+    seen: tuple[Literals, ...] | None = None
+    parts: tuple["Verdict", ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, in a few words; of a logical constraint the first parts that decided it."""
+        if isinstance(self.condition, Constraint):
+            return _why(self, self.condition)
+        reasons = [part.reason for part in islice(_decisive(self), _SHOWN + 1)]
+        if not reasons:
+            return "nothing is joined"
+        prefix = "more than one holds: " if _is_one_too_many(self) else ""
+        more = "; ..." if len(reasons) > _SHOWN else ""
+        return prefix + "; ".join(reasons[:_SHOWN]) + more
+
+    def plain(self) -> dict[str, Any]:
+        """Return the verdict as JSON; `reason` is for people and is not read back."""
+        seen = None if self.seen is None else [_literal_json(value) for value in self.seen]
+        own = _condition_json(self.condition) | {"state": self.state, "seen": seen}
+        parts = [part.plain() for part in self.parts]
+        return own | {"reason": self.reason} | ({"parts": parts} if parts else {})
+
+    @classmethod
+    def read(cls, given: Any) -> "Verdict":
+        """Return the verdict that JSON of `plain` says. Raises ValueError for any other."""
+        try:
+            return given if isinstance(given, Verdict) else _read(given)
+        except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise ValueError("this is not the verdict on a condition") from error
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        from pydantic_core import core_schema  # noqa: PLC0415
+
+        written = core_schema.plain_serializer_function_ser_schema(cls.plain)
+        return core_schema.no_info_after_validator_function(
+            cls.read, core_schema.any_schema(), serialization=written
+        )
+
+
+# -- why --------------------------------------------------------------------------------------
+
+
+def _why(verdict: Verdict, constraint: Constraint) -> str:
+    name = terms.compact(constraint.left_operand).removeprefix("odrl:")
+    if not verdict.seen:
+        return f"{name} is not known"
+    seen = _listed([_shown(value, is_name=False) for value in verdict.seen])
+    rights = [_shown(value.value, is_name=value.is_iri) for value in constraint.right_operands]
+    rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]
+    if not rights:
+        return f"{name} is {seen}, compared with nothing"
+    phrase = f"{_phrase(constraint)} {_listed(rights)}"
+    if constraint.unit:
+        phrase += f" (in {terms.compact(constraint.unit)})"
+    if verdict.state == "unknown":
+        return f"{name} is {seen}; whether that is {phrase} is not known"
+    is_so = (verdict.state == "satisfied") != (constraint.operator in _DENIED)
+    return f"{name} is {seen}, {'' if is_so else 'not '}{phrase}"
+
+
+def _phrase(constraint: Constraint) -> str:
+    operator = _DENIED.get(constraint.operator, constraint.operator)
+    plain, special = _PHRASES.get(operator, ("", ""))
+    times = (f"{terms.XSD}dateTime", f"{terms.XSD}date", f"{terms.XSD}time")
+    is_special = bool(constraint.right_operands) and all(
+        value.is_iri if operator == f"{_ODRL}eq" else type_of(value.value) in times
+        for value in constraint.right_operands
+    )
+    return (special if is_special else plain) or terms.compact(constraint.operator)
+
+
+def _shown(value: Literals, *, is_name: bool) -> str:
+    text = terms.compact(lexical(value)) if is_name or isinstance(value, str) else lexical(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _listed(texts: list[str]) -> str:
+    shown = texts if len(texts) <= _SHOWN else [*texts[:_SHOWN], f"{len(texts) - _SHOWN} more"]
+    *head, last = shown
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def _decisive(verdict: Verdict) -> Iterator[Verdict]:
+    """Yield the verdicts on single constraints that a verdict follows from."""
+    if isinstance(verdict.condition, Constraint):
+        yield verdict
+    for part in _decisive_parts(verdict):
+        yield from _decisive(part)
+
+
+def _decisive_parts(verdict: Verdict) -> Iterator[Verdict]:
+    wanted: set[State] = {verdict.state}
+    if _is_one_too_many(verdict):
+        wanted = {"satisfied"}
+    elif verdict.condition.operator == f"{_ODRL}xone" and verdict.state == "unknown":
+        wanted = {"satisfied", "unknown"}
+    return (part for part in verdict.parts if part.state in wanted)
+
+
+def _is_one_too_many(verdict: Verdict) -> bool:
+    xone = verdict.condition.operator == f"{_ODRL}xone"
+    return xone and [part.state for part in verdict.parts].count("satisfied") > 1
+
+
+# -- as JSON ----------------------------------------------------------------------------------
+
+
+def _condition_json(condition: Condition) -> dict[str, Any]:
+    if isinstance(condition, LogicalConstraint):
+        return _without_empty({"operator": condition.operator, "uid": condition.uid})
+    own = _without_empty(
+        {
+            "left_operand": condition.left_operand,
+            "operator": condition.operator,
+            "right_operands": [_value_json(value) for value in condition.right_operands],
+            "references": list(condition.references),
+            "data_type": condition.data_type,
+            "unit": condition.unit,
+            "uid": condition.uid,
+        }
+    )
+    return own | ({"status": _value_json(condition.status)} if condition.status else {})
+
+
+def _without_empty(entries: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry for name, entry in entries.items() if entry}
+
+
+def _value_json(value: Value) -> dict[str, Any]:
+    settings = {name: _value_json(setting) for name, setting in value.settings.items()}
+    rest = _without_empty({"type": value.type, "settings": settings})
+    return {"value": _literal_json(value.value)} | rest
+
+
+def _literal_json(value: Literals) -> Any:
+    """Return what JSON has as it is, and all else as its text with its data type."""
+    if isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return {"@value": lexical(value), "@type": type_of(value)}
+
+
+def _read(given: Any) -> Verdict:
+    if given["state"] not in get_args(State):
+        raise ValueError(f"{given['state']!r} is no state of a condition")
+    parts = tuple(map(_read, given.get("parts", ())))
+    seen = given["seen"]
+    values = None if seen is None else tuple(map(_read_literal, seen))
+    return Verdict(_read_condition(given, parts), given["state"], values, parts)
+
+
+def _read_condition(given: Any, parts: tuple[Verdict, ...]) -> Condition:
+    uid = given.get("uid", "")
+    if "left_operand" not in given:
+        return LogicalConstraint(given["operator"], tuple(part.condition for part in parts), uid)
+    status = given.get("status")
+    return Constraint(
+        left_operand=given["left_operand"],
+        operator=given["operator"],
+        right_operands=tuple(map(_read_value, given.get("right_operands", ()))),
+        references=tuple(given.get("references", ())),
+        data_type=given.get("data_type", ""),
+        unit=given.get("unit", ""),
+        status=None if status is None else _read_value(status),
+        uid=uid,
+    )
+
+
+def _read_value(given: Any) -> Value:
+    settings = {name: _read_value(value) for name, value in given.get("settings", {}).items()}
+    return Value(_read_literal(given["value"]), settings=settings, type=given.get("type", ""))
+
+
+def _read_literal(given: Any) -> Literals:
+    if not isinstance(given, dict):
+        return read_literal(given, "")
+    if given["@type"] == f"{terms.XSD}decimal":
+        return Decimal(given["@value"])
+    return read_literal(given["@value"], given["@type"])

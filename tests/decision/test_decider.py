@@ -1,0 +1,295 @@
+"""The decider against the slow way, and each thing that a decision tells."""
+
+from datetime import UTC, datetime
+
+import naive
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine import terms
+from policy_engine.decision import Decider, Request, World, read_world
+from policy_engine.errors import RequestError
+from policy_engine.policy import (
+    Action,
+    Asset,
+    Constraint,
+    Hierarchy,
+    Party,
+    Policy,
+    Rule,
+    Value,
+)
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+ODRL = terms.ODRL
+USERS = [f"http://org/{name}" for name in ("alice", "bob", "sales", "staff")]
+ASSETS = ["http://e.org/lake", "http://e.org/T", "http://e.org/T/a", "http://e.org/T/b", "urn:a:U"]
+ACTIONS = [f"{ODRL}{name}" for name in ("use", "read", "display", "play")]
+PURPOSES = [f"http://p/{name}" for name in ("any", "marketing", "mail")]
+
+
+def limit(operator, day):
+    moment = datetime(2026, 6, day, tzinfo=UTC)
+    return Constraint(f"{ODRL}dateTime", f"{ODRL}{operator}", (Value(moment),))
+
+
+CONDITIONS = [
+    limit("lt", 2),
+    limit("lt", 1),
+    limit("gteq", 1),
+    Constraint(f"{ODRL}spatial", f"{ODRL}eq", (Value("urn:a:eu", type="@id"),)),
+    Constraint(f"{ODRL}count", f"{ODRL}lteq", (Value(3),)),
+    Constraint(f"{ODRL}purpose", f"{ODRL}neq", (Value(PURPOSES[1], type="@id"),)),
+]
+LEVEL = Constraint("http://xmlns.com/foaf/0.1/age", f"{ODRL}gteq", (Value(18),))
+
+
+def some(names, kind, refined=(), least=0):
+    one = st.builds(kind, st.sampled_from(names), st.sampled_from([(), *refined]))
+    return st.lists(one, min_size=least, max_size=2).map(tuple)
+
+
+def rules(kind):
+    duty = Rule("duty", actions=(Action(f"{ODRL}inform"),), uid="urn:a:duty")
+    return st.builds(
+        Rule,
+        st.just(kind),
+        some(ASSETS, Asset, [(LEVEL,)]),
+        some(ACTIONS, Action, least=1),
+        assignees=some(USERS, Party, [(LEVEL,)]),
+        purposes=st.lists(st.sampled_from(PURPOSES), max_size=2).map(tuple),
+        constraints=st.lists(st.sampled_from(CONDITIONS), max_size=2).map(tuple),
+        duties=st.sampled_from([(), (), (duty,)]) if kind == "permission" else st.just(()),
+    )
+
+
+def edges(names):
+    return st.lists(st.tuples(*[st.sampled_from(names)] * 2), max_size=3).map(tuple)
+
+
+hierarchies = st.builds(
+    Hierarchy, edges(USERS), edges(ASSETS), st.just(()), edges(PURPOSES), edges(ACTIONS)
+)
+
+
+@st.composite
+def policies(draw):
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        kinds = {
+            f"{kind}s": tuple(
+                Rule(**{**vars(rule), "uid": f"urn:{number}:{kind}:{at}"})
+                for at, rule in enumerate(draw(st.lists(rules(kind), max_size=5)))
+            )
+            for kind in ("permission", "prohibition")
+        }
+        conflict = draw(st.sampled_from(["perm", "prohibit", "prohibit", "invalid"]))
+        hierarchy = draw(st.one_of(st.just(Hierarchy()), hierarchies))
+        uid = f"urn:p:{number}"
+        made.append(Policy(uid, f"{ODRL}Set", conflict, "d", hierarchy=hierarchy, **kinds))
+    return made
+
+
+requests = st.builds(
+    Request,
+    assignee=st.sampled_from(USERS),
+    action=st.sampled_from(ACTIONS),
+    targets=st.lists(st.sampled_from(ASSETS), min_size=1, max_size=2).map(tuple),
+    purpose=st.sampled_from(["", *PURPOSES]),
+)
+worlds = st.builds(
+    World,
+    time=st.sampled_from([NOON, datetime(2026, 6, 3, tzinfo=UTC)]),
+    values=st.sampled_from([{}, {"spatial": ("urn:a:eu",)}, {"spatial": ("urn:a:us",)}]),
+    of=st.dictionaries(
+        st.sampled_from([*USERS, *ASSETS]),
+        st.sampled_from([{LEVEL.left_operand: (20,)}, {LEVEL.left_operand: (10,)}]),
+    ),
+    duties=st.sampled_from([{}, {"urn:a:duty": "fulfilled"}, {"urn:a:duty": "violated"}]),
+    memberships=st.one_of(st.just(Hierarchy()), hierarchies),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(policies(), st.lists(requests, min_size=1, max_size=4), worlds, hierarchies)
+def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
+    # A clash that constraints keep apart voids nothing: that is test_disjointness.py's matter.
+    bare = [one for one in made if one.conflict != "invalid" or not any(_bound(one))]
+    decider = Decider(bare, hierarchy=known)
+    for request in asked:
+        found = decider.decide(request, world)
+        effect, permits, prohibits = naive.decide(bare, request, world, known)
+        applying = [match for match in found.matches if match.applies]
+        assert found.effect == effect
+        assert [one.rule for one in applying if one.kind == "permission"] == permits
+        assert [one.rule for one in applying if one.kind == "prohibition"] == prohibits
+
+
+def _bound(policy):
+    return (rule.constraints for rule in policy.rules if rule.constraints)
+
+
+def permission(**parts):
+    usual = {
+        "targets": (Asset("http://e.org/T"),),
+        "actions": (Action(f"{ODRL}use"),),
+        "assignees": (Party("http://org/staff"),),
+        "uid": "urn:r:1",
+    }
+    return Rule("permission", **{**usual, **parts})
+
+
+def policy(*permissions, **parts):
+    usual = {"uid": "urn:p:0", "type": f"{ODRL}Set", "conflict": "prohibit", "digest": "abc"}
+    known = Hierarchy(party=(("http://org/alice", "http://org/staff"),))
+    return Policy(**{**usual, "permissions": permissions, "hierarchy": known, **parts})
+
+
+ASK = Request(assignee="http://org/alice", action=f"{ODRL}read", targets=("http://e.org/T/a",))
+
+
+def ask(*permissions, world=None, request=ASK, **parts):
+    return Decider([policy(*permissions, **parts)]).decide(request, world or World(time=NOON))
+
+
+def test_permit_tells_the_rule_and_the_ways_in_the_hierarchies():
+    [match] = ask(permission()).matches
+    assert (match.rule, match.kind, match.applies) == ("urn:r:1", "permission", True)
+    assert [(step.part, step.path) for step in match.steps] == [
+        ("party", ("http://org/alice", "http://org/staff")),
+        ("action", (f"{ODRL}read", f"{ODRL}use")),
+        ("asset", ("http://e.org/T/a", "http://e.org/T")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "state"),
+    [(limit("lt", 2), "satisfied"), (limit("lt", 1), "unsatisfied"), (CONDITIONS[3], "unknown")],
+)
+def test_permission_needs_every_constraint_satisfied(constraint, state):
+    decision = ask(permission(constraints=(constraint,)))
+    assert decision.permitted == (state == "satisfied")
+    assert [verdict.state for verdict in decision.matches[0].conditions] == [state]
+    if state != "satisfied":
+        assert state in decision.near_misses[0].missing[0]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "denied"),
+    [(limit("lt", 2), True), (limit("lt", 1), False), (CONDITIONS[3], True)],
+)
+def test_prohibition_is_lifted_by_what_is_unsatisfied_alone(constraint, denied):
+    barred = Rule("prohibition", (), (Action(f"{ODRL}use"),), "urn:r:2", constraints=(constraint,))
+    decision = ask(permission(), prohibitions=(barred,))
+    assert decision.permitted != denied
+    assert decision.strategy == ("prohibit" if denied else "")
+
+
+def test_permission_with_a_duty_waits_for_it_to_be_fulfilled():
+    duty = Rule("duty", actions=(Action(f"{ODRL}inform"),), uid="urn:d:1")
+    asked = permission(duties=(duty,))
+    [owed] = ask(asked).duties
+    assert (owed.duty, owed.actions, owed.state) == ("urn:d:1", (f"{ODRL}inform",), "outstanding")
+    assert "its duty odrl:inform is outstanding" in ask(asked).near_misses[0].missing
+    assert ask(asked, world=World(time=NOON, duties={"urn:d:1": "fulfilled"})).permitted
+    violated = ask(asked, world=World(time=NOON, duties={"urn:d:1": "violated"}))
+    assert (violated.effect, violated.duties[0].state) == ("deny", "violated")
+
+
+def test_violated_duty_has_its_consequences_outstanding_too():
+    pay = Rule("consequence", actions=(Action(f"{ODRL}compensate"),), uid="urn:d:2")
+    duty = Rule("duty", actions=(Action(f"{ODRL}inform"),), uid="urn:d:1", consequences=(pay,))
+    world = World(time=NOON, duties={"urn:d:1": "violated"})
+    owed = ask(permission(duties=(duty,)), world=world).duties
+    assert [one.duty for one in owed] == ["urn:d:1", "urn:d:2"]
+
+
+def test_permit_comes_with_what_the_policy_obliges_the_assignee_to():
+    delete = Rule(
+        "obligation",
+        actions=(Action(f"{ODRL}delete"),),
+        uid="urn:o:1",
+        assignees=(Party("http://org/staff"),),
+    )
+    decision = ask(permission(), obligations=(delete,))
+    assert decision.permitted
+    assert [(one.duty, one.by) for one in decision.duties] == [("urn:o:1", ("http://org/staff",))]
+
+
+def test_refined_party_collection_takes_those_members_alone_that_meet_it():
+    adults = permission(assignees=(Party("http://org/staff", (LEVEL,)),))
+    ages = {"http://org/alice": {LEVEL.left_operand: (20,)}}
+    assert ask(adults, world=World(time=NOON, of=ages)).permitted
+    assert not ask(adults, world=World(time=NOON)).permitted
+    young = {"http://org/alice": {LEVEL.left_operand: (17,)}}
+    assert not ask(adults, world=World(time=NOON, of=young)).permitted
+
+
+def test_prohibition_of_one_target_is_not_lifted_by_what_is_untrue_of_another():
+    level = {"http://e.org/T": {LEVEL.left_operand: (10,)}}
+    targets = (Asset("http://e.org/T", (LEVEL,)), Asset("urn:a:U"))
+    barred = Rule("prohibition", targets, (Action(f"{ODRL}use"),), "urn:r:2")
+    both = Request(**{**ASK.model_dump(), "targets": ("http://e.org/T", "urn:a:U")})
+    given = permission(targets=(Asset("http://e.org/T"), Asset("urn:a:U")))
+    world = World(time=NOON, of=level)
+    assert not ask(given, request=both, world=world, prohibitions=(barred,)).permitted
+    alone = Request(**{**ASK.model_dump(), "targets": ("http://e.org/T",)})
+    assert ask(given, request=alone, world=world, prohibitions=(barred,)).permitted
+
+
+def test_prohibition_to_anonymize_in_some_way_prohibits_all_of_it():
+    k = Constraint(f"{terms.MOSAICROWN}k", f"{ODRL}eq", (Value(2),))
+    barred = Rule("prohibition", (), (Action(f"{ODRL}anonymize", (k,)),), "urn:r:2")
+    asked = Request(**{**ASK.model_dump(), "action": f"{ODRL}anonymize"})
+    assert ask(permission(), request=asked).permitted
+    assert not ask(permission(), request=asked, prohibitions=(barred,)).permitted
+
+
+def test_action_whose_implied_action_is_prohibited_is_denied():
+    known = Hierarchy(
+        party=(("http://org/alice", "http://org/staff"),),
+        action=(("http://e.org/glance", f"{ODRL}use"),),
+        implied=(("http://e.org/glance", f"{ODRL}display"),),
+    )
+    barred = Rule("prohibition", (), (Action(f"{ODRL}display"),), "urn:r:2")
+    asked = Request(**{**ASK.model_dump(), "action": "http://e.org/glance"})
+    assert ask(permission(), request=asked, hierarchy=known).permitted
+    assert not ask(permission(), request=asked, hierarchy=known, prohibitions=(barred,)).permitted
+
+
+def test_time_is_the_callers_or_the_clocks_and_the_decision_says_which():
+    assert (ask(permission()).time, ask(permission()).time_by) == (NOON, "caller")
+    by_clock = ask(permission(), world=World())
+    assert by_clock.time_by == "clock"
+    assert abs((datetime.now(UTC) - by_clock.time).total_seconds()) < 60
+
+
+def test_memberships_of_the_world_count_for_that_request_alone():
+    decider = Decider([policy(permission(), hierarchy=Hierarchy())])
+    joined = World(
+        time=NOON, memberships=Hierarchy(party=(("http://org/alice", "http://org/staff"),))
+    )
+    assert decider.decide(ASK, joined).permitted
+    assert not decider.decide(ASK, World(time=NOON)).permitted
+
+
+def test_decision_is_the_same_after_a_round_trip_through_json():
+    decision = ask(permission(constraints=(limit("lt", 2),)))
+    assert type(decision).model_validate_json(decision.model_dump_json()) == decision
+
+
+def test_nearest_misses_are_three_at_most_with_the_least_missing_first():
+    others = [permission(uid=f"urn:r:{n}", assignees=(Party("http://org/x"),)) for n in range(5)]
+    late = permission(uid="urn:r:late", constraints=(limit("lt", 1),))
+    found = ask(*others, late).near_misses
+    assert len(found) == 3
+    assert found[0].rule == "urn:r:late"
+
+
+def test_world_from_json_takes_short_names_and_tells_all_that_is_wrong():
+    world = read_world('{"time": "2026-06-01T12:00:00Z", "values": {"spatial": "urn:a:eu"}}')
+    assert world == World(time=NOON, values={f"{ODRL}spatial": ("urn:a:eu",)})
+    with pytest.raises(RequestError) as error:
+        read_world('{"time": "noon", "plaice": 1}')
+    assert [problem.code for problem in error.value.problems] == ["D003", "D003"]
