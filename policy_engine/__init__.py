@@ -12,29 +12,66 @@ if TYPE_CHECKING:
         check_policy,
         compare_release,
         decide_request,
+        decider,
         explore_policy,
+        load_policies,
         load_policy,
         plan_policy,
         read_request,
+        read_world,
         suggest_hierarchy,
     )
+    from policy_engine.compliance import compliance_report
+    from policy_engine.decision import Decider, Decision, Request, World
+    from policy_engine.decision_log import DecisionLog, verify_log
+    from policy_engine.difference import compare_policies
+    from policy_engine.drawing import draw_policy
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
+    from policy_engine.policy_tests import run_policy_tests
+    from policy_engine.schema import policy_schema
+
+_HOMES = {
+    "DecisionLog": "decision_log",
+    "PolicyEngineError": "errors",
+    "SparkEngine": "engines.spark.engine",
+    "compare_policies": "difference",
+    "compliance_report": "compliance",
+    "draw_policy": "drawing",
+    "policy_schema": "schema",
+    "run_policy_tests": "policy_tests",
+    "verify_log": "decision_log",
+    **dict.fromkeys(("Decider", "Decision", "Request", "World"), "decision"),
+}
 
 __all__ = [
+    "Decider",
+    "Decision",
+    "DecisionLog",
     "PolicyEngineError",
+    "Request",
     "SparkEngine",
     "VerifiedRelease",
+    "World",
     "apply_policy",
     "certify_output",
     "check_policy",
+    "compare_policies",
     "compare_release",
+    "compliance_report",
     "decide_request",
+    "decider",
+    "draw_policy",
     "explore_policy",
+    "load_policies",
     "load_policy",
     "plan_policy",
+    "policy_schema",
     "read_request",
+    "read_world",
+    "run_policy_tests",
     "suggest_hierarchy",
+    "verify_log",
 ]
 
 
@@ -44,9 +81,8 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = {"PolicyEngineError": "errors", "SparkEngine": "engines.spark.engine"}.get(name, "api")
     if name == "SparkEngine":
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 
         check_pyspark()
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'api')}"), name)

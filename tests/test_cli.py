@@ -76,9 +76,11 @@ def test_validate_in_json(run, people):
         "code": "J001",
         "message": "",
         "hint": "",
+        "section": "RFC 8259, section 2",
         "line": 1,
         "column": 2,
         "pointer": "",
+        "fix": None,
     }
 
 

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 def plain(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON has it."""
-    place = problem.place
+    place, fix = problem.place, problem.fix
     return {
         "code": problem.code,
         "message": problem.message,
         "hint": problem.hint,
+        "section": problem.section,
         "line": place.line,
         "column": place.column,
         "pointer": place.pointer,
+        "fix": {
+            "start": {"line": fix.start.line, "column": fix.start.column},
+            "end": {"line": fix.end.line, "column": fix.end.column},
+            "text": fix.text,
+        }
+        if fix
+        else None,
     }
 
 

@@ -18,6 +18,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ProblemFormat(StrEnum):
+    """How to print problems: for people, for machines, for code scanners (SARIF 2.1.0)."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
 class Engine(StrEnum):
     """Where to run."""
 
@@ -55,6 +63,22 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 ContextOption = Annotated[
     list[str],
     typer.Option("--context", metavar="URL=FILE", help="Your own copy of a JSON-LD context."),
+]
+ParentOption = Annotated[
+    list[Path],
+    typer.Option("--parent", metavar="POLICY", help="A policy that others inherit from."),
+]
+WorldOption = Annotated[
+    Path | None,
+    typer.Option("--world", metavar="FILE", help="The state of the world, in JSON."),
+]
+LimitOption = Annotated[
+    list[str],
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        help="How large a text may be: bytes, depth, values, contexts, constraints ...",
+    ),
 ]
 TaxonomyOption = Annotated[
     list[str],
@@ -120,6 +144,20 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             raise usage(f"{option_name} gives {iri!r} twice.")
         found[iri] = path
     return found
+
+
+def limits_of(options: list[str]) -> Any:
+    """Return the limits of a text's size. Raises RequestError for one that is none."""
+    from policy_engine.policy.limits import Limits, limits_with  # noqa: PLC0415
+
+    given = {}
+    for option in options:
+        name, _, number = option.partition("=")
+        if name not in Limits.__dataclass_fields__ or not number.isdecimal():
+            known = ", ".join(Limits.__dataclass_fields__)
+            raise usage(f"--limit is NAME=NUMBER with one of {known}. {option!r} was given.")
+        given[name] = int(number)
+    return limits_with(given)
 
 
 def numbers_of(text: str, option_name: str) -> tuple[float, ...]:

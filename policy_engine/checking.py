@@ -1,0 +1,41 @@
+"""Files of policies or of vocabularies, checked as far as can be without data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policy_engine.errors import PolicyEngineError, Problem
+from policy_engine.policy import Limits, Source, load_policies
+from policy_engine.policy.files import is_vocabulary, load_hierarchies
+from policy_engine.transformation import check_transformation
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a file: problems, hints, and what it holds if it is no policy."""
+
+    path: Path
+    problems: tuple[Problem, ...] = ()
+    hints: tuple[Problem, ...] = ()
+    what: str = ""
+    exit_code: int = 0
+
+
+def check_file(
+    path: Path,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits | None = None,
+) -> Checked:
+    """Return what is wrong with a file of policies, or of who and what belongs to what."""
+    try:
+        if is_vocabulary(path, limits or Limits()):
+            load_hierarchies([path], contexts)
+            return Checked(path, what=" (who and what belongs to what)")
+        policies = load_policies(path, contexts, parents, limits or Limits())
+        for policy in policies:
+            check_transformation(policy)
+    except PolicyEngineError as error:
+        return Checked(path, error.problems, exit_code=error.exit_code)
+    return Checked(path, hints=tuple(hint for policy in policies for hint in policy.hints))

@@ -1,0 +1,80 @@
+"""The command that answers a request."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli.answers import print_json
+from policy_engine.cli.options import (
+    ContextOption,
+    Format,
+    FormatOption,
+    ParentOption,
+    WorldOption,
+    contexts_of,
+    unanswered,
+)
+from policy_engine.errors import PolicyEngineError
+
+
+def decide(
+    policy: Annotated[
+        list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
+    ],
+    assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
+    target: Annotated[
+        list[str], typer.Option(metavar="IRI", help="The asset; several are read together.")
+    ],
+    action: Annotated[str, typer.Option(help="What to do with it.")] = "read",
+    purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
+    time: Annotated[
+        str, typer.Option(metavar="TIME", help="When (ISO 8601); else now, by the clock.")
+    ] = "",
+    world: WorldOption = None,
+    certificate: Annotated[
+        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
+    ] = [],  # noqa: B006
+    hierarchy: Annotated[
+        list[Path], typer.Option(metavar="FILE", help="Who and what belongs to what (JSON-LD).")
+    ] = [],  # noqa: B006
+    parent: ParentOption = [],  # noqa: B006
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say all that led to the answer.")
+    ] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Add the decision to a log: .jsonl or .sqlite."),
+    ] = None,
+    log_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key that the log is chained with.")
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
+    from policy_engine.api import decide_request, read_request, world_at  # noqa: PLC0415
+    from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
+
+    contexts = contexts_of(context)
+    with unanswered(PolicyEngineError):
+        request = read_request(assignee, action, target, purpose)
+        decision = decide_request(
+            policy,
+            certificate,
+            request,
+            load_hierarchies(hierarchy, contexts),
+            contexts,
+            world=world_at(world, time),
+            parents=parent,
+            log=log,
+            log_key=log_key,
+        )
+    if output_format is Format.JSON:
+        print_json(decision.model_dump(mode="json"))
+    else:
+        from policy_engine.rendering import console, decision_lines, explanation  # noqa: PLC0415
+
+        for line in explanation(decision) if explain else decision_lines(decision):
+            console().print(line, soft_wrap=True)
+    raise typer.Exit(0 if decision.permitted else 1)

@@ -1,0 +1,72 @@
+"""The commands that list and propose: methods, samples, hierarchies."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine import terms
+from policy_engine.cli.answers import print_json
+from policy_engine.cli.options import Format, FormatOption, Kind, Sample
+from policy_engine.writing import write_whole
+
+
+def methods(output_format: FormatOption = Format.TEXT) -> None:
+    """List what a policy can ask for: methods, what all share, settings of single columns."""
+    from policy_engine import reference  # noqa: PLC0415 (slow to import)
+
+    known = {name: (term, reference.of_method(name)) for name, term in terms.methods().items()}
+    shared, columns = reference.shared(), reference.of_columns()
+    if output_format is Format.JSON:
+        listing = {
+            name: {
+                "definition": term.definition,
+                "engines": term.texts("engine"),
+                "parameters": [one._asdict() for one in own],
+            }
+            for name, (term, own) in known.items()
+        }
+        settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
+        whole = {"methods": listing, "shared": [one._asdict() for one in shared]}
+        print_json({**whole, "columns": settings})
+        return
+    from policy_engine.rendering import console, parameters_table  # noqa: PLC0415
+
+    for name, (term, own) in known.items():
+        console().print(parameters_table(f"{name}: {term.definition}", own))
+    console().print(parameters_table("Every method", shared))
+    for role, found in columns.items():
+        console().print(parameters_table(f"A column under {role}", found))
+
+
+def sample(
+    dataset: Annotated[Sample, typer.Argument(help="What to make up.")],
+    rows: Annotated[int, typer.Option(min=1, max=10_000_000)] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+) -> None:
+    """Make up data to try policies on."""
+    from policy_engine import samples  # noqa: PLC0415
+
+    text = getattr(samples, dataset.value)(rows, seed)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+
+
+def suggest(
+    table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
+    column: Annotated[str, typer.Argument(metavar="COLUMN")],
+    kind: Annotated[Kind | None, typer.Option(help="Else the values decide.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+) -> None:
+    """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
+    from policy_engine.api import suggest_hierarchy  # noqa: PLC0415
+
+    found = suggest_hierarchy(table, column, kind.value if kind else None)
+    if output is None:
+        typer.echo(found.to_csv(), nl=False)
+    else:
+        write_whole(output, found.to_csv(), table)
+    typer.echo(f"{found.kind}: {found.reason}", err=True)

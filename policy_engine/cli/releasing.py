@@ -1,0 +1,243 @@
+"""The commands of a release: plan it, make it, certify it, compare it, explore others."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli.answers import print_json, progress_bar, summary
+from policy_engine.cli.options import (
+    Cells,
+    ConfOption,
+    ContextOption,
+    DataOption,
+    Engine,
+    EngineOption,
+    Format,
+    FormatOption,
+    KeyOption,
+    MasterOption,
+    PolicyArgument,
+    TaxonomyOption,
+    contexts_of,
+    engine_of,
+    numbers_of,
+    paths_of,
+    unanswered,
+)
+from policy_engine.errors import PlanError, PolicyError
+
+
+def plan(
+    policy: PolicyArgument,
+    data: DataOption = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Show what would be done, step by step; write nothing."""
+    from policy_engine.api import plan_policy  # noqa: PLC0415
+
+    taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
+    made = plan_policy(policy, paths_of(data), contexts_of(context), taxonomies, chosen)
+    if output_format is Format.JSON:
+        print_json(made.model_dump(mode="json"))
+        return
+    from policy_engine.rendering import console, plan_table  # noqa: PLC0415
+
+    console().print(plan_table(made))
+
+
+def apply(
+    policy: PolicyArgument,
+    output: Annotated[
+        str, typer.Option("--output", metavar="DIR_OR_FILE", help="Where the release goes.")
+    ],
+    data: DataOption,
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
+    overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    cells: Annotated[
+        Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
+    ] = Cells.TEXT,
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Anonymise data as a policy asks, prove it on the output, and write it."""
+    from policy_engine.api import apply_policy  # noqa: PLC0415
+
+    with progress_bar() as progress:
+        release = apply_policy(
+            policy,
+            paths_of(data),
+            output,
+            overwrite=overwrite,
+            progress=progress,
+            contexts=contexts_of(context),
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
+            key=key,
+            cells=cells.value,
+            engine=engine_of(engine, master, conf),
+        )
+    if output_format is Format.JSON:
+        print_json(summary(release))
+        return
+    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+
+    out = console()
+    out.print(certificate_table(release.certificate))
+    drop = release.plan.drop
+    for what, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
+        out.print(f"{what}, not released: {', '.join(names) or 'none'}", markup=False)
+    out.print(f"written: {release.path}", markup=False, soft_wrap=True)
+
+
+def show(
+    table: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, CSV.gz or Parquet.")],
+    rows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 5,
+) -> None:
+    """Print the first rows of a table."""
+    from policy_engine.engines.tables import first_rows  # noqa: PLC0415
+    from policy_engine.rendering import console, rows_table  # noqa: PLC0415
+
+    names, values = first_rows(table, rows)
+    console().print(rows_table(table.name, names, values))
+
+
+def certify(
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
+    policy: Annotated[
+        Path, typer.Option("--policy", metavar="POLICY", help="What the output has to hold.")
+    ],
+    data: Annotated[
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="IRI=PATH",
+            help="The input, where k counts persons by a column of it.",
+        ),
+    ] = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
+    from policy_engine.api import certify_output  # noqa: PLC0415
+
+    with unanswered(PolicyError, PlanError):
+        certificate = certify_output(
+            output,
+            policy,
+            contexts_of(context),
+            paths_of(taxonomy, "--taxonomy"),
+            paths_of(data),
+            key=key,
+            engine=engine_of(engine, master, conf),
+        )
+    if output_format is Format.JSON:
+        print_json(json.loads(certificate.to_jsonld()))
+        return
+    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+
+    console().print(certificate_table(certificate))
+
+
+def compare(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The input, a file.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A file, or its folder.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="POLICY", help="Where no certificate lies beside the release."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="What a classifier is to foretell.")
+    ] = "",
+    queries: Annotated[int, typer.Option(min=1, max=100_000, help="How many are asked.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="The same seed asks the same.")] = 0,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what a release lost against its original, and what it is still good for."""
+    from policy_engine.api import compare_release  # noqa: PLC0415
+
+    with progress_bar() as progress:
+        found = compare_release(
+            original,
+            release,
+            policy=policy,
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
+            key=key,
+            target=target,
+            queries=queries,
+            seed=seed,
+            progress=progress,
+        )
+        if report is not None:
+            from policy_engine.report import write_report  # noqa: PLC0415
+
+            progress("drawing", 0, 0)
+            write_report(found, report, original, release)
+    if output_format is Format.JSON:
+        print_json(found.model_dump(mode="json"))
+        return
+    from policy_engine.rendering import comparison_tables, console  # noqa: PLC0415
+
+    for table in comparison_tables(found):
+        console().print(table)
+    if report is not None:
+        console().print(f"written: {report}", markup=False, soft_wrap=True)
+
+
+def explore(
+    policy: PolicyArgument,
+    data: DataOption,
+    k: Annotated[str, typer.Option(metavar="K,K,...", help="Values of k.")] = "2,5,10,50,100",
+    l: Annotated[str, typer.Option(metavar="L,L,...", help="Values of l.")] = "",  # noqa: E741
+    t: Annotated[str, typer.Option(metavar="T,T,...", help="Values of t.")] = "",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw loss against k: .svg or .png.")
+    ] = None,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what the release would lose at several settings; write no release."""
+    from policy_engine.api import explore_policy  # noqa: PLC0415
+
+    choices = {"k": numbers_of(k, "--k"), "l": numbers_of(l, "--l"), "t": numbers_of(t, "--t")}
+    with progress_bar() as progress:
+        runs = explore_policy(
+            policy,
+            paths_of(data),
+            choices,
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
+            key=key,
+            progress=progress,
+        )
+    if chart is not None:
+        from policy_engine.exploration import trade_off_chart  # noqa: PLC0415
+
+        trade_off_chart(runs, chart)
+    if output_format is Format.JSON:
+        print_json([run.model_dump(mode="json") for run in runs])
+        return
+    from policy_engine.rendering import console, runs_table  # noqa: PLC0415
+
+    console().print(runs_table(runs))
+    if chart is not None:
+        console().print(f"written: {chart}", markup=False, soft_wrap=True)

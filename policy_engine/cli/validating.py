@@ -1,0 +1,67 @@
+"""The command that reads policies strictly."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.options import (
+    ContextOption,
+    LimitOption,
+    ParentOption,
+    ProblemFormat,
+    contexts_of,
+    limits_of,
+)
+from policy_engine.errors import Problem, locate
+
+
+def validate(
+    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
+    output_format: Annotated[
+        ProblemFormat, typer.Option("--format", help="How to print.")
+    ] = ProblemFormat.TEXT,
+    parent: ParentOption = [],  # noqa: B006
+    context: ContextOption = [],  # noqa: B006
+    limit: LimitOption = [],  # noqa: B006
+) -> None:
+    """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run."""
+    from policy_engine.checking import check_file  # noqa: PLC0415
+
+    contexts, limits = contexts_of(context), limits_of(limit)
+    checked = [check_file(path, contexts, parent, limits) for path in policies]
+    if output_format is ProblemFormat.SARIF:
+        from policy_engine.sarif import sarif_log  # noqa: PLC0415
+
+        found = {str(one.path): (*one.problems, *one.hints) for one in checked}
+        print_json(sarif_log(found))
+    elif output_format is ProblemFormat.JSON:
+        print_json([_as_json(one) for one in checked])
+    else:
+        for one in checked:
+            _print(one)
+    raise typer.Exit(max(one.exit_code for one in checked))
+
+
+def _as_json(one: Any) -> dict[str, Any]:
+    return {
+        "file": str(one.path),
+        "valid": not one.problems,
+        "problems": [*map(plain, one.problems)],
+        "hints": [*map(plain, one.hints)],
+    }
+
+
+def _print(one: Any) -> None:
+    name = str(one.path)
+    for problem in one.problems:
+        typer.echo(_line(problem, name))
+    for hint in one.hints:
+        typer.echo(_line(hint, name), err=True)
+    if not one.problems:
+        typer.echo(f"{name}: valid{one.what}")
+
+
+def _line(problem: Problem, name: str) -> str:
+    return locate(problem, name)

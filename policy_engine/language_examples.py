@@ -1,0 +1,181 @@
+"""Examples of the terms of the policy language, for the page that tells of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy_engine import terms
+
+OF_POLICIES: Mapping[str, Any] = {
+    "odrl:profile": {"profile": terms.MOSAICROWN},
+    "odrl:conflict": {"conflict": "prohibit"},
+    "odrl:inheritFrom": {"inheritFrom": "ex:policy/house"},
+    "odrl:permission": {"permission": {"target": "ex:Visits", "action": "read"}},
+    "odrl:prohibition": {"prohibition": {"target": "ex:Visits", "action": "sell"}},
+    "odrl:obligation": {"obligation": {"assignee": "ex:Ann", "action": "delete"}},
+}
+OF_RULES: Mapping[str, Any] = {
+    "odrl:uid": {"uid": "ex:policy/visits#1"},
+    "odrl:target": {"target": "ex:Visits"},
+    "odrl:action": {"action": "read"},
+    "odrl:output": {"action": "aggregate", "output": "ex:Totals"},
+    "mosaicrown:purpose": {"purpose": "statistical"},
+    "odrl:constraint": {
+        "constraint": {"leftOperand": "count", "operator": "lteq", "rightOperand": 5}
+    },
+    "odrl:duty": {"duty": {"action": "inform", "informedParty": "ex:Office"}},
+    "odrl:consequence": {"duty": {"action": "delete", "consequence": {"action": "compensate"}}},
+    "odrl:remedy": {"action": "sell", "remedy": {"action": "delete"}},
+    "mosaicrown:belongsTo": {"assignee": {"uid": "ex:Ann", "belongsTo": "ex:Research"}},
+    "odrl:partOf": {"target": {"uid": "ex:Visits", "partOf": "ex:Archive"}},
+    "odrl:source": {"target": {"@type": "AssetCollection", "source": "ex:Archive"}},
+    "odrl:refinement": {
+        "target": {
+            "source": "ex:Archive",
+            "refinement": {"leftOperand": "language", "operator": "eq", "rightOperand": "de"},
+        }
+    },
+    "odrl:includedIn": {"action": {"uid": "ex:score", "includedIn": "use"}},
+    "odrl:implies": {"action": {"uid": "ex:score", "includedIn": "use", "implies": "read"}},
+    "mosaicrown:declinationOf": {"purpose": {"uid": "ex:Audit", "declinationOf": "institutional"}},
+}
+OF_CONSTRAINTS: Mapping[str, Any] = {
+    "odrl:leftOperand": {"leftOperand": "count", "operator": "lt", "rightOperand": 10},
+    "odrl:operator": {"leftOperand": "count", "operator": "gt", "rightOperand": 0},
+    "odrl:rightOperand": {"leftOperand": "version", "operator": "eq", "rightOperand": "1.2"},
+    "odrl:rightOperandReference": {
+        "leftOperand": "count",
+        "operator": "lteq",
+        "rightOperandReference": "ex:quota",
+    },
+    "odrl:dataType": {
+        "leftOperand": "percentage",
+        "operator": "lteq",
+        "rightOperand": "12.5",
+        "dataType": "xsd:decimal",
+    },
+    "odrl:unit": {
+        "leftOperand": "payAmount",
+        "operator": "gteq",
+        "rightOperand": 5,
+        "unit": "http://dbpedia.org/resource/Euro",
+    },
+    "odrl:status": {"leftOperand": "count", "operator": "lteq", "rightOperand": 9, "status": 4},
+}
+CLASSES: Mapping[str, Any] = {
+    "odrl:Rule": {"@type": "Rule"},
+    "odrl:Permission": {"@type": "Permission"},
+    "odrl:Prohibition": {"@type": "Prohibition", "action": "sell"},
+    "odrl:Duty": {"duty": {"@type": "Duty", "action": "delete"}},
+    "odrl:Action": {"action": {"@type": "Action", "uid": "ex:score", "includedIn": "use"}},
+    "odrl:Asset": {"target": {"@type": "Asset", "uid": "ex:Visits"}},
+    "odrl:AssetCollection": {"target": {"@type": "AssetCollection", "source": "ex:Archive"}},
+    "odrl:Party": {"assignee": {"@type": "Party", "uid": "ex:Ann"}},
+    "odrl:PartyCollection": {"assignee": {"@type": "PartyCollection", "source": "ex:Research"}},
+    "odrl:Constraint": {
+        "constraint": {"@type": "Constraint", **OF_CONSTRAINTS["odrl:leftOperand"]}
+    },
+    "odrl:LogicalConstraint": {
+        "constraint": {
+            "@type": "LogicalConstraint",
+            "and": [OF_CONSTRAINTS["odrl:leftOperand"], OF_CONSTRAINTS["odrl:operator"]],
+        }
+    },
+}
+END = {"@value": "2027-01-01T00:00:00Z", "@type": "xsd:dateTime"}
+OPERANDS: Mapping[str, tuple[str, Any]] = {
+    "absolutePosition": ("eq", "10,20"),
+    "absoluteSize": ("lteq", 1024),
+    "absoluteSpatialPosition": ("eq", "0,0 100,50"),
+    "absoluteTemporalPosition": ("eq", "00:00:10 00:00:20"),
+    "count": ("lteq", 10),
+    "dateTime": ("lt", END),
+    "delayPeriod": ("gteq", "P7D"),
+    "deliveryChannel": ("eq", {"@id": "ex:Portal"}),
+    "device": ("eq", {"@id": "ex:Terminal"}),
+    "elapsedTime": ("lteq", "PT1H"),
+    "event": ("eq", {"@id": "ex:Audit"}),
+    "fileFormat": ("isAnyOf", ["text/csv", "application/json"]),
+    "industry": ("isPartOf", {"@id": "ex:HealthCare"}),
+    "language": ("eq", "de"),
+    "media": ("neq", "print"),
+    "meteredTime": ("lteq", "PT10H"),
+    "payAmount": ("gteq", 5),
+    "percentage": ("lteq", 12.5),
+    "product": ("eq", {"@id": "ex:Atlas"}),
+    "purpose": ("isA", {"@id": "mosaicrown:statistical"}),
+    "recipient": ("isNoneOf", [{"@id": "ex:Press"}, {"@id": "ex:Insurers"}]),
+    "relativePosition": ("eq", "50,50"),
+    "relativeSize": ("lteq", 50),
+    "relativeSpatialPosition": ("eq", "0,0 50,50"),
+    "relativeTemporalPosition": ("eq", "0 10"),
+    "resolution": ("gteq", 300),
+    "spatial": ("isPartOf", {"@id": "ex:Europe"}),
+    "spatialCoordinates": ("eq", "45.4,9.1 45.5,9.3"),
+    "system": ("eq", {"@id": "ex:Cluster"}),
+    "systemDevice": ("eq", {"@id": "ex:Cluster"}),
+    "timeInterval": ("gteq", "P1D"),
+    "unitOfCount": ("eq", {"@id": "ex:Person"}),
+    "version": ("eq", "1.2"),
+    "virtualLocation": ("isPartOf", {"@id": "ex:Intranet"}),
+}
+OPERATORS: Mapping[str, tuple[str, Any]] = {
+    "eq": ("language", "de"),
+    "gt": ("count", 0),
+    "gteq": ("percentage", 50),
+    "hasPart": ("systemDevice", {"@id": "ex:SecureZone"}),
+    "isA": ("purpose", {"@id": "mosaicrown:statistical"}),
+    "isAllOf": ("event", [{"@id": "ex:Audit"}, {"@id": "ex:Review"}]),
+    "isAnyOf": ("language", ["de", "it"]),
+    "isNoneOf": ("recipient", [{"@id": "ex:Press"}, {"@id": "ex:Insurers"}]),
+    "isPartOf": ("spatial", {"@id": "ex:Europe"}),
+    "lt": ("dateTime", END),
+    "lteq": ("count", 10),
+    "neq": ("media", "print"),
+}
+COLUMNS: Mapping[str, Any] = {
+    "mosaicrown:identifier": ["http://example.com/Visits/Name"],
+    "mosaicrown:quasi-identifier": [
+        "http://example.com/Visits/Zip",
+        "http://example.com/Visits/BirthDate",
+    ],
+    "mosaicrown:sensitive": ["http://example.com/Visits/Diagnosis"],
+    "pe:insensitive": ["http://example.com/Visits/Ward"],
+    "pe:pseudonymize": ["http://example.com/Visits/Patient"],
+    "pe:redact": ["http://example.com/Visits/Note"],
+    "pe:privacyUnit": "http://example.com/Visits/Patient",
+}
+VALUES: Mapping[str, Any] = {
+    "mosaicrown:k": 10,
+    "mosaicrown:l": 3,
+    "pe:c": 4,
+    "pe:t": 0.2,
+    "pe:alpha": 0.5,
+    "pe:beta": 1,
+    "pe:delta": 1.5,
+    "pe:algorithm": "full-domain",
+    "pe:partitioning": "relaxed",
+    "pe:dimensionality": "single",
+    "pe:score": "entropy",
+    "pe:polish": True,
+    "pe:maxSuppression": 0.01,
+    "pe:loss": "height",
+    "pe:missing": "wildcard",
+}
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "pe:generalization": {"pe:generalization": "calendar"},
+    "pe:weight": {"pe:weight": 2},
+    "pe:order": {"pe:order": "frequency"},
+    "pe:taxonomy": {"pe:generalization": "taxonomy", "pe:taxonomy": "zip.csv"},
+    "pe:unlisted": {
+        "pe:generalization": "taxonomy",
+        "pe:taxonomy": "zip.csv",
+        "pe:unlisted": "root",
+    },
+    "pe:mask": {"pe:generalization": "prefix", "pe:mask": "#"},
+    "pe:fanout": {"pe:generalization": "interval", "pe:precision": 5, "pe:fanout": 4},
+    "pe:precision": {"pe:generalization": "interval", "pe:precision": 5},
+}
+DISTANCES: Mapping[str, Mapping[str, Any]] = {
+    "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},
+    "pe:distance": {"pe:distance": "ordered"},
+}
