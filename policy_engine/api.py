@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from policy_engine.comparison import Comparison
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.exploration import Run
+    from policy_engine.query.model import QueryResult
     from policy_engine.suggestion import Suggestion
 
 
@@ -352,6 +353,47 @@ def decider(
     return Decider(read, held, hierarchy)
 
 
+def query_data(
+    sql: str,
+    policies: Sequence[Source],
+    assignee: str,
+    data: Mapping[str, Any],
+    purpose: str = "",
+    *,
+    certificates: Sequence[str | Path | Certificate] = (),
+    hierarchy: Hierarchy | None = None,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    contexts: Mapping[str, Any] | None = None,
+    dialect: str = "duckdb",
+    run: bool = True,
+) -> "QueryResult":
+    """Return the rows of an SQL query that policies let an assignee read for a purpose.
+
+    `data` maps dataset IRIs to paths or tables. A table is called by the last segment of its IRI,
+    or by the whole IRI in quotes; `dialect` is any that sqlglot knows. Where it is denied, the
+    result says which columns under which rule, and what smaller query would be permitted. Without
+    `run`, the query is rewritten and nothing more. Raises QueryError for what cannot be parsed,
+    DataError where a table cannot be read.
+    """
+    from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
+
+    read = [one for source in policies for one in load_policies(source, contexts, parents)]
+    held = [c if isinstance(c, Certificate) else load_certificate(_place(c)) for c in certificates]
+    return query(
+        sql,
+        read,
+        assignee,
+        make_catalog(data),
+        purpose,
+        certificates=held,
+        hierarchy=hierarchy,
+        world=world,
+        dialect=dialect,
+        run=run,
+    )
+
+
 def world_at(path: str | Path | None = None, time: str = "") -> World:
     """Return the state of the world that a JSON file describes, at a time of its own if given.
 
@@ -456,6 +498,7 @@ __all__ = [
     "load_policies",
     "load_policy",
     "plan_policy",
+    "query_data",
     "read_request",
     "read_world",
     "suggest_hierarchy",

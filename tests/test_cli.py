@@ -272,7 +272,7 @@ def test_a_question_that_cannot_be_asked_is_not_answered_with_no(people):
     asked = ["--policy", "bad.jsonld", "--assignee", ANALYST, "--target", DATASET]
     result = command("decide", *asked, "--format", "json", cwd=people)
     assert result.returncode == 2
-    assert json.loads(result.stdout)["problems"][0]["code"] == "L001"
+    assert json.loads(result.stdout)["problems"][0]["code"] == "P001"
     result = command("certify", "people.csv", "--policy", "bad.jsonld", cwd=people)
     assert (result.returncode, result.stdout) == (2, "")
 

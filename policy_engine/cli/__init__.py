@@ -15,6 +15,7 @@ from policy_engine.cli.evaluating import evaluate
 from policy_engine.cli.inspecting import diff, graph, run_tests
 from policy_engine.cli.listing import methods, sample, suggest
 from policy_engine.cli.logs import logs
+from policy_engine.cli.querying import query
 from policy_engine.cli.releasing import apply, certify, compare, explore, plan, show
 from policy_engine.cli.schemas import schema
 from policy_engine.cli.validating import validate
@@ -32,7 +33,8 @@ hierarchies = typer.Typer(
 )
 hierarchies.command()(suggest)
 _COMMANDS: tuple[Callable[..., None], ...] = (
-    *(validate, plan, apply, show, certify, compare, explore, decide, evaluate),
+    *(validate, plan, apply, show, certify, compare, explore),
+    *(decide, query, evaluate),
     *(graph, diff, convert, schema, methods, sample),
 )
 for _command in _COMMANDS:

@@ -11,6 +11,7 @@ from policy_engine.cli.options import (
     Format,
     FormatOption,
     ParentOption,
+    TimeOption,
     WorldOption,
     contexts_of,
     unanswered,
@@ -28,9 +29,7 @@ def decide(
     ],
     action: Annotated[str, typer.Option(help="What to do with it.")] = "read",
     purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
-    time: Annotated[
-        str, typer.Option(metavar="TIME", help="When (ISO 8601); else now, by the clock.")
-    ] = "",
+    time: TimeOption = "",
     world: WorldOption = None,
     certificate: Annotated[
         list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")

@@ -72,6 +72,9 @@ WorldOption = Annotated[
     Path | None,
     typer.Option("--world", metavar="FILE", help="The state of the world, in JSON."),
 ]
+TimeOption = Annotated[
+    str, typer.Option("--time", metavar="TIME", help="When (ISO 8601); else now, by the clock.")
+]
 LimitOption = Annotated[
     list[str],
     typer.Option(

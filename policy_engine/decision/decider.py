@@ -12,6 +12,7 @@ from policy_engine.decision.holding import (
     Asked,
     Held,
     covers,
+    datasets_of,
     hold,
     is_about_rows,
     lacks,
@@ -137,6 +138,7 @@ class _Case:
         self.index = decider.index(world.memberships)
         self.time = world.time or datetime.now(UTC)
         self.facts = RequestFacts(request, world, self.time, self.index.closures)
+        self.facts.rows = datasets_of(request.targets) if rows else frozenset()
         self._asked = {id(self.index.closures): Asked(request, self.index.closures)}
         self.matches: list[Match] = []
         self.permits: list[Held] = []

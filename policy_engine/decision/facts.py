@@ -15,10 +15,11 @@ class RequestFacts:
     """The facts of one request, for the conditions of any rule that covers it.
 
     `about` says of what a refinement speaks, a party, an asset or an action; `rule` whose
-    executions are counted.
+    executions are counted. With `rows`, datasets, nothing is known of their columns: each row
+    has values of its own.
     """
 
-    __slots__ = ("about", "closures", "request", "rule", "time", "world", "zone")
+    __slots__ = ("about", "closures", "request", "rows", "rule", "time", "world", "zone")
 
     def __init__(self, request: Request, world: World, time: datetime, closures: Closures) -> None:
         self.request = request
@@ -28,9 +29,12 @@ class RequestFacts:
         self.closures = closures
         self.about = ""
         self.rule = ""
+        self.rows: frozenset[str] = frozenset()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
+        if self.rows and terms.dataset_of(left_operand) in self.rows:
+            return None
         if self.about:
             found = self.world.of.get(self.about, {}).get(left_operand)
             if found is not None:

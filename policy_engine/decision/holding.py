@@ -112,9 +112,14 @@ def prohibits(
     return Held(clause, steps(clause, asked), verdicts)
 
 
+def datasets_of(targets: Sequence[str]) -> frozenset[str]:
+    """Return what targets are columns of by their name, and the targets, which may be datasets."""
+    return frozenset((*targets, *map(terms.dataset_of, targets)))
+
+
 def is_about_rows(condition: Condition, targets: Sequence[str]) -> bool:
     """Tell whether a condition depends on values in the rows of the datasets asked for."""
-    datasets = {*targets, *map(terms.dataset_of, targets)}
+    datasets = datasets_of(targets)
     return any(
         not leaf.left_operand.startswith(terms.ODRL)
         and terms.dataset_of(leaf.left_operand) in datasets

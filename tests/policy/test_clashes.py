@@ -1,11 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from policy_engine import terms
 from policy_engine.errors import Place
 from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule
-from policy_engine.policy.clashes import clashes, overlap
+from policy_engine.policy.clashes import clashes, clashing, overlap
 
 READ, USE, SELL = (Action(f"{terms.ODRL}{name}") for name in ("read", "use", "sell"))
 T = Asset("http://e.org/T")
@@ -109,3 +111,41 @@ def test_clashes_are_all_reported():
 @pytest.mark.parametrize("rules", [((PERMISSION,), ()), ((), (PROHIBITION,)), ((), ())])
 def test_there_is_no_clash_without_both_kinds_of_rules(rules):
     assert list(clashes(policy(*rules))) == []
+
+
+# -- found without comparing each with each ------------------------------------------------------
+
+NAMES = ("http://e.org", "http://e.org/T", "http://e.org/T/ZIP", "http://e.org/U", "urn:x:y")
+MEMBERS = st.lists(st.sampled_from(NAMES), max_size=2, unique=True).map(tuple)
+EDGES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=3).map(tuple)
+
+
+def rules(kind):
+    def made(targets, assignees):
+        return Rule(
+            kind, tuple(map(Asset, targets)), (READ,), assignees=tuple(map(Party, assignees))
+        )
+
+    return st.lists(st.builds(made, MEMBERS, MEMBERS), max_size=3).map(tuple)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rules("permission"), rules("prohibition"), EDGES, EDGES)
+def test_clashing_rules_are_all_that_overlap(permissions, prohibitions, assets, parties):
+    hierarchy = Hierarchy(asset=assets, party=parties)
+    found = list(clashing(policy(permissions, prohibitions), hierarchy))
+    expected = [
+        (one, other)
+        for one in permissions
+        for other in prohibitions
+        if overlap(one, other, hierarchy)
+    ]
+    assert found == expected
+
+
+def test_many_rules_about_assets_of_one_host_are_soon_compared():
+    some = tuple(replace(PERMISSION, targets=(Asset(f"http://e.org/{n}"),)) for n in range(3000))
+    others = tuple(
+        replace(PROHIBITION, targets=(Asset(f"http://e.org/x{n}"),)) for n in range(3000)
+    )
+    assert list(clashes(policy(some, others))) == []

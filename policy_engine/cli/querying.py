@@ -1,0 +1,146 @@
+"""The command that answers SQL under policies."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.options import (
+    ContextOption,
+    DataOption,
+    ParentOption,
+    TimeOption,
+    WorldOption,
+    contexts_of,
+    paths_of,
+    unanswered,
+)
+from policy_engine.errors import PolicyEngineError
+
+if TYPE_CHECKING:
+    from policy_engine.query.model import QueryResult
+
+
+class RowFormat(StrEnum):
+    """How to print rows."""
+
+    TEXT = "text"
+    CSV = "csv"
+    JSON = "json"
+
+
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT, with WITH and UNION.")],
+    policy: Annotated[
+        list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
+    ],
+    assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
+    data: DataOption,
+    purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
+    dialect: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose SQL it is: spark, postgres, mysql ...")
+    ] = "duckdb",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the query as it may run; run nothing.")
+    ] = False,
+    certificate: Annotated[
+        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
+    ] = [],  # noqa: B006
+    hierarchy: Annotated[
+        list[Path], typer.Option(metavar="FILE", help="Who and what belongs to what (JSON-LD).")
+    ] = [],  # noqa: B006
+    parent: ParentOption = [],  # noqa: B006
+    world: WorldOption = None,
+    time: TimeOption = "",
+    output_format: Annotated[
+        RowFormat, typer.Option("--format", help="How to print.")
+    ] = RowFormat.TEXT,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the rows go; else they are printed.")
+    ] = None,
+    context: ContextOption = [],  # noqa: B006
+) -> None:
+    """Run a query on the rows and columns that policies permit: exit 1 where they deny it."""
+    from policy_engine.api import query_data, world_at  # noqa: PLC0415
+    from policy_engine.catalog import format_of  # noqa: PLC0415
+    from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
+
+    contexts, paths = contexts_of(context), paths_of(data)
+    with unanswered(PolicyEngineError):
+        if output is not None:
+            format_of(output)
+        result = query_data(
+            sql,
+            policy,
+            assignee,
+            paths,
+            purpose,
+            certificates=certificate,
+            hierarchy=load_hierarchies(hierarchy, contexts),
+            world=world_at(world, time),
+            parents=parent,
+            contexts=contexts,
+            dialect=dialect,
+            run=not dry_run,
+        )
+        if result.permitted:
+            _print_rows(result, output_format, output, [Path(path) for path in paths.values()])
+        else:
+            _print_denial(result, output_format)
+    raise typer.Exit(0 if result.permitted else 1)
+
+
+def _print_rows(
+    result: "QueryResult", output_format: RowFormat, output: Path | None, inputs: list[Path]
+) -> None:
+    from policy_engine.query import rows  # noqa: PLC0415
+
+    for reason in result.reasons:
+        typer.echo(str(reason), err=True)
+    if result.table is None:
+        print_json({"sql": result.sql}) if output_format is RowFormat.JSON else typer.echo(
+            result.sql
+        )
+    elif output is not None:
+        rows.write_rows(result.table, output, *inputs)
+        typer.echo(f"{result.table.num_rows:,} rows written: {output}", err=True)
+    elif output_format is RowFormat.JSON:
+        print_json(rows.as_json(result.table))
+    elif output_format is RowFormat.CSV:
+        typer.echo(rows.as_csv(result.table), nl=False)
+    else:
+        _print_table(result.table)
+
+
+def _print_table(table: Any) -> None:
+    from policy_engine.query.rows import as_texts  # noqa: PLC0415
+    from policy_engine.rendering import console, rows_table  # noqa: PLC0415
+
+    title = f"{table.num_rows:,} rows"
+    console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))
+
+
+def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:
+    if output_format is RowFormat.JSON:
+        denial = {
+            "permitted": False,
+            "reasons": [*map(plain, result.reasons)],
+            "columns": result.columns,
+            "allowed": result.allowed,
+            "suggestion": result.suggestion,
+            "decisions": {
+                iri: decision.model_dump(mode="json") for iri, decision in result.decisions.items()
+            },
+        }
+        print_json(denial)
+        return
+    typer.echo("denied", err=True)
+    for reason in result.reasons:
+        typer.echo(f"  {reason}", err=True)
+    for iri, choices in result.allowed.items():
+        for names in choices:
+            typer.echo(f"  of {iri} these may be read together: {', '.join(names)}", err=True)
+    if result.suggestion:
+        typer.echo(f"  this may be asked: {result.suggestion}", err=True)

@@ -1,0 +1,103 @@
+"""Conditions of SQL joined in its three-valued logic, and folded where they are constant."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+_MOST_PARTS = 20_000
+
+
+class NotUnderstood(Exception):  # noqa: N818 (it is caught where it says what to deny)
+    """A condition that cannot be told from the columns of a row; its text says why."""
+
+
+def true() -> exp.Expr:
+    """Return TRUE."""
+    return exp.Boolean(this=True)
+
+
+def false() -> exp.Expr:
+    """Return FALSE."""
+    return exp.Boolean(this=False)
+
+
+def is_true(node: exp.Expr) -> bool:
+    """Tell whether a condition is plainly TRUE."""
+    return isinstance(node, exp.Boolean) and bool(node.this)
+
+
+def is_false(node: exp.Expr) -> bool:
+    """Tell whether a condition is plainly FALSE."""
+    return isinstance(node, exp.Boolean) and not node.this
+
+
+def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return whether all parts are true. Raises NotUnderstood where they are too many to run."""
+    if any(map(is_false, parts)):
+        return false()
+    rest = [part for part in parts if not is_true(part)]
+    return bounded(exp.and_(*rest, copy=False)) if rest else true()
+
+
+def disjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return whether some part is true. Raises NotUnderstood where they are too many to run."""
+    if any(map(is_true, parts)):
+        return true()
+    rest = [part for part in parts if not is_false(part)]
+    return bounded(exp.or_(*rest, copy=False)) if rest else false()
+
+
+def negation(part: exp.Expr) -> exp.Expr:
+    """Return whether a condition is false."""
+    if isinstance(part, exp.Boolean):
+        return true() if is_false(part) else false()
+    return exp.not_(part, copy=False)
+
+
+def known(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
+    """Return a condition with a truth value in the place of NULL."""
+    if isinstance(part, exp.Null):
+        return otherwise
+    if isinstance(part, exp.Boolean):
+        return part
+    return exp.Coalesce(this=part, expressions=[otherwise])
+
+
+def exactly_one(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return whether one part is true and all others are false.
+
+    Two that are true settle it, whatever the unknown ones are. Raises NotUnderstood where the
+    parts are too many to run.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    unknown = [exp.Is(this=exp.Paren(this=part.copy()), expression=exp.null()) for part in parts]
+    too_many = exp.GT(this=_count(parts), expression=exp.Literal.number(1))
+    found = exp.Case(
+        ifs=[
+            exp.If(this=too_many, true=false()),
+            exp.If(this=disjunction(unknown), true=exp.null()),
+        ],
+        default=exp.EQ(this=_count(parts), expression=exp.Literal.number(1)),
+    )
+    return bounded(found)
+
+
+def bounded(node: exp.Expr) -> exp.Expr:
+    """Return a condition. Raises NotUnderstood where it is too long to be run."""
+    if sum(1 for _ in node.walk()) > _MOST_PARTS:
+        raise NotUnderstood("its constraints are too many")
+    return node
+
+
+def _count(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return how many parts are true."""
+    one, nought = exp.Literal.number(1), exp.Literal.number(0)
+    ones = [
+        exp.Case(ifs=[exp.If(this=part.copy(), true=one.copy())], default=nought.copy())
+        for part in parts
+    ]
+    count: exp.Expr = ones[0]
+    for other in ones[1:]:
+        count = exp.Add(this=count, expression=other)
+    return exp.Paren(this=count)

@@ -1,0 +1,99 @@
+"""The rows of a query as text, as JSON, and as files."""
+
+import json
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.catalog import format_of
+from policy_engine.errors import OutputError
+from policy_engine.writing import write_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def as_csv(table: "pa.Table") -> str:
+    """Return rows as CSV with a header (RFC 4180)."""
+    return _file(table, "rows.csv").decode()
+
+
+def as_json(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return rows as JSON has them: what it has no form for, as text."""
+    return [{name: _plain(cell) for name, cell in row.items()} for row in table.to_pylist()]
+
+
+def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
+    """Return rows as people read them, missing values as None."""
+    return [tuple(map(_text, row.values())) for row in table.to_pylist()]
+
+
+def write_rows(table: "pa.Table", path: Path, *inputs: Path) -> None:
+    """Write rows to a file in the format that its ending tells, whole or not at all.
+
+    Raises DataError (C004) for an unknown ending, and OutputError where the file cannot be
+    written (O002), or is one of the inputs (O001).
+    """
+    format_of(path)
+    write_whole(path, _file(table, path.name), *inputs)
+
+
+def _file(table: "pa.Table", name: str) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    from policy_engine.engines.tables import write_table  # noqa: PLC0415
+
+    is_text = not name.lower().endswith(".parquet")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        try:
+            write_table(_flat(table) if is_text else table, path)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            message = "A column of the result has a type that the file's format lacks."
+            raise OutputError.of("O002", message, "Cast it in the query.") from None
+        return path.read_bytes()
+
+
+def _flat(table: "pa.Table") -> "pa.Table":
+    """Return a table with the columns as texts that are more than one value in a cell."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        odd = pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_binary(kind)
+        cells = map(_text, column.to_pylist()) if odd else None
+        columns.append(
+            column if cells is None else pa.chunked_array([pa.array(cells, pa.string())])
+        )
+    return pa.table(columns, names=table.column_names)
+
+
+def _text(cell: Any) -> str | None:
+    plain = _plain(cell)
+    if plain is None or isinstance(plain, str):
+        return plain
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_plain(one) for one in cell]
+    if isinstance(cell, dict):
+        return {str(name): _plain(one) for name, one in cell.items()}
+    return _plain_value(cell)
+
+
+def _plain_value(cell: Any) -> Any:
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else str(cell)
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, bytes):
+        return cell.hex()
+    is_json = cell is None or isinstance(cell, str | bool | int | float)
+    is_odd = isinstance(cell, float) and not isfinite(cell)
+    return cell if is_json and not is_odd else str(cell)

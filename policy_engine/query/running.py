@@ -1,0 +1,107 @@
+"""A query run on the rows and columns that may be read, and on nothing else."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.errors import InternalError, PolicyEngineError, QueryError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+_CLOSED = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+}
+_SETTINGS = ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true")
+_READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM_GET"}
+
+
+def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
+    """Return the rows of queries in DuckDB's SQL, by name, over tables by name.
+
+    The database lives in memory, has no files, no network, no extensions and no settings that
+    can be changed; its time zone is UTC. DuckDB's own parser has to find nothing but these tables
+    in the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or
+    that fails on the data.
+    """
+    if not texts:
+        return {}
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection:
+        for setting in _SETTINGS:
+            connection.execute(f"SET {setting}")
+        try:
+            for name, table in tables.items():
+                connection.register(name, table)
+            return {name: _run_one(text, connection, set(tables)) for name, text in texts.items()}
+        except duckdb.Error as error:
+            raise _failed(error) from None
+
+
+def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> "pa.Table":
+    _check(text, connection, names)
+    table = connection.sql(text).to_arrow_table()
+    return table.rename_columns(_apart(table.column_names))
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Return the names of columns, a number behind each one that comes again."""
+    times: Counter[str] = Counter()
+    found: list[str] = []
+    for name in names:
+        times[name] += 1
+        while (new := f"{name}_{times[name]}" if times[name] > 1 else name) in found:
+            times[name] += 1
+        found.append(new)
+    return found
+
+
+def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> None:
+    """Refuse a text in which DuckDB sees another statement, or another table, than was meant."""
+    [row] = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()
+    found: dict[str, Any] = json.loads(row[0])
+    if found.get("error"):
+        message = f"DuckDB does not understand the query: {found.get('error_message', '')}"
+        raise QueryError.of("Q005", message)
+    known = {name.lower() for name in names} | {name.lower() for name in _withs(found)}
+    for node in _nodes(found):
+        is_table = node.get("type") == "BASE_TABLE"
+        is_other = is_table and (
+            str(node.get("table_name")).lower() not in known
+            or node.get("schema_name")
+            or node.get("catalog_name")
+        )
+        if is_other or node.get("type") in _READS_ELSEWHERE or len(found["statements"]) != 1:
+            raise InternalError.of("X001", "A query reads something that was not decided on.")
+
+
+def _withs(found: Any) -> Iterator[str]:
+    for node in _nodes(found):
+        for entry in (node.get("cte_map") or {}).get("map", ()):
+            yield str(entry["key"])
+        if node.get("type") in ("RECURSIVE_CTE_NODE", "CTE_NODE"):
+            yield str(node.get("cte_name"))
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, dict):
+            yield one
+            stack.extend(one.values())
+        elif isinstance(one, list):
+            stack.extend(one)
+
+
+def _failed(error: Exception) -> PolicyEngineError:
+    """Return the error of a query that fails; DuckDB's words quote rows that may be read alone."""
+    first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return QueryError.of("Q008", f"The query fails: {first.rstrip('.')}.")

@@ -1,0 +1,112 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from asking import PEOPLE
+from building import ANALYST, MOSAICROWN, ODRL
+from typer.testing import CliRunner
+
+from policy_engine.cli.querying import query
+from policy_engine.errors import PolicyEngineError
+
+APP = typer.Typer()
+APP.command()(query)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A table and a policy that permits the ids and names of people above thirty."""
+    (tmp_path / "people.csv").write_text("id,name,age\n1,Ann,20\n2,Bob,31\n3,,40\n")
+    over = {"leftOperand": f"{PEOPLE}/age", "operator": "gt", "rightOperand": "30"}
+    rule = {
+        "uid": "http://x.org/r",
+        "assignee": ANALYST,
+        "target": [f"{PEOPLE}/id", f"{PEOPLE}/name"],
+        "action": "read",
+        "constraint": [over],
+    }
+    profile = "https://www.mosaicrown.eu/ns/mosaicrown/1/"
+    whole = {"@context": [ODRL, MOSAICROWN], "@type": "Set", "uid": "http://x.org/p"}
+    text = json.dumps({**whole, "profile": profile, "permission": [rule]})
+    (tmp_path / "policy.jsonld").write_text(text)
+    return tmp_path
+
+
+def run(files, sql, *options):
+    given = ["--policy", str(files / "policy.jsonld"), "--assignee", ANALYST]
+    given += ["--data", f"{PEOPLE}={files / 'people.csv'}", *options]
+    return CliRunner().invoke(APP, [sql, *given])
+
+
+def test_rows_are_printed(files):
+    result = run(files, "SELECT id, name FROM People")
+    assert result.exit_code == 0
+    assert "2 rows" in result.stdout
+    assert "Bob" in result.stdout
+    assert "Ann" not in result.output
+
+
+def test_rows_as_csv_and_json(files):
+    csv = run(files, "SELECT id, name FROM People ORDER BY id", "--format", "csv")
+    assert csv.stdout == "id,name\n2,Bob\n3,\n"
+    found = run(files, "SELECT id, name FROM People ORDER BY id", "--format", "json")
+    assert json.loads(found.stdout) == [{"id": 2, "name": "Bob"}, {"id": 3, "name": None}]
+
+
+def test_rows_are_written_by_the_ending_of_the_file(files):
+    run(files, "SELECT id FROM People", "--output", str(files / "out.parquet"))
+    assert pq.read_table(files / "out.parquet")["id"].to_pylist() == [2, 3]
+    run(files, "SELECT list(id ORDER BY id) AS ids FROM People", "--output", f"{files}/out.csv")
+    assert (files / "out.csv").read_text() == 'ids\n"[2, 3]"\n'
+
+
+def test_no_output_overwrites_an_input(files):
+    before = (files / "people.csv").read_text()
+    result = run(files, "SELECT id FROM People", "--output", str(files / "people.csv"))
+    assert isinstance(result.exception, PolicyEngineError)
+    assert (files / "people.csv").read_text() == before
+
+
+def test_a_dry_run_prints_the_query_as_it_may_run(files):
+    result = run(files, "SELECT id FROM People", "--dry-run", "--dialect", "spark")
+    assert result.stdout == (
+        "SELECT `id` FROM (SELECT `People`.`id` FROM `People` "
+        "WHERE COALESCE(`People`.`age` > 30, FALSE)) AS `People`\n"
+    )
+
+
+def test_a_denial_ends_with_one_and_says_what_may_be_asked(files):
+    result = run(files, "SELECT id, age FROM People")
+    assert result.exit_code == 1
+    assert 'this may be asked: SELECT "id" FROM "People"' in result.stderr
+    assert result.stdout == ""
+    denial = json.loads(run(files, "SELECT id, age FROM People", "--format", "json").stdout)
+    assert denial["allowed"] == {PEOPLE: [["id"]]}
+
+
+@pytest.mark.parametrize("sql", ["SELECT", "DROP TABLE People", "SELECT x FROM People"])
+def test_what_cannot_run_ends_with_two(files, sql):
+    result = run(files, sql)
+    assert isinstance(result.exception, PolicyEngineError)
+    assert result.exception.exit_code == 2
+
+
+def test_an_output_of_an_unknown_kind_is_refused_before_anything_runs(files):
+    result = run(files, "SELECT id FROM People", "--output", str(files / "out.xlsx"))
+    assert "C004" in str(result.exception)
+
+
+def test_odd_values_have_a_form_everywhere(files):
+    sql = (
+        "SELECT DATE '2020-01-02' AS d, TIMESTAMP '2020-01-02 03:04:05' AS t, INTERVAL 1 DAY AS i, "
+        "CAST('nan' AS DOUBLE) AS n, CAST(1.50 AS DECIMAL(5,2)) AS e, sum(id) AS s, "
+        "TIMESTAMPTZ '2020-01-02 03:04:05+01' AS z, NULL AS x, list(id) AS l FROM People"
+    )
+    for style in ("text", "csv", "json"):
+        assert run(files, sql, "--format", style).exit_code == 0
+    [row] = json.loads(run(files, sql, "--format", "json").stdout)
+    assert row["d"] == "2020-01-02"
+    assert row["s"] == 5
+    assert row["e"] == "1.50"
+    assert row["z"] == "2020-01-02T02:04:05+00:00"
