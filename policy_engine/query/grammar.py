@@ -13,7 +13,8 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, UnsupportedErro
 
 from policy_engine.errors import Place, PolicyEngineError, Problem, QueryError, listed
 
-DIALECTS = tuple(sorted(filter(None, sqlglot.Dialect.classes)))
+_NO_SQL = {"", "dax", "prql"}
+DIALECTS = tuple(sorted(sqlglot.Dialect.classes.keys() - _NO_SQL))
 _LONGEST = 100_000  # characters
 _ONE_AT_A_TIME = Lock()  # or two threads could leave the parser silent
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
