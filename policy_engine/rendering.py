@@ -211,8 +211,11 @@ def explanation(decision: Decision) -> Iterator[str]:
     yield from decision_lines(decision)
     for match in decision.matches:
         yield escape(_matched(match))
-        for verdict in match.conditions:
-            yield escape(f"  - {verdict.state}: {verdict.reason}")
+        is_told = decision.derivation and (match.policy, match.rule) == (
+            decision.policy,
+            decision.rule,
+        )
+        yield from () if is_told else (f"  - {escape(line)}" for line in _ways(match))
     if decision.strategy:
         yield escape(f"The conflict strategy that decided is {decision.strategy!r}.")
     for owed in decision.duties:
@@ -227,6 +230,14 @@ def _matched(match: Match) -> str:
     if match.applies:
         return f"{match.rule} of {match.policy} {verb} it."
     return f"{match.rule} of {match.policy} covers it, but does not hold now."
+
+
+def _ways(match: Match) -> Iterator[str]:
+    """Yield how a rule covers a request, and what its conditions came to."""
+    for step in match.steps:
+        if len(step.path) > 1:
+            yield f"{step.part}: {' within '.join(map(terms.compact, step.path))}"
+    yield from (f"{verdict.state}: {verdict.reason}" for verdict in match.conditions)
 
 
 def console(*, stderr: bool = False) -> Console:

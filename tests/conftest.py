@@ -1,7 +1,10 @@
 import pytest
 from building import DATASET, PEOPLE, people_policy
+from hypothesis import settings
 
 from policy_engine import apply_policy
+
+settings.register_profile("nightly", max_examples=2_000, deadline=None)
 
 
 @pytest.fixture

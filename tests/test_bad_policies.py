@@ -7,24 +7,29 @@ from pathlib import Path
 import pytest
 
 from policy_engine.errors import CODES, PolicyEngineError
-from policy_engine.policy import read_policy
+from policy_engine.policy import read_policies
 from policy_engine.transformation import check_transformation
 
 BAD = Path(__file__).parents[1] / "policies" / "bad"
 POLICIES = sorted(path for path in BAD.iterdir() if path.suffix != ".expected")
 
 
+def read_and_check(text):
+    for policy in read_policies(text):
+        check_transformation(policy)
+
+
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
 def test_bad_policy_fails_as_expected(path):
     with pytest.raises(PolicyEngineError) as error:
-        check_transformation(read_policy(path.read_bytes()))
+        read_and_check(path.read_bytes())
     assert f"{error.value}\n" == path.with_suffix(".expected").read_text("utf-8")
 
 
 def problems(text):
     """Return what is wrong with a policy; nothing where it can be read and planned."""
     try:
-        check_transformation(read_policy(text))
+        read_and_check(text)
     except PolicyEngineError as error:
         return error.problems
     return ()

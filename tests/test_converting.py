@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from policy_engine.cli.converting import Syntax, convert
-from policy_engine.errors import DataError, OutputError, PolicyError
+from policy_engine.errors import DataError, OutputError, PolicyError, RequestError
 from policy_engine.policy.rdf import to_json_ld
 from policy_engine.policy.syntax import SYNTAXES
 
@@ -59,6 +59,13 @@ def test_convert_writes_the_syntax_that_the_output_is_named_for(policy, tmp_path
     found = run(policy, "--output", tmp_path / name)
     assert (found.exit_code, found.stdout) == (0, "")
     assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_convert_writes_nothing_for_an_ending_that_says_nothing(policy, tmp_path):
+    with pytest.raises(RequestError, match=r"U001 .* ends in \.jsonld"):
+        run(policy, "--output", tmp_path / "a.turtle")
+    assert not (tmp_path / "a.turtle").exists()
+    assert run(policy, "--to", "turtle", "--output", tmp_path / "a.turtle").exit_code == 0
 
 
 def test_convert_and_back_gives_what_json_ld_in_order_gives(tmp_path):

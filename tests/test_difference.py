@@ -169,6 +169,14 @@ def test_what_includes_what_may_do_both():
     assert after == "http://x.org/a belongs to http://x.org/g"
 
 
+def test_a_purpose_is_said_to_be_a_kind_of_another():
+    kind = {"uid": "http://x.org/ads", "declinationOf": "marketing"}
+    found = changed(with_rule(purpose="http://x.org/ads"), with_rule(purpose=kind))
+    assert [(what, after) for what, _, after, _ in found] == [
+        ("inclusion of purpose added", "http://x.org/ads is a kind of mosaicrown:marketing")
+    ]
+
+
 # -- within a rule --------------------------------------------------------------------------------
 
 

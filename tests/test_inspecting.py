@@ -160,6 +160,18 @@ def test_diff_that_cannot_run_ends_with_2(arguments):
     refused("diff", *arguments)
 
 
+def test_diff_reads_hierarchies_in_turtle(folder):
+    (folder / "groups.ttl").write_text(
+        f"<{ANALYST}> <https://www.mosaicrown.eu/ns/mosaicrown/1/belongsTo> <http://x.org/b> ."
+    )
+    decider = Decider([read_policy((folder / "old.jsonld").read_text())])
+    log = DecisionLog.open(folder / "log.jsonl")
+    log.append(decider.decide(read_request(ANALYST, "read", [DATASET], "marketing")))
+    arguments = "diff", "old.jsonld", "new.jsonld", "--log", "log.jsonl"
+    assert "1 of 1 distinct request " in run(*arguments).output
+    assert "0 of 1 distinct request " in run(*arguments, "--hierarchy", "groups.ttl").output
+
+
 # -- test -----------------------------------------------------------------------------------------
 
 
@@ -170,7 +182,7 @@ def test_test_prints_a_line_a_test_and_the_coverage():
     assert lines[0] == "pass  reads & <b>"
     assert lines[1] == "FAIL  sells (line 6)"
     assert lines[2].startswith("      expected permit, got deny: No rule permits it")
-    assert lines[3:5] == ["2 tests: 1 passed, 1 failed", "1 of 2 rules are tested: 50 %"]
+    assert lines[3:5] == ["2 tests: 1 passed, 1 failed", "tested: 1 of 2 rules, 50 %"]
     assert lines[5].startswith("  never: permission http://x.org/q (old.jsonld:")
 
 
@@ -185,6 +197,17 @@ def test_test_fails_below_the_coverage_asked_for(folder, least, status):
 def test_test_as_json():
     found = json.loads(run("test", "tests.yaml", "--format", "json").output)
     assert (found["passed"], found["coverage"], len(found["tests"])) == (False, 0.5, 2)
+
+
+def test_test_as_json_has_not_passed_below_the_coverage_asked_for(folder):
+    (folder / "tests.yaml").write_text(TESTS.replace("{effect: permit}", "deny"))
+    found = {
+        least: json.loads(
+            run("test", "tests.yaml", "--format", "json", "--min-coverage", least).output
+        )
+        for least in ("50", "51")
+    }
+    assert (found["50"]["passed"], found["51"]["passed"]) == (True, False)
 
 
 def test_test_as_junit():

@@ -109,6 +109,14 @@ def test_left_operands_and_memberships_may_be_short_names():
     assert test.world.memberships.purpose == (edge,)
 
 
+def test_hierarchies_in_turtle_are_read(run, tmp_path):
+    (tmp_path / "said.ttl").write_text(
+        f"<http://x.org/ann> <https://www.mosaicrown.eu/ns/mosaicrown/1/belongsTo> <{ANALYST}> ."
+    )
+    head = HEAD.replace("world:", "hierarchies: [said.ttl]\nworld:")
+    assert run(a_test().replace(ANALYST, "http://x.org/ann"), head=head).passed
+
+
 def test_hierarchies_and_certificates_are_read(run, released):
     head = (
         "policies: [people.jsonld]\nhierarchies: [said.jsonld]\n"

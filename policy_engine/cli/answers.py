@@ -46,6 +46,11 @@ def summary(release: "VerifiedRelease") -> dict[str, Any]:
     }
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words, such as `1 row` or `2,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """Print a value as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -2,11 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from policy_engine.cli.options import ContextOption, contexts_of
+from policy_engine.cli.options import ContextOption, PolicyArgument, contexts_of, usage
 from policy_engine.writing import write_whole
 
 
@@ -20,23 +20,34 @@ class Syntax(StrEnum):
 
 
 def convert(
-    policy: Annotated[
-        Path, typer.Argument(metavar="INPUT", help="JSON-LD, Turtle, N-Triples or RDF/XML.")
-    ],
+    policy: PolicyArgument,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
     to: Annotated[Syntax | None, typer.Option(help="Else what --output ends in.")] = None,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
-    """Write a policy in another syntax: JSON-LD where neither --to nor --output says which."""
+    """Write a policy in another syntax: JSON-LD where neither --to nor --output says which.
+
+    Nothing is lost, or it is refused; what is wrong with a policy is for `validate` to say.
+    """
     from policy_engine.policy import read_file  # noqa: PLC0415
     from policy_engine.policy.rdf import convert_text, syntax_of  # noqa: PLC0415
-    from policy_engine.policy.syntax import syntax_of as syntax_by_ending  # noqa: PLC0415
 
     contexts = contexts_of(context)
+    wanted = to.value if to else _named_for(output)
     text = read_file(policy)
-    wanted = to.value if to else syntax_by_ending(output.name if output else "")
     found = convert_text(text, syntax_of(policy, text), wanted, str(policy), contexts)
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:
         write_whole(output, found, policy)
+
+
+def _named_for(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:
+    """Return the syntax that an output is named for. Raises RequestError where it is for none."""
+    from policy_engine.policy.syntax import syntax_of  # noqa: PLC0415
+
+    found = syntax_of(output.name if output else "")
+    if output and found == "json-ld" and output.suffix.lower() not in ("", ".json", ".jsonld"):
+        endings = ".jsonld, .json, .ttl, .nt, .rdf, .xml or .owl"
+        raise usage(f"Without --to, --output ends in {endings}. {str(output)!r} was given.")
+    return found

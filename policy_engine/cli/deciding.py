@@ -7,10 +7,15 @@ import typer
 
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import (
+    AssigneeOption,
+    CertificateOption,
     ContextOption,
     Format,
     FormatOption,
+    HierarchyOption,
     ParentOption,
+    PolicyOption,
+    PurposeOption,
     TimeOption,
     WorldOption,
     contexts_of,
@@ -20,23 +25,17 @@ from policy_engine.errors import PolicyEngineError
 
 
 def decide(
-    policy: Annotated[
-        list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
-    ],
-    assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
+    policy: PolicyOption,
+    assignee: AssigneeOption,
     target: Annotated[
         list[str], typer.Option(metavar="IRI", help="The asset; several are read together.")
     ],
-    action: Annotated[str, typer.Option(help="What to do with it.")] = "read",
-    purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
+    action: Annotated[str, typer.Option(metavar="IRI", help="What to do with it.")] = "read",
+    purpose: PurposeOption = "",
     time: TimeOption = "",
     world: WorldOption = None,
-    certificate: Annotated[
-        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
-    ] = [],  # noqa: B006
-    hierarchy: Annotated[
-        list[Path], typer.Option(metavar="FILE", help="Who and what belongs to what (JSON-LD).")
-    ] = [],  # noqa: B006
+    certificate: CertificateOption = [],  # noqa: B006
+    hierarchy: HierarchyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
     explain: Annotated[
         bool, typer.Option("--explain", help="Say all that led to the answer.")

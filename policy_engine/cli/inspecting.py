@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import counted, print_json
 from policy_engine.cli.options import (
+    CertificateOption,
     ContextOption,
     Format,
     FormatOption,
+    HierarchyOption,
     ParentOption,
+    PoliciesArgument,
     contexts_of,
     unanswered,
     usage,
@@ -51,17 +54,13 @@ _TOGETHER = {
     "either": "Together they can widen and narrow what is permitted.",
     "neither": "They change nothing that is permitted.",
 }
-HierarchyOption = Annotated[
-    list[Path],
-    typer.Option("--hierarchy", metavar="FILE", help="Who and what belongs to what (JSON-LD)."),
-]
 
 
 # -- graph ----------------------------------------------------------------------------------------
 
 
 def graph(
-    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
+    policies: PoliciesArgument,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the picture goes: .svg, .mmd or .dot."),
@@ -110,9 +109,7 @@ def diff(
         Path | None,
         typer.Option(metavar="FILE", help="A decision log, to decide its requests again by both."),
     ] = None,
-    certificate: Annotated[
-        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
-    ] = [],  # noqa: B006
+    certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
@@ -121,26 +118,18 @@ def diff(
     """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
     from policy_engine.certificate import load_certificate  # noqa: PLC0415
     from policy_engine.difference import compare_policies  # noqa: PLC0415
-    from policy_engine.policy import (  # noqa: PLC0415
-        Hierarchy,
-        load_policies,
-        read_file,
-        read_hierarchy,
-    )
+    from policy_engine.policy import load_policies  # noqa: PLC0415
+    from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
     contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
         before, after = (load_policies(path, contexts, parent) for path in (old, new))
-        facts = [
-            read_hierarchy(read_file(path), source=str(path), contexts=contexts)
-            for path in hierarchy
-        ]
         found = compare_policies(
             before,
             after,
             log,
             certificates=[load_certificate(path) for path in certificate],
-            hierarchy=Hierarchy().joined(facts),
+            hierarchy=load_hierarchies(hierarchy, contexts),
         )
     if output_format is Format.JSON:
         print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
@@ -158,9 +147,8 @@ def difference_lines(found: "Difference") -> Iterator[str]:
             place = change.policy, change.rule
             yield f"{change.policy}" + (f", {change.rule}" if change.rule else "")
         yield f"  {_MARKS[change.tendency]:<8} {_change(change)}"
-    count = len(found.changes)
-    if count:
-        yield f"{count} {'change' if count == 1 else 'changes'}. {_TOGETHER[found.tendency]}"
+    if found.changes:
+        yield f"{counted(len(found.changes), 'change')}. {_TOGETHER[found.tendency]}"
     else:
         yield "no change"
     yield from (f"note: {note}" for note in found.notes)
@@ -179,21 +167,19 @@ def _replay_lines(found: "Difference") -> Iterator[str]:
     if found.replay is None:
         return
     replay = found.replay
-    yield (
-        f"{len(replay.changed)} of {replay.requests} distinct requests of the log would be "
-        "answered otherwise"
-    )
+    requests = counted(replay.requests, "distinct request")
+    yield f"{len(replay.changed)} of {requests} of the log would be answered otherwise"
     for one in replay.changed:
         purpose = f" for {printable(one.purpose)}" if one.purpose else ""
         targets = " and ".join(map(printable, one.targets))
         who = f"{printable(one.assignee)} {printable(short_name(one.action))} {targets}{purpose}"
-        yield f"  {one.before} -> {one.after}  {who} (logged {one.times} times)"
+        yield f"  {one.before} -> {one.after}  {who} (logged {counted(one.times, 'time')})"
         yield f"      before: {printable(one.reason_before)}"
         yield f"      after:  {printable(one.reason_after)}"
     if replay.unlike_log:
         yield (
-            f"note: {replay.unlike_log} are answered otherwise than logged even before the "
-            "change, for the log does not hold what was known then."
+            f"note: by the old policies already, {counted(replay.unlike_log, 'request')} would be "
+            "answered otherwise than logged, for the log does not hold what was known then."
         )
 
 
@@ -216,15 +202,15 @@ def run_tests(
 
     with unanswered(PolicyEngineError):
         report = run_policy_tests(file, contexts_of(context))
-    is_covered = report.coverage * 100 >= min_coverage
+    passed = report.passed and report.coverage * 100 >= min_coverage
     if output_format is ReportFormat.JSON:
-        summary = {"passed": report.passed, "coverage": report.coverage}
+        summary = {"passed": passed, "coverage": report.coverage}
         print_json({**summary, **report.model_dump(mode="json")})
     else:
         lines = report_lines if output_format is ReportFormat.TEXT else junit_lines
         for line in lines(report, min_coverage):
             typer.echo(line)
-    raise typer.Exit(0 if report.passed and is_covered else 1)
+    raise typer.Exit(0 if passed else 1)
 
 
 def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
@@ -236,7 +222,8 @@ def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
         yield f"{'pass' if one.passed else 'FAIL'}  {printable(one.name)}{where}"
         yield from (f"      {printable(failure)}" for failure in one.failures)
     failed = len(report.failed)
-    yield f"{len(report.tests)} tests: {len(report.tests) - failed} passed, {failed} failed"
+    passed = len(report.tests) - failed
+    yield f"{counted(len(report.tests), 'test')}: {passed} passed, {failed} failed"
     yield _coverage_text(report, min_coverage)
     for rule in report.rules:
         if not rule.covered:
@@ -248,7 +235,7 @@ def _coverage_text(report: "TestReport", min_coverage: float) -> str:
     covered = sum(rule.covered for rule in report.rules)
     # Never rounded up to what is asked for.
     share = int(report.coverage * 1_000) / 10
-    text = f"{covered} of {len(report.rules)} rules are tested: {share:g} %"
+    text = f"tested: {covered} of {counted(len(report.rules), 'rule')}, {share:g} %"
     is_short = report.coverage * 100 < min_coverage
     return f"{text}, less than the {min_coverage:g} % asked for" if is_short else text
 

@@ -55,7 +55,28 @@ class Sample(StrEnum):
     CUSTOMER = "customer"
 
 
-PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="A policy in JSON-LD.")]
+_SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML."
+PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help=f"A policy: {_SYNTAXES}")]
+PoliciesArgument = Annotated[
+    list[Path], typer.Argument(metavar="POLICY...", help=f"Policies: {_SYNTAXES}")
+]
+PolicyOption = Annotated[
+    list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
+]
+AssigneeOption = Annotated[str, typer.Option("--assignee", metavar="IRI", help="Who asks.")]
+PurposeOption = Annotated[str, typer.Option("--purpose", metavar="IRI", help="To what end.")]
+CertificateOption = Annotated[
+    list[Path],
+    typer.Option("--certificate", metavar="FILE_OR_DIR", help="The certificates of outputs."),
+]
+HierarchyOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--hierarchy",
+        metavar="FILE",
+        help="Who and what belongs to what, in the syntaxes of policies.",
+    ),
+]
 DataOption = Annotated[
     list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
 ]

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.answers import counted, plain, print_json
 from policy_engine.cli.options import (
+    AssigneeOption,
+    CertificateOption,
     ContextOption,
     DataOption,
+    HierarchyOption,
     ParentOption,
+    PolicyOption,
+    PurposeOption,
     TimeOption,
     WorldOption,
     contexts_of,
@@ -33,24 +38,18 @@ class RowFormat(StrEnum):
 
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT, with WITH and UNION.")],
-    policy: Annotated[
-        list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
-    ],
-    assignee: Annotated[str, typer.Option(metavar="IRI", help="Who asks.")],
+    policy: PolicyOption,
+    assignee: AssigneeOption,
     data: DataOption,
-    purpose: Annotated[str, typer.Option(metavar="IRI", help="To what end.")] = "",
+    purpose: PurposeOption = "",
     dialect: Annotated[
         str, typer.Option(metavar="NAME", help="Whose SQL it is: spark, postgres, mysql ...")
     ] = "duckdb",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the query as it may run; run nothing.")
     ] = False,
-    certificate: Annotated[
-        list[Path], typer.Option(metavar="FILE_OR_DIR", help="The certificates of outputs.")
-    ] = [],  # noqa: B006
-    hierarchy: Annotated[
-        list[Path], typer.Option(metavar="FILE", help="Who and what belongs to what (JSON-LD).")
-    ] = [],  # noqa: B006
+    certificate: CertificateOption = [],  # noqa: B006
+    hierarchy: HierarchyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
     world: WorldOption = None,
     time: TimeOption = "",
@@ -100,12 +99,11 @@ def _print_rows(
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
     if result.table is None:
-        print_json({"sql": result.sql}) if output_format is RowFormat.JSON else typer.echo(
-            result.sql
-        )
+        is_json = output_format is RowFormat.JSON
+        print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
     elif output is not None:
         rows.write_rows(result.table, output, *inputs)
-        typer.echo(f"{result.table.num_rows:,} rows written: {output}", err=True)
+        typer.echo(f"{counted(result.table.num_rows, 'row')} written: {output}", err=True)
     elif output_format is RowFormat.JSON:
         print_json(rows.as_json(result.table))
     elif output_format is RowFormat.CSV:
@@ -118,7 +116,7 @@ def _print_table(table: Any) -> None:
     from policy_engine.query.rows import as_texts  # noqa: PLC0415
     from policy_engine.rendering import console, rows_table  # noqa: PLC0415
 
-    title = f"{table.num_rows:,} rows"
+    title = counted(table.num_rows, "row")
     console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))
 
 

@@ -1,6 +1,5 @@
 """The command that reads policies strictly."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ from policy_engine.cli.options import (
     ContextOption,
     LimitOption,
     ParentOption,
+    PoliciesArgument,
     ProblemFormat,
     contexts_of,
     limits_of,
@@ -18,7 +18,7 @@ from policy_engine.errors import Problem, locate
 
 
 def validate(
-    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...")],
+    policies: PoliciesArgument,
     output_format: Annotated[
         ProblemFormat, typer.Option("--format", help="How to print.")
     ] = ProblemFormat.TEXT,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from policy_engine.certificate import Certificate
 from policy_engine.decision.explaining import derivation, misses, nothing_permits
-from policy_engine.decision.facts import RequestFacts
+from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.holding import (
     Asked,
     Held,
@@ -29,6 +29,7 @@ from policy_engine.decision.model import (
     Request,
     RowAccess,
     World,
+    in_full,
 )
 from policy_engine.decision.outputs import Output
 from policy_engine.errors import RequestError, listed
@@ -73,7 +74,8 @@ class Decider:
         self.policies = tuple(policies)
         self.certificates = tuple(certificates)
         self.digests = tuple(policy.digest for policy in policies)
-        self._hierarchy = hierarchy or Hierarchy()
+        self.unclear = unclear_labels(policies)
+        self._hierarchy = in_full(hierarchy or Hierarchy())
         self._views: dict[Hierarchy, Index] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
         self.index(_NOTHING_KNOWN.memberships)
@@ -138,6 +140,7 @@ class _Case:
         self.index = decider.index(world.memberships)
         self.time = world.time or datetime.now(UTC)
         self.facts = RequestFacts(request, world, self.time, self.index.closures)
+        self.facts.unclear = decider.unclear
         self.facts.rows = datasets_of(request.targets) if rows else frozenset()
         self._asked = {id(self.index.closures): Asked(request, self.index.closures)}
         self.matches: list[Match] = []

@@ -12,7 +12,7 @@ from policy_engine import terms
 from policy_engine.decision.conditions import Facts as Evidence
 from policy_engine.decision.conditions import Verdict
 from policy_engine.policy import Hierarchy, Rule
-from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import Kind
 
 READ = f"{terms.ODRL}read"
@@ -23,6 +23,20 @@ Performance = Literal["fulfilled", "violated"]
 
 def _several(given: Any) -> Any:
     return tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
+
+
+def in_full(hierarchy: Hierarchy) -> Hierarchy:
+    """Return a hierarchy with every name in it as requests have theirs: in full, in one spelling.
+
+    A member who is written in another spelling would pass a prohibition of the group.
+    """
+    return Hierarchy(
+        **{
+            part: tuple((terms.in_full(narrow), terms.in_full(wide)) for narrow, wide in edges)
+            for part, edges in vars(hierarchy).items()
+            if part in (*PARTS, "implied")
+        }
+    )
 
 
 Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
@@ -55,11 +69,11 @@ class World(BaseModel):
     """What is known of the world when a request is decided; what is not here is unknown.
 
     `time` is the moment, in UTC where it names no zone; without one it is the clock's, and the
-    decision says so. `values` holds what left operands are, by their IRI or their short name;
-    `of` what they are of one party, asset or action alone, by its IRI. `counts` says how often
-    rules were exercised, and `duties` what became of duties, by the uid of the rule or, where it
-    has none, by its label. `memberships` adds to what the policies say of who and what belongs
-    to what.
+    decision says so. `values` holds what left operands are, by their IRI or their short name; `of`
+    what they are of one party, asset or action alone, by its IRI. `counts` says how often rules
+    were exercised, and `duties` what became of duties, by the uid of the rule or, where it has
+    none, by its label, which says nothing where several rules have it. `memberships` adds to what
+    the policies say of who and what belongs to what.
     """
 
     model_config = ConfigDict(
@@ -92,6 +106,11 @@ class World(BaseModel):
             terms.in_full(about): {terms.in_full(name): facts for name, facts in values.items()}
             for about, values in of.items()
         }
+
+    @field_validator("memberships")
+    @classmethod
+    def _members_in_full(cls, memberships: Hierarchy) -> Hierarchy:
+        return in_full(memberships)
 
 
 class Step(BaseModel):

@@ -1,6 +1,7 @@
 """Requests and states of the world from what a person writes."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> Worl
     Raises RequestError (D003) with everything that is wrong in it.
     """
     try:
-        value = given if isinstance(given, Mapping) else json.loads(given)
+        value = given if isinstance(given, Mapping) else json.loads(given, object_pairs_hook=_once)
         return World.model_validate(value)
     except ValidationError as error:
         problems = [
@@ -48,3 +49,14 @@ def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> Worl
     except (ValueError, RecursionError) as error:
         message = f"The state of the world is no JSON: {error}."
         raise RequestError(Problem("D003", message), source=source) from None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises ValueError for a key that stands in it twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(
+            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
+        )
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found

@@ -15,7 +15,13 @@ from policy_engine.wording import printable
 
 _STRICTNESS = ("perm", "prohibit", "invalid")
 _KINDS = ("permissions", "prohibitions", "obligations")
-_SAYS = {"action": "is included in", "asset": "is part of", "implied": "needs"}
+_SAYS = {
+    "party": "belongs to",
+    "asset": "is part of",
+    "action": "is included in",
+    "purpose": "is a kind of",
+    "implied": "needs",
+}
 
 
 def changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
@@ -145,7 +151,7 @@ def _word(part: str) -> str:
 
 
 def _edge(part: str, edge: tuple[str, str]) -> str:
-    return f"{in_full(edge[0])} {_SAYS.get(part, 'belongs to')} {in_full(edge[1])}"
+    return f"{in_full(edge[0])} {_SAYS[part]} {in_full(edge[1])}"
 
 
 def _change(policy: str, rule: str, what: str, before: str, after: str, way: Way) -> Change:

@@ -152,7 +152,7 @@ class ConstraintReader(Walker):
         found = tuple(self._condition(child, what, way) for child in self.nodes(node, prop))
         operands = tuple(one for one in found if one is not None)
         given = len(members_of(node, prop))
-        if given < 2:
+        if given < 2 and found:
             message = f"{name} joins two constraints at least. Given: {given}."
             self.add("P014", message, "", node, prop)
         if len(operands) < len(found):

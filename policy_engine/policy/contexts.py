@@ -164,7 +164,7 @@ def read_contexts(
             context = _of_bundled(urls)
         else:
             context = _extended(context, {} if bad else definitions)
-    if "@context" not in top and not all(map(_says_what_it_means, top)):
+    if "@context" not in top and not all(map(_says_what_it_means, _keys(top))):
         hint = f'Add "@context": [{", ".join(map(repr, _USUAL))}].'.replace("'", '"')
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
@@ -176,6 +176,14 @@ def _of_bundled(urls: tuple[str, ...]) -> Context:
     """Return the terms that bundled contexts declare, one upon the other."""
     above = _of_bundled(urls[:-1]) if len(urls) > 1 else Context({})
     return _extended(above, _definitions(terms.bundled_contexts()[urls[-1]]))
+
+
+def _keys(top: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys of an object at the top of a text, and of the objects in its graph."""
+    yield from top
+    parts = top.get("@graph", [])
+    for part in parts if isinstance(parts, list) else [parts]:
+        yield from part if isinstance(part, dict) else ()
 
 
 def _says_what_it_means(key: str) -> bool:

@@ -1,12 +1,12 @@
 """What policies inherit from others (ODRL Information Model 2.2, section 2.9)."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
-from policy_engine.errors import Place, Problem, did_you_mean, listed
+from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.model import (
@@ -23,6 +23,8 @@ from policy_engine.policy.rules import with_shared
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""
+Mend = Callable[[Place, str], Fix | None]
+"""How a text is put in the place of what stands somewhere."""
 _Part = TypeVar("_Part", Action, Asset, Party)
 
 
@@ -31,6 +33,7 @@ def inherited(
     parents: Sequence[Policy],
     places: Places,
     limits: Limits = USUAL,
+    mend: Mend = lambda _place, _text: None,
 ) -> tuple[list[Policy], list[Problem]]:
     """Return policies with all that they inherit, from one another or from the given parents.
 
@@ -42,7 +45,7 @@ def inherited(
     known = {policy.uid: policy for policy in (*parents, *drafts)}
     needed = _needed(drafts, known)
     problems = [*_two_alike((*parents, *drafts), needed)]
-    problems += [*_missing(needed, known, places), *_circles(needed, places)]
+    problems += [*_missing(needed, known, places, mend), *_circles(needed, places)]
     problems += _too_many(needed, limits)
     if problems:
         return list(drafts), problems
@@ -78,7 +81,7 @@ def _two_alike(policies: Sequence[Policy], needed: Mapping[str, Policy]) -> Iter
 
 
 def _missing(
-    needed: Mapping[str, Policy], known: Mapping[str, Policy], places: Places
+    needed: Mapping[str, Policy], known: Mapping[str, Policy], places: Places, mend: Mend
 ) -> Iterator[Problem]:
     for policy in needed.values():
         for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in known):
@@ -87,7 +90,7 @@ def _missing(
             message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
             hint = did_you_mean(uid, others) or "Give its file with --parent FILE."
             place = places.get((policy.uid, uid), policy.place)
-            yield Problem("P011", message, hint, place)
+            yield Problem("P011", message, hint, place, mend(place, nearest(uid, others)))
 
 
 def _circles(needed: Mapping[str, Policy], places: Places) -> Iterator[Problem]:

@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any, get_args
 
 from policy_engine import terms
-from policy_engine.errors import Place, PolicyError, Problem, by_place, listed
+from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
 from policy_engine.policy.checks import problems_of, with_warnings
+from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.inheritance import inherited
 from policy_engine.policy.limits import USUAL, Limits
@@ -75,7 +76,7 @@ def read_policies(
     Raises PolicyError with every problem found, also where the text holds no policy.
     """
     reader, drafts = _drafts(text, source, contexts, limits, syntax)
-    policies, problems = inherited(drafts, parents, reader.parents_at, limits)
+    policies, problems = inherited(drafts, parents, reader.parents_at, limits, reader.mend)
     problems = [*reader.problems, *problems]
     if not problems:
         found = (problem for policy in policies for problem in problems_of(policy))
@@ -164,7 +165,7 @@ class _Reader(RuleReader):
         drafts = [self._policy(node, digest, source) for node in found]
         self._check_uids(found)
         for node in self.unread() if not self.problems else ():
-            self.reference(node)
+            self.beside(node)
         self.refuse_unread()
         hierarchy = self.hierarchy()
         self._check_actions(hierarchy)
@@ -240,7 +241,7 @@ class _Reader(RuleReader):
         given = listed(map(terms.compact, types)) if types else "nothing"
         known = sorted(map(terms.local_name, _TYPES))
         message = f"A policy has one type. Given: {given}. Allowed: {listed(known)}."
-        asked = terms.local_name(types[0]) if types else ""
+        asked = terms.local_name(types[0]) if len(types) == 1 else ""
         self.add("P001", message, "", node, "@type", of_key=not types, given=asked, known=known)
         return ""
 
@@ -291,12 +292,20 @@ class _Reader(RuleReader):
             self.problems.append(Problem("P009", message, hint, place))
 
     def _check_actions(self, hierarchy: Hierarchy) -> None:
-        """Every action is a way to use or to transfer (ODRL Information Model, 2.4)."""
-        for iri, place in self.own_actions:
+        """Every action is a way to use or to transfer (ODRL Information Model, 2.4).
+
+        Where there are other problems, that may follow from them.
+        """
+        first = dict(reversed(self.own_actions))
+        for iri, place in reversed(first.items()) if not self.problems else ():
             if not any(hierarchy.path("action", iri, f"{_ODRL}{top}") for top in _TOPS):
                 message = f"The action {iri!r} is not said to be included in use or transfer."
                 hint = f'Write {{"uid": "{iri}", "includedIn": "use"}}, or what it is a kind of.'
                 self.problems.append(Problem("P016", message, hint, place))
+
+    def mend(self, place: Place, text: str) -> Fix | None:
+        """Return the fix that puts a text in the place of the string that stands somewhere."""
+        return replaced(self.graph.document, place.pointer, text)
 
     def _check_uids(self, found: Sequence[Node]) -> None:
         """No two policies of a text have one uid, so that it is known which one is meant."""

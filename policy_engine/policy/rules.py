@@ -87,7 +87,8 @@ class RuleReader(ConstraintReader):
 
     def _parts(self, node: Node) -> dict[str, Any]:
         """Return the parts that a policy may share with its rules."""
-        found = {prop: tuple(self._members(node, prop, Party)) for prop in functions()}
+        given = [prop for prop in functions() if prop in node.data]
+        found = {prop: tuple(self._members(node, prop, Party)) for prop in given}
         return {
             "targets": tuple(self._members(node, TARGET, Asset)),
             "actions": tuple(self._actions(node)),
@@ -186,7 +187,8 @@ class RuleReader(ConstraintReader):
         iri = terms.canonical(given)
         known = terms.instances(f"{_ODRL}Action")
         if not is_absolute(iri) or (is_ours(iri) and iri not in known):
-            message = f"{given!r} is not an action of ODRL or of the MOSAICrOWN profile."
+            name = terms.compact(given)
+            message = f"{name!r} is not an action of ODRL or of the MOSAICrOWN profile."
             names, asked = map(terms.local_name, known), terms.local_name(iri)
             self.add("P005", message, "", node, prop, index, given=asked, known=names)
         elif iri not in known:

@@ -44,6 +44,7 @@ class Walker:
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
         self._read: set[str] = set()
+        self._plain: dict[str, set[str]] = defaultdict(set)
         self._named: dict[str, list[Node]] = defaultdict(list)
         for top in graph.nodes:
             for name, node in _described(top.data):
@@ -116,6 +117,17 @@ class Walker:
         for source, _ in self.iris(node, SOURCE) if is_collection else ():
             self._edge("party asset", role, source, iri)
 
+    def beside(self, node: Node) -> None:
+        """Take up what a node that nothing refers to says of the wider thing it is part of."""
+        said = [prop for prop in node.data if not prop.startswith(("@", *_DESCRIPTIONS))]
+        if said and not {*_WIDER, SOURCE} & set(said):
+            self._read.add(node.pointer)
+            found = listed(sorted(map(terms.compact, said)))
+            message = f"No policy refers to this object, so what it says would be lost: {found}."
+            self.add("P006", message, "Refer to it by its uid, or remove it.", node)
+        else:
+            self.reference(node)
+
     def _edge(self, parts: str, role: str, narrow: str, wide: str) -> None:
         for part in self.edges:
             if part in parts.split() and part in role.split() and narrow != wide:
@@ -177,15 +189,18 @@ class Walker:
 
     def mentions(self, node: Node, namespace: str) -> bool:
         """Tell whether a node, or one that it leads to, uses a name of a namespace."""
+        plain = self._plain[namespace]
         seen, queue = {node.pointer}, [node.data]
         for data in queue:
             names = [data.get("@id", ""), *data.get("@type", []), *data]
             if any(isinstance(name, str) and name.startswith(namespace) for name in names):
                 return True
             for inner in map(self.linked, _inside(data)):
-                if "@value" not in inner.data and inner.pointer not in seen:
-                    seen |= {inner.pointer} if inner.pointer else set()
+                is_new = inner.pointer not in seen and inner.pointer not in plain
+                if is_new or (POINTER not in inner.data and "@value" not in inner.data):
+                    seen.add(inner.pointer)
                     queue.append(inner.data)
+        plain |= seen - {""}
         return False
 
     def unread(self) -> Iterator[Node]:

@@ -7,7 +7,8 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Decider, Decision
-from policy_engine.policy import Hierarchy, Policy, load_policies, read_file, read_hierarchy
+from policy_engine.policy import Policy, load_policies, read_file
+from policy_engine.policy.files import load_hierarchies
 from policy_engine.policy_tests.model import (
     Expectation,
     PolicyTest,
@@ -46,11 +47,8 @@ def _decider(
     parents = [folder / name for name in suite.parents]
     policies = tuple(one for file in files for one in load_policies(file, contexts, parents))
     certificates = [load_certificate(folder / name) for name in suite.certificates]
-    facts = [
-        read_hierarchy(read_file(folder / name), source=str(folder / name), contexts=contexts)
-        for name in suite.hierarchies
-    ]
-    return policies, Decider(policies, certificates, Hierarchy().joined(facts))
+    hierarchy = load_hierarchies([folder / name for name in suite.hierarchies], contexts)
+    return policies, Decider(policies, certificates, hierarchy)
 
 
 def _result(test: PolicyTest, decision: Decision) -> TestResult:

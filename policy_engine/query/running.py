@@ -3,6 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import InternalError, PolicyEngineError, QueryError
@@ -17,24 +19,27 @@ _CLOSED = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",
+    "temp_directory": "",  # what does not fit into memory would be laid down in the working folder
 }
 _SETTINGS = ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true")
+_LONGEST = 600.0  # seconds
 _READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM_GET"}
 
 
 def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
     """Return the rows of queries in DuckDB's SQL, by name, over tables by name.
 
-    The database lives in memory, has no files, no network, no extensions and no settings that
-    can be changed; its time zone is UTC. DuckDB's own parser has to find nothing but these tables
-    in the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or
-    that fails on the data.
+    The database lives in memory, has no files, no network, no extensions and no settings that can
+    be changed; its time zone is UTC. It writes nothing anywhere, and takes ten minutes at most but
+    for what one function does with one value. DuckDB's own parser has to find nothing but these
+    tables in the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not
+    understand, or that fails on the data.
     """
     if not texts:
         return {}
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection:
+    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection, _in_time(connection):
         for setting in _SETTINGS:
             connection.execute(f"SET {setting}")
         try:
@@ -101,7 +106,28 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
             stack.extend(one)
 
 
+@contextmanager
+def _in_time(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    """Interrupt what a connection does for too long."""
+    timer = Timer(_LONGEST, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _failed(error: Exception) -> PolicyEngineError:
-    """Return the error of a query that fails; DuckDB's words quote rows that may be read alone."""
+    """Return the error of a query that fails, without the values that DuckDB's words quote."""
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    if isinstance(error, duckdb.InterruptException):
+        message = f"The query takes more than {_LONGEST:g} seconds."
+        return QueryError.of("Q008", message, "Read fewer rows, or join them by what is equal.")
+    if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
+        kind = str(error).partition(":")[0].removesuffix(" Error").lower()
+        message = f"The query fails on a value: {kind}."
+        return QueryError.of("Q008", message, "TRY_CAST gives NULL where CAST fails.")
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return QueryError.of("Q008", f"The query fails: {first.rstrip('.')}.")

@@ -93,6 +93,7 @@ class _Reader:
             if name in own or not name:
                 raise denied(f"WITH names {one.alias!r} twice.")
             own.add(name)
+            _set_name(one.args["alias"], name)
             if node.args["with_"].args.get("recursive") and isinstance(one.this, exp.SetOperation):
                 first = self.query(one.this.this, known, outer)
                 known[name] = renamed(first, one.args.get("alias"))
@@ -155,6 +156,8 @@ class _Reader:
             raise denied(f"{node.this.key.upper()} is not allowed in FROM.", "Name a table.")
         name, alias = node.name, node.args.get("alias")
         if name.lower() in scope.ctes:
+            # Where names are told apart by their case, it would be a table of the database.
+            _set_name(node, name.lower())
             return Source(node.alias_or_name, renamed(scope.ctes[name.lower()], alias))
         dataset = self.tables.dataset(name)
         if alias and alias.args.get("columns"):
@@ -257,6 +260,7 @@ class _Reader:
         if node.table:
             every = [source for one in scope.chain() for source in one.sources]
             source = named(node.table, every)
+            node.set("table", exp.to_identifier(source.name, quoted=True))
             self._settle(node, source, name)
             return
         is_alias = name.lower() in scope.aliases
@@ -304,6 +308,10 @@ class _Reader:
         if any(source.name.lower() == name.lower() for source in sources):
             return denied(f"{name!r} is a table; its rows as wholes are not allowed as values.")
         return unknown(name, sources)
+
+
+def _set_name(node: exp.Expr, name: str) -> None:
+    node.set("this", exp.to_identifier(name, quoted=True))
 
 
 def _is_alias(node: exp.Expr, scope: Scope) -> bool:

@@ -23,6 +23,7 @@ from policy_engine.policy import (
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ODRL = terms.ODRL
+COUNT = f"{ODRL}count"
 USERS = [f"http://org/{name}" for name in ("alice", "bob", "sales", "staff")]
 ASSETS = ["http://e.org/lake", "http://e.org/T", "http://e.org/T/a", "http://e.org/T/b", "urn:a:U"]
 ACTIONS = [f"{ODRL}{name}" for name in ("use", "read", "display", "play")]
@@ -293,3 +294,30 @@ def test_world_from_json_takes_short_names_and_tells_all_that_is_wrong():
     with pytest.raises(RequestError) as error:
         read_world('{"time": "noon", "plaice": 1}')
     assert [problem.code for problem in error.value.problems] == ["D003", "D003"]
+
+
+def test_key_that_stands_twice_in_a_world_is_refused():
+    with pytest.raises(RequestError, match=r"D003.*'urn:d:1' stands twice"):
+        read_world('{"duties": {"urn:d:1": "violated", "urn:d:1": "fulfilled"}}')
+
+
+@pytest.mark.parametrize("place", ["hierarchy", "world"])
+def test_member_in_another_spelling_is_one_whom_a_prohibition_is_for(place):
+    known = Hierarchy(party=(("HTTP://ORG:80/%61lice", "http://Org/team"),))
+    barred = Rule("prohibition", (), (Action(f"{ODRL}use"),), "urn:r:2")
+    barred = Rule(**{**vars(barred), "assignees": (Party("http://org/team"),)})
+    given = permission(assignees=(Party("http://org/alice"),))
+    told = {"hierarchy": known} if place == "hierarchy" else {}
+    world = World(time=NOON, memberships=known) if place == "world" else World(time=NOON)
+    assert ask(given, prohibitions=(barred,)).permitted
+    assert not ask(given, prohibitions=(barred,), world=world, **told).permitted
+
+
+def test_label_that_several_rules_have_tells_nothing_of_any():
+    duty = Rule("duty", actions=(Action(f"{ODRL}inform"),))
+    once = permission(uid="", constraints=(Constraint(COUNT, f"{ODRL}lt", (Value(3),)),))
+    done = World(time=NOON, duties={duty.label(): "fulfilled"}, counts={once.label(): 0})
+    for one in (once, permission(uid="", duties=(duty,))):
+        other = Rule(**{**vars(one), "duties": tuple(Rule(**vars(d)) for d in one.duties)})
+        assert ask(one, world=done).permitted
+        assert not ask(one, other, world=done).permitted

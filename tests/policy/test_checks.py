@@ -43,7 +43,7 @@ def test_rule_without_target_or_action_is_refused_once(kind, part):
 )
 @pytest.mark.parametrize("shared", [True, False])
 def test_parties_are_named_as_the_type_of_the_policy_asks(kind, parties, lacking, shared):
-    named = {party: "ex:a" for party in parties}
+    named = dict.fromkeys(parties, "ex:a")
     keys = {**named, "permission": RULE} if shared else {"permission": {**RULE, **named}}
     if lacking:
         assert problems(**{"@type": kind}, **keys) == [("P004", "/permission")] * lacking
@@ -179,3 +179,11 @@ def test_code_names_the_section_of_the_information_model(code, section):
 def test_every_code_of_reading_has_a_section():
     reading = {code for code in CODES if code[0] in "LP"}
     assert reading <= SECTIONS.keys() <= CODES.keys()
+
+
+def test_hint_at_the_profile_is_mended_by_naming_it():
+    text = json.dumps({"@context": CONTEXT, "@type": "Set", "uid": "ex:p", "permission": RULE})
+    [hint] = read_policy(text).hints
+    at = hint.fix.start.column - 1
+    mended = text[:at] + hint.fix.text + text[at:]
+    assert read_policy(mended).hints == ()

@@ -52,8 +52,9 @@ def test_constraints_may_be_nested_as_deep_as_is_allowed():
     deepest = nested(USUAL.condition_depth)
     assert read_policy(text(permission={**RULE, "constraint": deepest}))
     deeper = text(permission={**RULE, "constraint": nested(USUAL.condition_depth + 1)})
-    [(code, pointer)] = refused(deeper)
-    assert (code, pointer.count("/and/1")) == ("J003", USUAL.condition_depth + 1)
+    found = refused(deeper)
+    assert {code for code, _ in found} == {"J003"}
+    assert {pointer.count("/and") for _, pointer in found} == {USUAL.condition_depth + 1}
 
 
 def test_constraints_are_as_many_as_is_allowed_wherever_they_stand():

@@ -226,6 +226,18 @@ def test_what_says_something_is_read_or_refused_wherever_it_stands():
     assert permission(**{"dct:creator": {"uid": "ex:a", "foaf:name": "A"}})
 
 
+def test_object_that_nothing_refers_to_is_refused_once():
+    assert problems({"uid": "ex:c", **COUNT}, permission=RULE) == [("P006", "/@graph/1")]
+    assert problems({"uid": "_:r", **RULE}, permission=RULE) == [("P006", "/@graph/1")]
+    assert read({"uid": "ex:alice", "foaf:name": "Alice"}, permission=RULE).rules
+
+
+def test_what_is_said_twice_of_the_wider_thing_is_known_once():
+    alice = {"uid": "ex:alice", "belongsTo": "ex:staff"}
+    rules = [{**RULE, "assignee": alice}, {**RULE, "assignee": alice}]
+    assert read(permission=rules).hierarchy.party == ((ex("alice"), ex("staff")),)
+
+
 # -- several policies ---------------------------------------------------------------------------
 
 
@@ -316,6 +328,20 @@ def test_vocabulary_of_the_original_is_a_hierarchy(name, read_within):
     assert (found.party, found.asset, found.purpose) == ((), (), ())
 
 
+def test_context_of_the_original_may_be_named_by_where_it_lies():
+    rule = {**RULE, "target": "http://e.org/T", "purpose": "statistical"}
+    whole = {"@type": "Set", "uid": "http://e.org/p", "permission": rule}
+    contexts = [
+        "../ns/mosaicrown/namespace.jsonld",
+        "http://localhost:8000/ns/mosaicrown/namespace.jsonld",
+    ]
+    one, other = (
+        read_policy(json.dumps({"@context": [CONTEXT[0], url], **whole})) for url in contexts
+    )
+    assert one.permissions == other.permissions
+    assert one.permissions[0].purposes == (f"{terms.MOSAICROWN}statistical",)
+
+
 def test_hierarchy_needs_no_context_where_it_is_expanded():
     node = {"@id": "urn:a:x", f"{terms.SKOS}broader": [{"@id": "urn:a:y"}], "@type": ["urn:a:t"]}
     assert read_hierarchy(json.dumps([node])).purpose == (("urn:a:x", "urn:a:y"),)
@@ -327,3 +353,44 @@ def test_policy_needs_no_context_where_it_is_expanded():
     assert iris(read_policy(json.dumps([policy])).permissions[0].targets) == [ex("T")]
     assert refused(json.dumps({**policy, "permission": rule})) == [("L001", "")]
     assert refused(json.dumps({**policy, odrl("permission"): RULE}))[0][0] == "L002"
+
+
+# -- the profile (section 3) --------------------------------------------------------------------
+
+
+PLAIN = {"@context": [CONTEXT[0], CONTEXT[2]]}
+K = {"leftOperand": {"@id": f"{terms.MOSAICROWN}k"}, "operator": "eq", "rightOperand": 2}
+ANONYMIZE = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": "_:k"}
+
+
+def strategies(*nodes):
+    return [one.conflict for one in read_policies(json.dumps({**PLAIN, "@graph": nodes}))]
+
+
+def test_policy_is_under_the_profile_whose_terms_it_leads_to():
+    rule = {"target": "ex:T", "action": "_:a", "output": "ex:O"}
+    nodes = [{"uid": "_:a", **ANONYMIZE}, {"uid": "_:k", **K}]
+    one = {"@type": "Set", "uid": "ex:1", "permission": RULE}
+    two = {"@type": "Set", "uid": "ex:2", "permission": rule}
+    three = {"@type": "Set", "uid": "ex:3", "permission": "_:r"}
+    assert strategies(one, two, {"uid": "_:r", **rule}, three, *nodes) == [
+        *("invalid", "prohibit", "prohibit")
+    ]
+
+
+def test_policy_is_not_under_a_profile_that_a_text_in_it_mentions():
+    described = {"@type": "Set", "uid": "ex:1", "dct:source": terms.MOSAICROWN, "permission": RULE}
+    assert strategies(described) == ["invalid"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"constraint": {**COUNT, "leftOperand": "ex:T/sex", "unit": f"{terms.MOSAICROWN}purpose"}},
+        {"assignee": {"uid": "ex:a", "@type": f"{terms.MOSAICROWN}purpose"}},
+        {"action": {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": K}},
+    ],
+)
+def test_policy_is_under_the_profile_whose_terms_it_uses_anywhere(keys):
+    policy = {**PLAIN, "@type": "Set", "uid": "ex:1", "permission": {**RULE, **keys}}
+    assert read_policy(json.dumps(policy)).conflict == "prohibit"

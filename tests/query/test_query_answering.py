@@ -168,8 +168,9 @@ def test_a_query_that_fails_on_hidden_rows_does_not_fail():
 
 
 def test_a_query_that_fails_on_rows_says_so():
-    with pytest.raises(QueryError, match=r"Q008.*Bob"):
+    with pytest.raises(QueryError, match=r"Q008.*conversion") as error:
         ask("SELECT CAST(name AS INT) FROM People", may_read("name", constraints=[MEN]))
+    assert "Bob" not in str(error.value)
 
 
 def test_a_prohibition_yields_to_its_own_policy_alone():

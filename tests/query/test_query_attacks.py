@@ -6,6 +6,7 @@ from asking import PEOPLE, VISITS, ask, catalog, columns, lines, may_read, polic
 
 from policy_engine.catalog import column_iri, make_catalog
 from policy_engine.errors import PolicyEngineError, QueryError
+from policy_engine.query import running
 from policy_engine.query.running import run
 
 MEN = where("sex", "eq", "male")
@@ -339,3 +340,22 @@ def test_a_text_that_reads_anything_else_is_not_run(sql):
 def test_a_text_that_is_no_query_is_not_run(sql):
     with pytest.raises(QueryError, match="Q005"):
         run({"": sql}, {"shown": pa.table({"a": [1]})})
+
+
+def test_a_name_of_with_is_no_table_of_a_database_that_tells_names_apart_by_case():
+    sql = 'WITH "Payroll" AS (SELECT 1 AS x) SELECT Payroll.x FROM payroll'
+    found = ask(sql, may_read("id"), dialect="postgres", run=False).sql
+    assert "Payroll" not in found
+    assert rows(sql, may_read("id"), dialect="postgres") == [(1,)]
+
+
+def test_a_query_without_end_ends(monkeypatch):
+    monkeypatch.setattr(running, "_LONGEST", 0.2)
+    sql = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(n) FROM r"
+    with pytest.raises(QueryError, match=r"Q008.*more than 0\.2 seconds"):
+        ask(sql, may_read("id"))
+
+
+def test_what_does_not_fit_into_memory_is_laid_down_nowhere():
+    text = "SELECT current_setting('temp_directory') AS folder"
+    assert run({"": text}, {})[""].to_pylist() == [{"folder": ""}]

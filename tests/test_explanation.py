@@ -1,0 +1,37 @@
+from datetime import UTC, datetime
+
+from building import ANALYST, DATASET, permission, policy
+
+from policy_engine.decision import Decider, World, read_request
+from policy_engine.policy import read_policy
+from policy_engine.rendering import explanation
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BEFORE = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2027-01-01T00:00:00Z"}
+READ = permission(uid="http://x.org/r", action="read", constraint=BEFORE)
+SECRET = {"uid": "http://x.org/p", "target": f"{DATASET}/name", "action": "use"}
+
+
+def explained(*prohibitions, target="age"):
+    decider = Decider([read_policy(policy([READ], prohibitions))])
+    request = read_request(ANALYST, "read", [f"{DATASET}/{target}"], "marketing")
+    return list(explanation(decider.decide(request, World(time=NOW))))
+
+
+def test_a_permit_tells_each_condition_once():
+    lines = explained()
+    assert sum("dateTime is 2026-01-01T00:00:00Z" in line for line in lines) == 1
+    assert "http://x.org/r of http://x.org/policy permits it." in lines
+
+
+def test_a_prohibition_tells_how_it_covers_the_request():
+    lines = explained(SECRET, target="name")
+    assert "  - action: odrl:read within odrl:use" in lines
+
+
+def test_a_rule_that_lost_tells_its_ways_and_conditions():
+    at = explained(SECRET, target="name").index
+    lines = explained(SECRET, target="name")
+    lost = at("http://x.org/r of http://x.org/policy permits it.")
+    assert lines[lost + 1] == f"  - asset: {DATASET}/name within {DATASET}"
+    assert lines[lost + 2].startswith("  - satisfied: dateTime is 2026-01-01T00:00:00Z")
