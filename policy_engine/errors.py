@@ -328,14 +328,26 @@ def by_place(problem: Problem) -> tuple[int, int]:
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return `Did you mean ...?` with the nearest known names, or nothing where none is near."""
-    near = difflib.get_close_matches(given, sorted(known), n=3, cutoff=0.6)
+    names = sorted(set(known))
+    one = nearest(given, names)
+    near = [one] if one else difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Return the one known name that is near to a given one; nothing where none or several are."""
-    near = difflib.get_close_matches(given, sorted(set(known)), n=2, cutoff=0.6)
-    return near[0] if len(near) == 1 else ""
+    """Return the one known name that a given one clearly stands for; nothing where none does."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
+    if len(near) == 2 and _likeness(given, near[0]) - _likeness(given, near[1]) < _CLEARLY:
+        return ""
+    return near[0] if near else ""
+
+
+_CLEARLY = 0.2
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, one).ratio()
 
 
 def listed(names: Iterable[str], last_word: str = "and") -> str:

@@ -160,7 +160,7 @@ def _policy_types() -> str:
 def _functions() -> str:
     rows = (
         (*_defined(iri), _instead(term), _code({written(iri): _name(iri)}))
-        for iri, term in terms.instances(f"{_ODRL}PartyFunction").items()
+        for iri, term in terms.instances(f"{terms.PE}PartyFunction").items()
     )
     names = ("function", "what it means", "instead", "example")
     return _table("Parties of rules", "rule", names, rows)
@@ -176,12 +176,19 @@ def _actions() -> Iterator[str]:
     for iri, term in terms.instances(f"{_ODRL}Action").items():
         is_old = bool(term.facts.get("deprecated"))
         instead = [_instead(term)] if is_old else []
-        example = _code({"action": written(iri)})
-        rows[is_old].append((*_defined(iri), *instead, _above(iri), example))
+        above = _above(iri)
+        is_known = not {f"{_ODRL}use", f"{_ODRL}transfer"}.isdisjoint(
+            Hierarchy().wider("action", iri)
+        )
+        said = {"uid": terms.compact(iri), "includedIn": "use"}
+        example = _code({"action": written(iri) if is_known else said})
+        rows[is_old].append((*_defined(iri), *instead, above, example))
     names = ("action", "what it means", "instead", "a kind of", "example")
     yield _table("Actions", "rule", (*names[:2], *names[3:]), rows[False])
-    more = "ODRL 2.2 keeps them for old policies. What is a kind of nothing is reached by no rule "
-    more += "about `use`, but by rules that name it alone."
+    more = (
+        "ODRL 2.2 keeps them for old policies. What is a kind of neither `use` nor `transfer` is "
+    )
+    more += "read where the policy says what it is included in."
     yield _table("Deprecated actions", "rule", names, rows[True], more)
 
 

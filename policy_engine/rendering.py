@@ -191,10 +191,12 @@ def _engines(one: Parameter) -> str:
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:
-    """Yield the answer, then how it was derived."""
+    """Yield the answer, then what of its derivation the reason does not say."""
     colour = "green" if decision.permitted else "red"
     yield f"[bold {colour}]{decision.effect}[/]: {escape(decision.reason)}"
-    yield from (f"  - {escape(line)}" for line in decision.derivation)
+    yield from (
+        f"  - {escape(line)}" for line in decision.derivation if line not in decision.reason
+    )
 
 
 def explanation(decision: Decision) -> Iterator[str]:

@@ -251,6 +251,24 @@ def test_arguments_that_cannot_be_understood_are_told(run, arguments):
         run(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["plan", "policy.jsonld", "--data", "people.csv"], "U001 --data is IRI=PATH"),
+        (["plan", "policy.jsonld", "--taxonomy", "stores"], "U001 --taxonomy is NAME=FILE"),
+        (
+            ["validate", "policy.jsonld", "--context", "http://x.org/c"],
+            "U001 --context is URL=FILE",
+        ),
+        ([*DECIDE, "--target", DATASET, "--log-key", "key"], "U001 --log-key is for a log"),
+    ],
+    ids=["data", "taxonomy", "context", "log-key"],
+)
+def test_an_option_is_told_as_the_help_has_it(run, arguments, says):
+    with pytest.raises(PolicyEngineError, match=says):
+        run(*arguments)
+
+
 def command(*arguments, **options):
     return subprocess.run(
         [sys.executable, "-m", "policy_engine", *arguments],

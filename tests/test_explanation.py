@@ -4,7 +4,7 @@ from building import ANALYST, DATASET, permission, policy
 
 from policy_engine.decision import Decider, World, read_request
 from policy_engine.policy import read_policy
-from policy_engine.rendering import explanation
+from policy_engine.rendering import decision_lines, explanation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BEFORE = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2027-01-01T00:00:00Z"}
@@ -12,10 +12,22 @@ READ = permission(uid="http://x.org/r", action="read", constraint=BEFORE)
 SECRET = {"uid": "http://x.org/p", "target": f"{DATASET}/name", "action": "use"}
 
 
+def decided(*prohibitions, target="age", who=ANALYST):
+    other = permission(uid="http://x.org/q", action="print", target=f"{DATASET}/age")
+    decider = Decider([read_policy(policy([READ, other], prohibitions))])
+    request = read_request(who, "read", [f"{DATASET}/{target}"], "marketing")
+    return decider.decide(request, World(time=NOW))
+
+
 def explained(*prohibitions, target="age"):
-    decider = Decider([read_policy(policy([READ], prohibitions))])
-    request = read_request(ANALYST, "read", [f"{DATASET}/{target}"], "marketing")
-    return list(explanation(decider.decide(request, World(time=NOW))))
+    return list(explanation(decided(*prohibitions, target=target)))
+
+
+def test_a_denial_tells_each_near_miss_once():
+    reason, *others = decision_lines(decided(who="http://x.org/eve"))
+    assert "The nearest, http://x.org/r: it is for" in reason
+    [other] = others
+    assert other.startswith("  - http://x.org/q: it is for")
 
 
 def test_a_permit_tells_each_condition_once():

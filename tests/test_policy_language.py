@@ -30,8 +30,8 @@ EXCEPTED = {
     f"{ODRL}PartyScope": "its individuals are not read; the context alone has it",
     **dict.fromkeys(
         [
-            *(f"{PE}{name}" for name in ("Method", "PolicyType", "LogicalOperator")),
-            *(f"{ODRL}{name}" for name in ("PartyFunction", "ConflictTerm")),
+            *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
+            *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{ODRL}{name}" for name in ("LeftOperand", "Operator", "RightOperand")),
         ],
         "the vocabulary is sorted by it; policies name what is in it",

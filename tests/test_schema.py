@@ -41,9 +41,12 @@ UNSEEN = {
         logical-constraint-of-itself parent-is-itself parents-in-a-circle
         two-policies-with-one-uid""",
     "a name that stands for nothing": """
-        action-that-is-no-way-to-use misspelt-prefix parent-not-given reference-to-nothing
-        rule-without-object undeclared-prefix unknown-profile""",
-    "what only the reader knows": "obligation-of-nobody term-of-ones-own unknown-data-type",
+        action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
+        parent-not-given party-that-is-a-term reference-to-nothing rule-without-object
+        undeclared-prefix unknown-profile unused-constraint""",
+    "what only the reader knows": """
+        language-that-is-none misspelt-type-of-a-collection obligation-of-nobody
+        term-of-ones-own unknown-data-type""",
     "a context that is the policy's own, or given beside it": "redefined-term unknown-context",
     "what JSON itself loses": "duplicate-key setting-given-twice t-infinite",
 }

@@ -353,7 +353,7 @@ def test_every_function_of_a_party_is_a_target(shape):
     from rdflib.namespace import SH
 
     told = {str(one) for one in shapes().objects(URIRef(terms.PE + shape), SH.targetObjectsOf)}
-    functions = set(terms.instances(f"{terms.ODRL}PartyFunction"))
+    functions = set(terms.instances(f"{terms.PE}PartyFunction"))
     assert told == functions | {f"{terms.ODRL}target"}
 
 

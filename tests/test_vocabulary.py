@@ -237,7 +237,7 @@ def test_three_operators_take_several_right_operands():
     assert several == {"isAllOf", "isAnyOf", "isNoneOf"}
 
 
-@pytest.mark.parametrize("kind", ["odrl:PartyFunction", "pe:LogicalOperator", "pe:PolicyType"])
+@pytest.mark.parametrize("kind", ["pe:PartyFunction", "pe:LogicalOperator", "pe:PolicyType"])
 def test_what_policies_are_made_of_is_a_class_with_instances(kind):
     assert terms.vocabulary()[terms.expand(kind)].types == ("owl:Class",)
     assert all(iri.startswith(terms.ODRL) for iri in terms.instances(terms.expand(kind)))

@@ -20,6 +20,7 @@ from policy_engine.cli.options import (
     WorldOption,
     contexts_of,
     unanswered,
+    usage,
 )
 from policy_engine.errors import PolicyEngineError
 
@@ -54,6 +55,8 @@ def decide(
     from policy_engine.api import decide_request, read_request, world_at  # noqa: PLC0415
     from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
+    if log_key and not log:
+        raise usage("--log-key is for a log. Give the log as well: --log FILE.")
     contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
         request = read_request(assignee, action, target, purpose)

@@ -81,7 +81,8 @@ def _as_json(found: "Verification") -> dict[str, object]:
 
 def _as_text(found: "Verification", source: str) -> list[str]:
     if found.intact:
-        return [f"{source}: intact, {found.entries:,} entries", f"head: {found.head}"]
+        entries = f"{found.entries:,} {'entry' if found.entries == 1 else 'entries'}"
+        return [f"{source}: intact, {entries}", f"head: {found.head}"]
     return [locate(problem, source) for problem in found.problems]
 
 

@@ -152,6 +152,9 @@ def _settings(conf: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+_FORMS = {"--data": "IRI=PATH", "--context": "URL=FILE", "--taxonomy": "NAME=FILE"}
+
+
 def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
     """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
     found: dict[str, str] = {}
@@ -162,7 +165,7 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             if mark == "=" and option[:place] and option[place + 1 :]
         ]
         if not splits:
-            raise usage(f"{option_name} is IRI=PATH. {option!r} was given.")
+            raise usage(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
         iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
         if iri in found:
             raise usage(f"{option_name} gives {iri!r} twice.")

@@ -304,7 +304,7 @@ class _Reader:
 
 
 def _functions() -> tuple[str, ...]:
-    return tuple(terms.instances(f"{ODRL}PartyFunction"))
+    return tuple(terms.instances(f"{terms.PE}PartyFunction"))
 
 
 def _with(rule: Rule, parts: Rule) -> Rule:

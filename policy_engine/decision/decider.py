@@ -87,9 +87,16 @@ class Decider:
         """
         return _Case(self, request, world or _NOTHING_KNOWN).decide()
 
-    def row_access(self, request: Request, world: World | None = None) -> RowAccess:
-        """Return which rules decide over single rows of the one dataset that a request is for."""
-        return _Case(self, request, world or _NOTHING_KNOWN, rows=True).row_access()
+    def row_access(
+        self, request: Request, world: World | None = None, dataset: str = ""
+    ) -> RowAccess:
+        """Return which rules decide over single rows of the one dataset that a request is for.
+
+        Without `dataset` the targets may be datasets or columns by their names, and what could
+        be a column of either is taken to be one.
+        """
+        rows = frozenset((dataset,)) if dataset else datasets_of(request.targets)
+        return _Case(self, request, world or _NOTHING_KNOWN, rows=rows).row_access()
 
     def index(self, memberships: Hierarchy) -> Index:
         """Return the rules compiled for what is known of memberships besides the policies."""
@@ -129,19 +136,19 @@ class _Case:
         request: Request,
         world: World,
         *,
-        rows: bool = False,
+        rows: frozenset[str] = frozenset(),
         above: frozenset[str] = frozenset(),
     ) -> None:
         self.decider = decider
         self.request = request
         self.world = world
-        self.rows = rows
+        self.rows = bool(rows)
         self.above = above
         self.index = decider.index(world.memberships)
         self.time = world.time or datetime.now(UTC)
         self.facts = RequestFacts(request, world, self.time, self.index.closures)
         self.facts.unclear = decider.unclear
-        self.facts.rows = datasets_of(request.targets) if rows else frozenset()
+        self.facts.rows = rows
         self._asked = {id(self.index.closures): Asked(request, self.index.closures)}
         self.matches: list[Match] = []
         self.permits: list[Held] = []
@@ -222,7 +229,7 @@ class _Case:
 
     def _is_of_rows(self, held: Held) -> bool:
         return any(
-            verdict.state == "unknown" and is_about_rows(verdict.condition, self.request.targets)
+            verdict.state == "unknown" and is_about_rows(verdict.condition, self.facts.rows)
             for verdict in held.verdicts
         )
 

@@ -1,6 +1,6 @@
 """One rule held against one request: what includes what, and what its conditions come to."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from policy_engine import terms
@@ -71,8 +71,9 @@ def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = Fals
         return Held(clause, steps(clause, asked))
     missing = list(_not_covered(clause, asked))
     verdicts = () if missing else _verdicts(clause, asked, facts, every=False)
+    datasets = (facts.rows or datasets_of(asked.request.targets)) if verdicts else ()
     for verdict in verdicts:
-        about = is_about_rows(verdict.condition, asked.request.targets)
+        about = is_about_rows(verdict.condition, datasets)
         if verdict.state != "satisfied" and not (rows and about):
             missing.append(_unmet(verdict, about=about))
     owed = () if missing else tuple(_owed(clause, facts))
@@ -114,12 +115,11 @@ def prohibits(
 
 def datasets_of(targets: Sequence[str]) -> frozenset[str]:
     """Return what targets are columns of by their name, and the targets, which may be datasets."""
-    return frozenset((*targets, *map(terms.dataset_of, targets)))
+    return frozenset((*targets, *filter(None, map(terms.dataset_of, targets))))
 
 
-def is_about_rows(condition: Condition, targets: Sequence[str]) -> bool:
-    """Tell whether a condition depends on values in the rows of the datasets asked for."""
-    datasets = datasets_of(targets)
+def is_about_rows(condition: Condition, datasets: Collection[str]) -> bool:
+    """Tell whether a condition depends on values in the rows of datasets."""
     return any(
         not leaf.left_operand.startswith(terms.ODRL)
         and terms.dataset_of(leaf.left_operand) in datasets

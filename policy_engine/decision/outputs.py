@@ -26,6 +26,9 @@ class Output:
             plan = make_plan(policy)
         except PlanError:
             return cls(policy, asset, None, None)
+        if plan.publish.asset != asset:
+            # Of a rule that anonymises nothing: the certificate of another output proves nothing.
+            return cls(policy, asset, None, None)
         valid = (one for one in certificates if _is_valid(one, plan))
         return cls(policy, asset, plan, next(valid, None))
 

@@ -6,6 +6,7 @@ expanded as the JSON-LD 1.1 API says (section 5.1); the tests hold it against an
 implementation of that algorithm.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ POINTER = "@index"
 MAX_PROBLEMS = 100
 """How many problems of one text are told at once."""
 
+_LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
 _TOP_ONLY = ("@context", "@graph")
 
@@ -233,6 +235,9 @@ def _check_object(
         message = "A literal has one type or language, a name in a string."
         yield Problem("L003", message, "", document.place(pointer))
         return
+    if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
+        message = f"{literal['@language']!r:.40} is not the tag of a language, such as 'en'."
+        yield Problem("L003", message, "", document.place(pointer))
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
         definition = context.key(key)

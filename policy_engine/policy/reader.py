@@ -299,8 +299,9 @@ class _Reader(RuleReader):
         first = dict(reversed(self.own_actions))
         for iri, place in reversed(first.items()) if not self.problems else ():
             if not any(hierarchy.path("action", iri, f"{_ODRL}{top}") for top in _TOPS):
-                message = f"The action {iri!r} is not said to be included in use or transfer."
-                hint = f'Write {{"uid": "{iri}", "includedIn": "use"}}, or what it is a kind of.'
+                name = terms.compact(iri)
+                message = f"The action {name!r} is not said to be included in use or transfer."
+                hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of.'
                 self.problems.append(Problem("P016", message, hint, place))
 
     def mend(self, place: Place, text: str) -> Fix | None:

@@ -29,6 +29,9 @@ _WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
     "remedy": (),
     "consequence": (),
 }
+_A: Mapping[Kind, str] = {
+    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in _WITHIN
+}
 _DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
 _Member = TypeVar("_Member", Party, Asset)
 _Part = TypeVar("_Part", Party, Asset, Action)
@@ -37,7 +40,7 @@ _Part = TypeVar("_Part", Party, Asset, Action)
 class RuleReader(ConstraintReader):
     """Reads rules (ODRL Information Model 2.2, section 2.6).
 
-    `own_actions` are those that ODRL does not have, with their places.
+    `own_actions` are those that ODRL does not have, or no longer, with their places.
     """
 
     def __init__(self, graph: Graph, limits: Limits = USUAL) -> None:
@@ -67,9 +70,9 @@ class RuleReader(ConstraintReader):
         misplaced = sorted((_DUTIES - set(within.values())) & node.data.keys())
         for prop in misplaced:
             allowed = f"It may have a {next(iter(within))}." if within else "It has no duties."
-            message = f"A {kind} has no {terms.local_name(prop)} of its own. {allowed}"
+            message = f"{_A[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
             self.add("P013", message, "", node, prop, of_key=True)
-        self.known_properties(node, known | set(misplaced), f"a {kind}")
+        self.known_properties(node, known | set(misplaced), _A[kind].lower())
         self._check_rule(node, kind)
         nested = {name: tuple(self.rules(node, name)) for name in _WITHIN[kind]}
         return Rule(
@@ -108,7 +111,7 @@ class RuleReader(ConstraintReader):
         name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
         types = set(node.data.get("@type", [])) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
         if types:
-            message = f"A {kind} is of type {name!r}."
+            message = f"{_A[kind]} is of type {name!r}."
             message += f" Given: {listed(map(terms.compact, sorted(types)))}."
             self.add("P007", message, "", node, "@type")
 
@@ -129,6 +132,7 @@ class RuleReader(ConstraintReader):
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         self.known_properties(node, {SOURCE, REFINEMENT}, "a collection")
+        self.check_types(node, _ROLES[kind])
         self.said_once(node, "P015", "Two collections have")
         sources = [iri for iri, _ in self.iris(node, SOURCE)]
         refinements = self.conditions(node, REFINEMENT, "a refinement")
@@ -158,6 +162,7 @@ class RuleReader(ConstraintReader):
             self.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
             return None
         node = self.linked(data)
+        self.check_types(node, "action")
         if "@id" in node.data and not {_VALUE, REFINEMENT} & node.data.keys():
             self.known_properties(node, {_INCLUDED, _IMPLIES}, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
@@ -189,12 +194,17 @@ class RuleReader(ConstraintReader):
         if not is_absolute(iri) or (is_ours(iri) and iri not in known):
             name = terms.compact(given)
             message = f"{name!r} is not an action of ODRL or of the MOSAICrOWN profile."
-            names, asked = map(terms.local_name, known), terms.local_name(iri)
-            self.add("P005", message, "", node, prop, index, given=asked, known=names)
+            asked = terms.local_name(iri)
+            hints = [
+                f"Write {terms.compact(one)!r}." for one in known if terms.local_name(one) == asked
+            ]
+            near = [] if hints else [terms.local_name(one) for one in known]
+            hint = hints[0] if hints else ""
+            self.add("P005", message, hint, node, prop, index, given=asked, known=near)
         elif iri not in known:
-            place = self.graph.place(node, prop, index)
-            self.own_terms.append((iri, place))
-            self.own_actions.append((iri, place))
+            self.own_terms.append((iri, self.graph.place(node, prop, index)))
+        if iri not in known or "deprecated" in known[iri].facts:
+            self.own_actions.append((iri, self.graph.place(node, prop, index)))
         return iri
 
 
@@ -205,7 +215,7 @@ _ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asse
 @cache
 def functions() -> tuple[str, ...]:
     """Return the functions of parties but assigner and assignee, as IRIs."""
-    found = terms.instances(f"{_ODRL}PartyFunction")
+    found = terms.instances(f"{terms.PE}PartyFunction")
     return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
 
 

@@ -21,6 +21,12 @@ _WIDER = {
     f"{terms.SKOS}broader": "purpose",
 }
 SOURCE = f"{_ODRL}source"
+_CLASSES = {
+    "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
+    "asset": (f"{_ODRL}Asset", f"{_ODRL}AssetCollection"),
+    "action": (f"{_ODRL}Action",),
+    "purpose": (f"{_MC}purpose",),
+}
 _DESCRIPTIONS = (
     *terms.ANNOTATIONS,
     "http://www.w3.org/2006/vcard/ns#",
@@ -83,12 +89,17 @@ class Walker:
             message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
             self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
         elif not is_absolute(iri) and not terms_too:
-            known = _purposes() if role == "purpose" else ()
-            self.add("L006", *relative(iri), node, prop, index, given=iri, known=known)
+            known = _purposes() if role == "purpose" else []
+            hint = f"Write 'mosaicrown:{iri}'." if iri in known else ""
+            near = [] if hint else known
+            self.add("L006", *relative(iri, hint), node, prop, index, given=iri, known=near)
         elif role == "purpose" and _is_unknown_purpose(iri):
             message = f"{terms.compact(iri)!r} is not a purpose of the MOSAICrOWN profile."
             given = terms.local_name(iri)
             self.add("P005", message, "", node, prop, index, given=given, known=_purposes())
+        elif role in ("party", "asset") and is_ours(iri):
+            message = f"{terms.compact(iri)!r} is a term of the language, and names no {role}."
+            self.add("P005", message, "", node, prop, index)
         else:
             named = Node(data, data.get(POINTER, ""))
             if role:
@@ -108,6 +119,7 @@ class Walker:
                 f"Who or what this is about is named by a whole IRI as its uid. Given: {iri!r}."
             )
             self.add("L006", message, "", node, "@id")
+        self.check_types(node, role)
         is_collection = bool({"party", "asset"} & set(role.split()))
         known = inside | ({SOURCE} if is_collection else set())
         self.known_properties(node, known, "a party, an asset, an action or a purpose")
@@ -116,6 +128,20 @@ class Walker:
                 self._edge(_WIDER[prop], role, iri, wide)
         for source, _ in self.iris(node, SOURCE) if is_collection else ():
             self._edge("party asset", role, source, iri)
+
+    def check_types(self, node: Node, role: str) -> None:
+        """Note a type of the language that what a node stands for does not have.
+
+        What may be several things, as in a vocabulary, is left alone, and so are foreign types.
+        """
+        known = _CLASSES.get(role, ())
+        for index, name in enumerate(node.data.get("@type", []) if known else ()):
+            iri = terms.canonical(name)
+            if iri not in known and (is_ours(iri) or not is_absolute(iri)):
+                names = [terms.local_name(one) for one in known]
+                message = f"The type is {listed(names, 'or')} here. Given: {terms.compact(iri)!r}."
+                given = terms.local_name(iri)
+                self.add("P007", message, "", node, "@type", index, given=given, known=names)
 
     def beside(self, node: Node) -> None:
         """Take up what a node that nothing refers to says of the wider thing it is part of."""

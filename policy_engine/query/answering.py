@@ -31,8 +31,8 @@ from policy_engine.query.tables import Tables
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Access = Callable[[Request], RowAccess]
-"""What decides on columns of one dataset that are read together."""
+Access = Callable[[Request, str], RowAccess]
+"""What decides on columns of one dataset, or the dataset as a whole, that are read together."""
 
 
 def query(
@@ -62,8 +62,8 @@ def query(
     # One moment for all tables: a constraint on the time must not change between two of them.
     now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
 
-    def access(request: Request) -> RowAccess:
-        found = decider.row_access(request, now)
+    def access(request: Request, dataset: str) -> RowAccess:
+        found = decider.row_access(request, now, dataset)
         by = {"time_by": "caller" if given.time else "clock"}
         return replace(found, decision=found.decision.model_copy(update=by))
 
@@ -90,7 +90,7 @@ class Asker:
         """Return which rows of the columns, of the dataset as a whole without any, may be read."""
         targets = tuple(column_iri(iri, name) for name in columns) or (iri,)
         update = {"targets": tuple(map(terms.canonical, targets))}
-        return self.access(self.request.model_copy(update=update))
+        return self.access(self.request.model_copy(update=update), terms.canonical(iri))
 
 
 def answer(

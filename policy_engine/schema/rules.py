@@ -45,7 +45,7 @@ def rules() -> dict[str, Schema]:
 
 def shared() -> dict[str, str]:
     """Return what rules have, and a policy may have for all of them (section 2.7.1)."""
-    functions = terms.instances(f"{_ODRL}PartyFunction")
+    functions = terms.instances(f"{terms.PE}PartyFunction")
     return of_odrl(target="assets", action="actions") | dict.fromkeys(functions, "parties")
 
 

@@ -387,7 +387,7 @@ def test_policy_is_not_under_a_profile_that_a_text_in_it_mentions():
     "keys",
     [
         {"constraint": {**COUNT, "leftOperand": "ex:T/sex", "unit": f"{terms.MOSAICROWN}purpose"}},
-        {"assignee": {"uid": "ex:a", "@type": f"{terms.MOSAICROWN}purpose"}},
+        {"assignee": {"uid": "ex:a", f"{terms.MOSAICROWN}belongsTo": {"@id": "ex:b"}}},
         {"action": {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": K}},
     ],
 )

@@ -11,6 +11,7 @@ from policy_engine import errors
 from policy_engine.errors import (
     DataError,
     EngineError,
+    Fix,
     OutputError,
     Place,
     PolicyEngineError,
@@ -238,8 +239,11 @@ def _uncarried(text: str) -> PolicyEngineError | None:
     return made(*(_problem(**problem) for problem in problems), source=source)
 
 
-def _problem(code: str, message: str, hint: str, place: dict[str, Any]) -> Problem:
-    return Problem(code, message, hint, Place(**place))
+def _problem(
+    code: str, message: str, hint: str, place: dict[str, Any], fix: dict[str, Any] | None
+) -> Problem:
+    mend = Fix(Place(**fix["start"]), Place(**fix["end"]), fix["text"]) if fix else None
+    return Problem(code, message, hint, Place(**place), mend)
 
 
 def _raised_in_python(text: str) -> str:
