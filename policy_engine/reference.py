@@ -71,7 +71,7 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
 
 def _columns(term: terms.Term) -> str:
     """Return how many columns an operand takes, nothing where it takes none."""
-    if term.iris("range") != (f"{terms.ODRL}Asset",):
+    if not terms.names_columns(term.iri):
         return ""
     return "columns" if term.iris("operator") == (f"{terms.ODRL}isAllOf",) else "one column"
 

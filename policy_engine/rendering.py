@@ -12,6 +12,7 @@ from policy_engine import terms
 from policy_engine.certificate import Certificate, NotApplicable
 from policy_engine.columns import QuasiIdentifier
 from policy_engine.decision import Decision, Match
+from policy_engine.decision.explaining import ways
 from policy_engine.plan import Plan
 
 if TYPE_CHECKING:
@@ -236,9 +237,7 @@ def _matched(match: Match) -> str:
 
 def _ways(match: Match) -> Iterator[str]:
     """Yield how a rule covers a request, and what its conditions came to."""
-    for step in match.steps:
-        if len(step.path) > 1:
-            yield f"{step.part}: {' within '.join(map(terms.compact, step.path))}"
+    yield from ways(match.steps)
     yield from (f"{verdict.state}: {verdict.reason}" for verdict in match.conditions)
 
 

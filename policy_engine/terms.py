@@ -48,6 +48,13 @@ _MENDED = {
     f"{ODRL}datatype": f"{ODRL}dataType",
     **{f"{MOSAICROWN}{name}": f"{ODRL}{name}" for name in ("use", "read", "write", "sell")},
 }
+_SCHEMES = frozenset(
+    (
+        *("about", "acct", "ark", "arn", "cid", "data", "did", "dns", "doi", "example", "file"),
+        *("geo", "hdl", "http", "https", "info", "ipfs", "isbn", "jdbc", "magnet", "mailto", "mid"),
+        *("ni", "oid", "orcid", "sip", "sips", "sms", "swh", "tag", "tel", "urn", "uuid", "xmpp"),
+    )
+)
 _OLD_CONTEXT = "http://localhost:8000/ns/mosaicrown/namespace.jsonld"
 _RELATIVE_CONTEXT = re.compile(r"(\.{0,2}/)*ns/mosaicrown/namespace\.jsonld")
 
@@ -101,6 +108,12 @@ def instances(kind: str) -> Mapping[str, Term]:
     return MappingProxyType({iri: term for iri, term in vocabulary().items() if kind in term.types})
 
 
+def names_columns(operand: str) -> bool:
+    """Tell whether a left operand is a parameter that has columns on its right."""
+    term = vocabulary().get(operand)
+    return term is not None and term.iris("range") == (f"{ODRL}Asset",)
+
+
 def methods() -> Mapping[str, Term]:
     """Return the methods of sanitisation by their notation, such as `l-diversity`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
@@ -128,6 +141,15 @@ def bundled_url(reference: str) -> str:
     reference is returned as it is.
     """
     return _OLD_CONTEXT if _RELATIVE_CONTEXT.fullmatch(reference) else reference
+
+
+def has_known_scheme(iri: str) -> bool:
+    """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1) that is no misspelt prefix.
+
+    Well known schemes are, and any that `//` follows.
+    """
+    scheme, colon, rest = iri.partition(":")
+    return bool(colon) and (rest.startswith("//") or scheme.lower() in _SCHEMES)
 
 
 def expand(name: str) -> str:

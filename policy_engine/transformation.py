@@ -91,7 +91,7 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
     roles = {
         name: tuple(_columns(part, rule.targets[0].iri, problems))
         for name, part in given.items()
-        if _is_columns(part)
+        if terms.names_columns(part.left_operand)
     }
     values = {
         name: _plain(part.right_operands[0].value)
@@ -230,10 +230,6 @@ def _plain(value: Any) -> Any:
     if _INTEGER.fullmatch(value):
         return int(value)
     return float(value) if _DECIMAL.fullmatch(value) else value
-
-
-def _is_columns(part: Constraint) -> bool:
-    return terms.vocabulary()[part.left_operand].iris("range") == (f"{terms.ODRL}Asset",)
 
 
 def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator[tuple[str, Value]]:

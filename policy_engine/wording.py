@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from policy_engine import terms
-from policy_engine.column_roles import column_of, is_role
 from policy_engine.policy.literals import Literals, lexical
 from policy_engine.policy.model import (
     Action,
@@ -92,7 +91,7 @@ def part_text(part: Action | Party | Asset, name: Naming = short_name) -> str:
 
 
 def _constraint(one: Constraint, name: Naming) -> str:
-    columns = is_role(one.left_operand)
+    columns = terms.names_columns(one.left_operand)
     values = [value_text(value, name, is_name=columns) for value in one.right_operands]
     values += [f"the value of {name(iri)}" for iri in one.references]
     unit = f" {name(one.unit)}" if one.unit else ""
@@ -109,3 +108,8 @@ def _visible(character: str) -> str:
     if category[0] != "C" and category not in ("Zl", "Zp"):
         return character
     return " " if character in "\n\t" else f"\\u{ord(character):04x}"
+
+
+def column_of(value: Value) -> str:
+    """Return the IRI of the column that a right operand names, be it as a text or as a name."""
+    return terms.canonical(str(value.value))

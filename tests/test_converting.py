@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from policy_engine.cli.converting import Syntax, convert
 from policy_engine.errors import DataError, OutputError, PolicyError, RequestError
 from policy_engine.policy.rdf import to_json_ld
-from policy_engine.policy.syntax import SYNTAXES
+from policy_engine.policy import syntax
 
 CUSTOMER = Path(__file__).parent.parent / "policies" / "customer.jsonld"
 TURTLE = """@prefix odrl: <http://www.w3.org/ns/odrl/2/> .
@@ -35,7 +36,7 @@ def policy(tmp_path):
 
 
 def test_command_offers_every_syntax():
-    assert tuple(Syntax) == SYNTAXES
+    assert tuple(Syntax) == get_args(syntax.Syntax)
 
 
 def test_convert_prints_json_ld(policy):

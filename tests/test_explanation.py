@@ -38,12 +38,12 @@ def test_a_permit_tells_each_condition_once():
 
 def test_a_prohibition_tells_how_it_covers_the_request():
     lines = explained(SECRET, target="name")
-    assert "  - action: odrl:read within odrl:use" in lines
+    assert "  - odrl:read is included in odrl:use" in lines
 
 
 def test_a_rule_that_lost_tells_its_ways_and_conditions():
     at = explained(SECRET, target="name").index
     lines = explained(SECRET, target="name")
     lost = at("http://x.org/r of http://x.org/policy permits it.")
-    assert lines[lost + 1] == f"  - asset: {DATASET}/name within {DATASET}"
+    assert lines[lost + 1] == f"  - {DATASET}/name is part of {DATASET}"
     assert lines[lost + 2].startswith("  - satisfied: dateTime is 2026-01-01T00:00:00Z")

@@ -249,6 +249,9 @@ GOOD = {
     },
     "own prefix": policy(**{"@context": [*CONTEXTS, {"x": "http://x.org/"}]}, target="x:data"),
     "own terms": policy(**{"@context": [*CONTEXTS, {"label": "rdfs:label"}]}, label="A"),
+    "purpose and what it is a kind of": policy(
+        permission=rule(purpose={"uid": "http://x.org/p", "declinationOf": "statistical"})
+    ),
     "list of one": [policy()],
     "anonymized": json.loads(people_policy()),
     "columns": json.loads((ROOT / "policies" / "customer-close.jsonld").read_text()),

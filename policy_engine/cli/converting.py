@@ -30,12 +30,13 @@ def convert(
     Nothing is lost, or it is refused; what is wrong with a policy is for `validate` to say.
     """
     from policy_engine.policy import read_file  # noqa: PLC0415
-    from policy_engine.policy.rdf import convert_text, syntax_of  # noqa: PLC0415
+    from policy_engine.policy.rdf import convert_text  # noqa: PLC0415
+    from policy_engine.policy.syntax import syntax_of  # noqa: PLC0415
 
     contexts = contexts_of(context)
     wanted = to.value if to else _named_for(output)
     text = read_file(policy)
-    found = convert_text(text, syntax_of(policy, text), wanted, str(policy), contexts)
+    found = convert_text(text, syntax_of(policy.name, text), wanted, str(policy), contexts)
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:

@@ -7,9 +7,9 @@ from typing import NoReturn
 from policy_engine import terms
 from policy_engine.compliance.graph import Graph
 from policy_engine.errors import PolicyError, did_you_mean, listed
+from policy_engine.policy.constraints import read_operand
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL
-from policy_engine.policy.literals import read_literal
 from policy_engine.policy.model import (
     IRI,
     Action,
@@ -95,15 +95,16 @@ def values(graph: Graph, node: str) -> tuple[Term, ...]:
     return graph.objects(node, RIGHT, REFERENCE)
 
 
-def value_of(term: Term, kind: str = "") -> Value:
+def value_of(term: Term, kind: str = "", left: str = "") -> Value:
     """Return the value of a term; `kind` is the type of one that has none of its own.
 
-    Raises ValueError for a text that is no value of its type.
+    On the right of a `left` operand it is of a type that this takes. Raises ValueError for a
+    text that is no value of its type.
     """
     if not isinstance(term, Literal):
         return Value(terms.canonical(term), type=IRI)
     kind = kind if kind and term.type == STRING else term.type
-    return Value(read_literal(term.text, kind), type=kind)
+    return Value(read_operand(term.text, kind, left), type=kind)
 
 
 class _Reader:
@@ -248,10 +249,11 @@ class _Reader:
         if not right and not references:
             self._fail("P004", f"The constraint {node} has no rightOperand.")
         status = [self._value(one, data_type) for one in self.graph.objects(node, f"{ODRL}status")]
+        left = terms.canonical(self._one(node, LEFT))
         return Constraint(
-            left_operand=terms.canonical(self._one(node, LEFT)),
+            left_operand=left,
             operator=operator,
-            right_operands=tuple(self._value(one, data_type) for one in right),
+            right_operands=tuple(self._value(one, data_type, left) for one in right),
             references=references,
             data_type=data_type,
             unit=next(iter(self._named(node, f"{ODRL}unit")), ""),
@@ -259,9 +261,9 @@ class _Reader:
             uid=node,
         )
 
-    def _value(self, term: Term, kind: str) -> Value:
+    def _value(self, term: Term, kind: str, left: str = "") -> Value:
         try:
-            return value_of(term, kind)
+            return value_of(term, kind, left)
         except ValueError as error:
             self._fail("P007", f"{error}.")
 

@@ -161,7 +161,7 @@ class _Case:
         if denying is not None:
             reason = f"{denying.clause.label} prohibits it."
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
-            return self._deny(reason, denying.clause, strategy=strategy)
+            return self._deny(reason, denying, strategy=strategy)
         outputs = [self.decider.output(*self.index.outputs[n]) for n in self._touched()]
         for output in outputs:
             if output.certificate is None:
@@ -332,7 +332,7 @@ class _Case:
     def _deny(
         self,
         reason: str,
-        clause: Clause | None = None,
+        held: Held | None = None,
         *,
         policy: str = "",
         strategy: Literal["", "prohibit"] = "",
@@ -340,8 +340,9 @@ class _Case:
         return self._decision(
             effect="deny",
             reason=reason,
-            policy=clause.policy.uid if clause else policy,
-            rule=clause.label if clause else "",
+            policy=held.clause.policy.uid if held else policy,
+            rule=held.clause.label if held else "",
+            derivation=tuple(derivation(held)) if held else (),
             strategy=strategy,
         )
 

@@ -4,22 +4,29 @@ from collections.abc import Iterator, Sequence
 
 from policy_engine import terms
 from policy_engine.decision.holding import Held
+from policy_engine.decision.model import Step
 
 _SAYS = {"party": "belongs to", "asset": "is part of", "action": "is included in"}
 
 
 def derivation(held: Held) -> Iterator[str]:
-    """Yield the steps from a rule that permits to the request."""
+    """Yield the steps from a rule that permits or prohibits to the request."""
     rule = held.clause.rule
+    verb = "prohibits" if rule.kind == "prohibition" else "permits"
     actions = " or ".join(terms.compact(action.iri) for action in rule.actions) or "anything"
     targets = " or ".join(terms.compact(target.iri) for target in rule.targets) or "anything"
-    yield f"{held.clause.label} permits {actions} on {targets}"
-    for step in held.steps:
+    yield f"{held.clause.label} {verb} {actions} on {targets}"
+    yield from ways(held.steps)
+    for verdict in held.verdicts:
+        yield f"its constraint is {verdict.state}: {verdict.reason}"
+
+
+def ways(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield how parts of a request are included in those of a rule, where they differ."""
+    for step in steps:
         if len(step.path) > 1:
             says = f" {_SAYS.get(step.part, 'is a kind of')} "
             yield says.join(map(terms.compact, step.path))
-    for verdict in held.verdicts:
-        yield f"its constraint is {verdict.state}: {verdict.reason}"
 
 
 def misses(void: Sequence[str], near: Sequence[Held]) -> Iterator[str]:

@@ -110,7 +110,7 @@ def prohibits(
     verdicts = () if clause.is_plain else _verdicts(clause, asked, facts, every=True)
     if any(verdict.state == "unsatisfied" for verdict in verdicts):
         return None
-    return Held(clause, steps(clause, asked), verdicts)
+    return Held(clause, steps(clause, asked, from_below=True), verdicts)
 
 
 def datasets_of(targets: Sequence[str]) -> frozenset[str]:
@@ -127,20 +127,38 @@ def is_about_rows(condition: Condition, datasets: Collection[str]) -> bool:
     )
 
 
-def steps(clause: Clause, asked: Asked) -> tuple[Step, ...]:
-    """Return the ways by which the parts of a request are included in those of a rule."""
-    parts: list[tuple[Part, Ways, frozenset[str]]] = [
-        ("party", asked.party, clause.assignees),
-        ("action", asked.action, clause.actions),
-        *(("asset", ways, clause.targets) for ways in asked.targets),
-        ("purpose", asked.purpose, clause.purposes),
+def steps(clause: Clause, asked: Asked, *, from_below: bool = False) -> tuple[Step, ...]:
+    """Return the ways by which the parts of a request are included in those of a rule.
+
+    With `from_below`, as for prohibitions, a part of the rule may be what is included.
+    """
+    request = asked.request
+    parts: list[tuple[Part, str, Ways, frozenset[str]]] = [
+        ("party", request.assignee, asked.party, clause.assignees),
+        ("action", request.action, asked.action, clause.actions),
+        *(
+            ("asset", target, ways, clause.targets)
+            for target, ways in zip(request.targets, asked.targets, strict=True)
+        ),
+        ("purpose", request.purpose, asked.purpose, clause.purposes),
     ]
     found = []
-    for part, ways, wanted in parts:
+    for part, name, ways, wanted in parts:
         way = _way(ways, wanted) if wanted else ()
+        if from_below and wanted and not way:
+            way = _from_below(part, name, wanted, asked.closures)
         if way:
             found.append(Step.model_construct(part=part, path=way))
     return tuple(found)
+
+
+def _from_below(
+    part: Part, name: str, wanted: frozenset[str], closures: Closures
+) -> tuple[str, ...]:
+    """Return the way from a part of a rule up to what is asked for, or that may be one."""
+    below = [one for one in sorted(wanted) if name and closures.overlaps(part, name, one)]
+    ways = [closures.up(part, one).to(name) or (one, name) for one in below]
+    return min(ways, key=len, default=())
 
 
 def _way(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:

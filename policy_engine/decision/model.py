@@ -15,7 +15,10 @@ from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import Kind
 
-READ = f"{terms.ODRL}read"
+_ELSEWHERE = {
+    f"{terms.ODRL}dateTime": "the time of the world",
+    f"{terms.ODRL}purpose": "the purpose of the request",
+}
 Effect = Literal["permit", "deny"]
 Fact = str | bool | int | float | Decimal | datetime | date | time
 Performance = Literal["fulfilled", "violated"]
@@ -37,6 +40,18 @@ def in_full(hierarchy: Hierarchy) -> Hierarchy:
             if part in (*PARTS, "implied")
         }
     )
+
+
+def _moment(given: Any) -> Any:
+    """Return a moment, from a text by ISO 8601. A number would be read as seconds since 1970."""
+    if isinstance(given, datetime) or given is None:
+        return given
+    try:
+        return datetime.fromisoformat(given)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: {given!r:.40}"
+        ) from None
 
 
 Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
@@ -80,7 +95,7 @@ class World(BaseModel):
         frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True
     )
 
-    time: datetime | None = None
+    time: Annotated[datetime | None, BeforeValidator(_moment)] = None
     values: Mapping[str, Facts] = Field(default_factory=dict)
     of: Mapping[str, Mapping[str, Facts]] = Field(default_factory=dict)
     counts: Mapping[str, int] = Field(default_factory=dict)
@@ -95,7 +110,11 @@ class World(BaseModel):
     @field_validator("values")
     @classmethod
     def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
-        return {terms.in_full(name): facts for name, facts in values.items()}
+        known = {terms.in_full(name): facts for name, facts in values.items()}
+        for name, part in _ELSEWHERE.items():
+            if name in known:
+                raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
+        return known
 
     @field_validator("of")
     @classmethod

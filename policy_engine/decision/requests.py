@@ -21,8 +21,10 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
     iris = {part: tuple(map(terms.in_full, names)) for part, names in parts.items()}
     for part, names in iris.items():
         for name in names:
-            if ":" not in name and not (part == "purpose" and not name):
-                message = f"The {part} {name!r} is no IRI and no term of the bundled contexts."
+            if not terms.has_known_scheme(name) and not (part == "purpose" and not name):
+                message = (
+                    f"The {part} {name!r} is no whole IRI and no term of the bundled contexts."
+                )
                 raise RequestError.of("D001", message)
     return Request(
         assignee=iris["assignee"][0],
@@ -30,6 +32,11 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
         targets=iris["target"],
         purpose=iris["purpose"][0],
     )
+
+
+def no_iri(part: str, name: str) -> str:
+    """Return that a name stands for nothing, as a sentence."""
+    return f"The {part} {name!r} is no whole IRI and no term of the bundled contexts."
 
 
 def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> World:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.column_roles import column_of, is_role
 from policy_engine.policy.literals import lexical
 from policy_engine.policy.model import (
     Action,
@@ -16,6 +15,7 @@ from policy_engine.policy.model import (
     Rule,
     Value,
 )
+from policy_engine.wording import column_of
 
 Key = tuple[Any, ...]
 _AND = f"{terms.ODRL}and"
@@ -55,7 +55,7 @@ def conditions_key(conditions: Iterable[Condition]) -> Key:
 
 
 def _right_key(condition: Constraint, value: Value) -> Key:
-    if is_role(condition.left_operand):
+    if terms.names_columns(condition.left_operand):
         return ("@id", column_of(value), value_key(value)[-1])
     return value_key(value)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from policy_engine import terms
-from policy_engine.column_roles import is_role
 from policy_engine.difference.meaning import condition_key
 from policy_engine.difference.model import Way
 from policy_engine.policy.model import Condition, Constraint, Rule, Value
@@ -32,7 +31,7 @@ def parameters(old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[_
         if {*map(condition_key, one)} == {*map(condition_key, other)}:
             continue
         shown = printable(terms.local_name(name))
-        if is_role(name) and _is_list(one + other):
+        if terms.names_columns(name) and _is_list(one + other):
             yield from _columns(shown, one, other)
         else:
             what = f"{shown} of {terms.local_name(ANONYMIZE)} changed"

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from policy_engine import terms
-from policy_engine.column_roles import column_of, is_role
 from policy_engine.policy.model import Action, Policy, Rule
+from policy_engine.wording import column_of
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,6 @@ def _roles_in(rule: Rule) -> Iterator[tuple[str, str]]:
 def _roles_of(action: Action) -> Iterator[tuple[str, str]]:
     for refinement in action.refinements:
         for one in refinement.constraints():
-            if is_role(one.left_operand):
+            if terms.names_columns(one.left_operand):
                 role = terms.local_name(one.left_operand)
                 yield from ((column_of(value), role) for value in one.right_operands)

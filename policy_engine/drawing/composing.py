@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from policy_engine import terms
-from policy_engine.column_roles import is_role
 from policy_engine.drawing.assets import assets, columns_of
 from policy_engine.drawing.names import Labels, shortened
 from policy_engine.drawing.picture import (
@@ -269,13 +268,13 @@ def _named_in(rule: Rule) -> Iterator[str]:
     conditions = [*rule.constraints]
     conditions += (one for part in (*refined, *rule.targets) for one in part.refinements)
     for one in (leaf for condition in conditions for leaf in condition.constraints()):
-        if not is_role(one.left_operand):
+        if not terms.names_columns(one.left_operand):
             yield from (one.left_operand, *one.references)
             yield from (str(value.value) for value in one.right_operands if value.is_iri)
 
 
 def _is_of_columns(condition: Condition) -> bool:
-    return all(is_role(one.left_operand) for one in condition.constraints())
+    return all(terms.names_columns(one.left_operand) for one in condition.constraints())
 
 
 def _tooltip(rule: Rule) -> str:

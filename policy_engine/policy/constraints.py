@@ -286,23 +286,18 @@ class ConstraintReader(Walker):
         self, given: Any, said: str, left: str, node: Node, prop: str, index: int = 0
     ) -> Literals | None:
         """Return a literal of the type that is said, and of one that the left operand takes."""
-        term = terms.vocabulary().get(left)
-        takes = term.iris("takes") if term else ()
-        value, why = _first_read([said], given)
-        if value is not None and takes:
-            value, _ = _first_read([*({said} & set(takes)), *takes], given)
-            kinds = " or ".join(map(terms.compact, takes))
-            why = f"{terms.compact(left)} takes {kinds}. Given: {given!r:.80}"
-        if value is None:
-            self.add("P007", f"{why}.", "", node, prop, index)
-        return value
+        try:
+            return read_operand(given, said, left)
+        except ValueError as error:
+            self.add("P007", f"{error}.", "", node, prop, index)
+            return None
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
         """Return what is said of a column in its place: one literal, or IRI, a property."""
         known = {
             iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
         }
-        is_column = parameter in parameters() and _is_about_columns(parameter)
+        is_column = terms.names_columns(parameter)
         what = f"a column under {terms.compact(parameter)}" if is_column else "a name"
         self.known_properties(node, known, what)
         settings = {}
@@ -343,15 +338,23 @@ def parameters() -> dict[str, terms.Term]:
     return {iri: term for iri, term in operands if "range" in term.facts}
 
 
-def _first_read(kinds: list[str], given: Any) -> tuple[Literals | None, str]:
-    """Return a literal by the first of some data types that has it; where none has, and why."""
-    why = ""
-    for kind in kinds:
+def read_operand(given: Any, said: str, left: str) -> Literals:
+    """Return a literal on the right, by the type that is said and by what the left operand takes.
+
+    Raises ValueError with a sentence for what is not a value of these.
+    """
+    value = read_literal(given, said)
+    term = terms.vocabulary().get(left)
+    takes = term.iris("takes") if term else ()
+    for kind in (*({said} & set(takes)), *takes):
         try:
-            return read_literal(given, kind), ""
-        except ValueError as error:
-            why = str(error)
-    return None, why
+            return read_literal(given, kind)
+        except ValueError:
+            continue
+    if takes:
+        kinds = " or ".join(map(terms.compact, takes))
+        raise ValueError(f"{terms.compact(left)} takes {kinds}. Given: {given!r:.80}")
+    return value
 
 
 def _capital(what: str) -> str:
@@ -360,10 +363,6 @@ def _capital(what: str) -> str:
 
 def _said(node: Node) -> list[str]:
     return sorted(prop for prop in node.data if not prop.startswith("@"))
-
-
-def _is_about_columns(parameter: str) -> bool:
-    return terms.vocabulary()[parameter].iris("range") == (f"{_ODRL}Asset",)
 
 
 def _operands(node: Node) -> list[dict[str, Any]]:

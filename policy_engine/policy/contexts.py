@@ -5,7 +5,6 @@ context. Contexts that do more (`@vocab`, `@base`, `@import`, `@reverse` and the
 let a name mean something that is not written beside it, and are refused.
 """
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,48 +20,6 @@ _PARTS = {"@id", "@type", "@container", "@context"}
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
 # A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
 # prefixes wherever RDF is written, and no schemes.
-_PREFIXES = frozenset(
-    (
-        *("adms", "as", "bibo", "cc", "csvw", "dc", "dcam", "dcat", "dcmitype", "dct", "dcterms"),
-        *("dpv", "dqv", "dul", "ex", "fibo", "foaf", "gr", "ldp", "locn", "mosaicrown", "oac"),
-        *(
-            "odrl",
-            "org",
-            "owl",
-            "pe",
-            "prov",
-            "qb",
-            "rdf",
-            "rdfs",
-            "saref",
-            "schema",
-            "sh",
-            "shacl",
-        ),
-        *(
-            "sioc",
-            "skos",
-            "skosxl",
-            "sosa",
-            "ssn",
-            "vann",
-            "vcard",
-            "void",
-            "wd",
-            "wdt",
-            "xs",
-            "xsd",
-        ),
-    )
-)
-_SCHEMES = frozenset(
-    (
-        *("about", "acct", "ark", "data", "did", "doi", "example", "file", "geo", "hdl", "http"),
-        *("https", "info", "isbn", "mailto", "ni", "oid", "orcid", "sip", "sips", "sms", "tag"),
-        *("tel", "urn", "uuid"),
-    )
-)
-_NEAR = 0.75
 _USUAL = (
     "http://www.w3.org/ns/odrl.jsonld",
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
@@ -107,15 +64,15 @@ class Context:
         """Return the prefix of a name that no context declares; nothing where there is none.
 
         Any word before a colon may be the scheme of an IRI (RFC 3986, section 3.1). It is taken
-        for a prefix where it is a usual one, or nearly one that is declared.
+        for one where it is well known, or `//` follows; a misspelt prefix would else name what
+        does not exist, and a prohibition of it would be lost.
         """
-        prefix, colon, local = name.partition(":")
+        prefix, colon, _ = name.partition(":")
         found = self.definitions.get(prefix)
-        is_whole = local.startswith("//") or prefix.lower() in _SCHEMES or prefix[:1] in "@_"
+        is_whole = terms.has_known_scheme(name) or prefix[:1] in "@_"
         if not colon or is_whole or name in self.definitions or (found and found.is_prefix):
             return ""
-        near = difflib.get_close_matches(prefix, self.prefixes(), n=1, cutoff=_NEAR)
-        return prefix if near or prefix in _PREFIXES else ""
+        return prefix
 
     def prefixes(self) -> list[str]:
         """Return the prefixes that are declared."""

@@ -24,8 +24,8 @@ def load_policy(
 ) -> Policy:
     """Return a policy, read from its file or its JSON (as text or as Python has it).
 
-    A file's ending tells its syntax: `.ttl`, `.nt`, `.rdf`, `.xml` and `.owl` are RDF, any other
-    is JSON-LD. `parents` are what it may inherit from. Raises DataError where there is no such
+    A file's ending tells its syntax, and how it begins where the ending is none of JSON-LD's or
+    RDF's. `parents` are what it may inherit from. Raises DataError where there is no such
     file, PolicyError where it is no valid policy, or not a single one.
     """
     policies = load_policies(source, contexts, parents, limits)
@@ -62,7 +62,8 @@ def load_hierarchies(
     """
     found = []
     for path in paths:
-        text, syntax = read_file(Path(path)), syntax_of(str(path))
+        text = read_file(Path(path))
+        syntax = syntax_of(str(path), text)
         found.append(read_hierarchy(text, source=str(path), contexts=contexts, syntax=syntax))
     return Hierarchy().joined(found)
 
@@ -70,7 +71,8 @@ def load_hierarchies(
 def is_vocabulary(path: Path, limits: Limits = USUAL) -> bool:
     """Tell whether a file says what belongs to what, and nothing that only a policy says."""
     try:
-        document = read_document(read_file(path), str(path), syntax_of(str(path)), limits)
+        text = read_file(path)
+        document = read_document(text, str(path), syntax_of(str(path), text), limits)
     except PolicyError:
         return False
     keys = set(_names(document.value))
@@ -107,7 +109,8 @@ def _text(source: Source) -> tuple[str | bytes, str, Syntax]:
     if not isinstance(source, str | Path):
         message = f"A policy is a path, JSON or a Policy. Given: a {type(source).__name__}."
         raise DataError.of("C010", message)
-    return read_file(Path(source)), str(source), syntax_of(str(source))
+    text = read_file(Path(source))
+    return text, str(source), syntax_of(str(source), text)
 
 
 def read_file(path: Path) -> bytes:

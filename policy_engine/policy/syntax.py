@@ -1,13 +1,21 @@
 """The syntaxes that a policy may be written in, each read to a JSON-LD document."""
 
-from typing import Literal, get_args
+import re
+from typing import Literal
 
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.text import Document, read_json
 
+_TURTLE = re.compile(
+    rb"@prefix\b|@base\b|(?i:prefix|base)\s|_:|<[^\s<>\"{}|^`]*>|\[(?!\s*[\[{\"\]])"
+    rb"|[A-Za-z][\w.-]*:|:|\("
+)
+_BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|#[^\r\n]*)*+")
+
 Syntax = Literal["json-ld", "turtle", "n-triples", "rdf-xml"]
-SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 _ENDINGS: dict[str, Syntax] = {
+    ".json": "json-ld",
+    ".jsonld": "json-ld",
     ".ttl": "turtle",
     ".nt": "n-triples",
     ".rdf": "rdf-xml",
@@ -16,10 +24,19 @@ _ENDINGS: dict[str, Syntax] = {
 }
 
 
-def syntax_of(name: str) -> Syntax:
-    """Return the syntax that the ending of a file's name tells; JSON-LD for any other."""
+def syntax_of(name: str, text: bytes = b"") -> Syntax:
+    """Return the syntax of a text: by the ending of its file's name, else by how it begins.
+
+    What looks like none of the others is taken for JSON-LD, whose reader says why it is not.
+    """
     ending = name[name.rfind(".") :].lower() if "." in name else ""
-    return _ENDINGS.get(ending, "json-ld")
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
+    start = _BLANKS.match(text)
+    at = start.end() if start else 0
+    if _TURTLE.match(text, at):
+        return "turtle"
+    return "rdf-xml" if text[at : at + 1] == b"<" else "json-ld"
 
 
 def read_document(

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 from policy_engine import terms
 from policy_engine.decision.model import Effect, Request, World
+from policy_engine.decision.requests import no_iri
 from policy_engine.errors import (
     Problem,
     RequestError,
@@ -108,9 +109,8 @@ class _Reader:
             return ()
         named = tuple(terms.in_full(text) for text in self._texts(item, key, some=True))
         for one, name in zip(item.keys[key].parts, named, strict=False):
-            if ":" not in name:
-                message = f"The {key} {name!r} is no IRI and no term of the bundled contexts."
-                self.problems.append(Problem("D001", message, "", one.place))
+            if not terms.has_known_scheme(name):
+                self.problems.append(Problem("D001", no_iri(key, name), "", one.place))
         return named
 
     def _expectation(self, item: Item | None) -> Expectation:

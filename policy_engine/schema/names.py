@@ -26,7 +26,8 @@ def names() -> dict[str, Schema]:
         **several("actionNames", named(ref("actionName"))),
         **several("actionObject", {"type": "object", **named(ref("actionName"))}, most=1),
         "purposeName": a_term(purposes, or_foreign=True),
-        **several("purposes", named(ref("purposeName"))),
+        "purposeObject": an_object({f"{terms.MOSAICROWN}declinationOf": "purposes"}),
+        **several("purposes", named(ref("purposeName"), ref("purposeObject"))),
         "operatorName": a_term(operators),
         **several("operator", named(ref("operatorName")), most=1),
         "conflictName": a_term(conflicts),
@@ -34,7 +35,7 @@ def names() -> dict[str, Schema]:
     }
 
 
-def named(name: Schema) -> Schema:
-    """Return the schema of a name that may stand in an object of its own."""
-    inner = {"properties": {"@id": name, "uid": name}, **ref("reference")}
+def named(name: Schema, whole: Schema | None = None) -> Schema:
+    """Return the schema of a name that may stand in an object of its own, which `whole` is."""
+    inner = {"properties": {"@id": name, "uid": name}, **(whole or ref("reference"))}
     return when({"type": "object"}, inner, name)

@@ -35,7 +35,7 @@ def anonymization() -> dict[str, Schema]:
     """Return the definitions of parameters, of their values, and of settings of columns."""
     found: dict[str, Schema] = {}
     for iri, term in _parameters().items():
-        found |= several(_values_of(iri), _value(iri, term), most=_most(term))
+        found |= several(_values_of(iri), _value(iri), most=_most(term))
     keys = of_odrl(leftOperand="parameterName", operator="operator", rightOperand="anything")
     one = an_object(
         keys | of_odrl(dataType="oneName"), needs(*map(terms.local_name, keys)), *_by_parameter()
@@ -79,12 +79,12 @@ def _by_parameter() -> Iterator[Schema]:
     yield for_one("operator", exactly(f"{_ODRL}eq"), {"properties": {"rightOperand": _ONE}})
 
 
-def _value(iri: str, term: terms.Term) -> Schema:
+def _value(iri: str) -> Schema:
     """Return the schema of one value of a parameter."""
     name = terms.local_name(iri)
     if iri == METHOD:
         return _method()
-    if term.iris("range") == (f"{_ODRL}Asset",):
+    if terms.names_columns(iri):
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
     kinds: list[type[BaseModel]] = [Recoding, *map(method_class, terms.methods())]

@@ -276,7 +276,12 @@ def test_prefix_that_is_not_declared_is_told_from_a_scheme(keys, pointer):
 @pytest.mark.parametrize("iri", ["urn:x:y", "tag:e.org,2026:T", "did:web:e.org", "doi:10.1/2"])
 def test_scheme_is_no_prefix(iri):
     assert iris(permission(target=iri).targets) == [iri]
-    assert iris(permission(target={"@id": "table:T"}).targets) == ["table:T"]
+
+
+@pytest.mark.parametrize("iri", ["table:T", "hosp:Patients/Name", "h:Ben"])
+def test_word_that_is_no_known_scheme_is_an_undeclared_prefix(iri):
+    assert permission_problems(target=iri) == [("L007", "/target")]
+    assert iris(permission(target=iri.replace(":", "://")).targets)
 
 
 # -- the policies of the original ---------------------------------------------------------------

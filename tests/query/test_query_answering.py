@@ -1,6 +1,7 @@
 import pyarrow as pa
 import pytest
 from asking import (
+    NOW,
     PEOPLE,
     PEOPLE_ROWS,
     VISITS,
@@ -20,6 +21,7 @@ from building import DATASET, OUTPUT
 from policy_engine import apply_policy
 from policy_engine.catalog import make_catalog
 from policy_engine.certificate import load_certificate
+from policy_engine.decision import World
 from policy_engine.errors import CertificateError, QueryError
 from policy_engine.policy import load_policy
 from policy_engine.query import running
@@ -373,3 +375,12 @@ def test_a_table_in_memory_is_what_was_certified(people):
     assert rows(sql, read, data=make_catalog({OUTPUT: release.table}), **proof) == [(6,)]
     with pytest.raises(CertificateError, match="V004"):
         ask(sql, read, data=make_catalog({OUTPUT: release.table.slice(1)}), **proof)
+
+
+@pytest.mark.parametrize("sql", ["SELECT count(*) AS n FROM Visits", "SELECT id FROM Visits"])
+def test_an_operand_beside_the_datasets_is_no_column_of_one(sql):
+    own = "http://x.org/data/clearance"
+    high = policy([rule(VISITS, where(own, "gteq", 3))])
+    for level, permitted in ((5, True), (2, False)):
+        known = World(time=NOW.time, values={own: (level,)})
+        assert ask(sql, high, world=known).permitted == permitted

@@ -3,8 +3,7 @@
 from policy_engine.policy.rdf.converting import (
     convert_text,
     read_statements,
-    syntax_of,
     to_json_ld,
 )
 
-__all__ = ["convert_text", "read_statements", "syntax_of", "to_json_ld"]
+__all__ = ["convert_text", "read_statements", "to_json_ld"]

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from policy_engine.errors import Place, PolicyError, Problem
@@ -15,30 +14,9 @@ from policy_engine.policy.rdf.turtle import read_turtle
 from policy_engine.policy.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
 from policy_engine.policy.rdf.xml import read_rdf_xml
 from policy_engine.policy.syntax import Syntax
-from policy_engine.policy.syntax import syntax_of as syntax_by_ending
 from policy_engine.policy.text import decoded
 
-_TURTLE = re.compile(
-    rb"@prefix\b|@base\b|(?i:prefix|base)\s|_:|<[^\s<>\"{}|^`]*>|\[(?!\s*[\[{\"\]])"
-    rb"|[A-Za-z][\w.-]*:|:|\("
-)
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|#[^\r\n]*)*+")
-
-
-def syntax_of(path: Path, text: bytes) -> Syntax:
-    """Return the syntax of a text: by the ending of its file's name, else by how it begins.
-
-    What looks like none of the others is taken for JSON-LD, whose reader says why it is not.
-    """
-    named = syntax_by_ending(path.name)
-    if named != "json-ld" or path.suffix.lower() in (".json", ".jsonld"):
-        return named
-    start = _BLANKS.match(text)
-    at = start.end() if start else 0
-    if _TURTLE.match(text, at):
-        return "turtle"
-    return "rdf-xml" if text[at : at + 1] == b"<" else "json-ld"
 
 
 def to_json_ld(
