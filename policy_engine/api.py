@@ -35,7 +35,14 @@ from policy_engine.decision import (
     read_world,
 )
 from policy_engine.engines.engine import Engine, Progress, silent
-from policy_engine.errors import CertificateError, DataError, OutputError, PlanError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PlanError,
+    PolicyError,
+    Problem,
+)
 from policy_engine.launch import Launcher, launched
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
@@ -54,7 +61,7 @@ from policy_engine.publication import (
 )
 from policy_engine.release import Release, run_plan
 from policy_engine.storage import Place
-from policy_engine.transformation import check_transformation
+from policy_engine.transformation import check_transformation, transforms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,18 +151,20 @@ def apply_policy(
     key: str | Path | bytes | None = None,
     cells: CellStyle = "text",
     engine: "EngineName | SparkEngine" = "local",
+    parents: Sequence[Source] = (),
 ) -> VerifiedRelease:
     """Anonymise data as a policy asks, prove it on the output, and release it.
 
     `data` maps dataset IRIs to paths or tables, `taxonomies` the names that the policy has for
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
-    themselves. `key` makes pseudonyms: bytes, or the path of a file that holds them. With an
-    `output`, a file or a folder, the release is written there beside its certificate; else it
-    stays in memory. The `engine` is "local", "spark" or a SparkEngine, which takes frames of
-    Spark for tables, and locations wherever Spark reads and writes; its output is a folder of
-    files. Raises a PolicyEngineError of the stage that found a problem; then nothing is written.
+    themselves. `parents` are policies that it inherits from. `key` makes pseudonyms: bytes, or
+    the path of a file that holds them. With an `output`, a file or a folder, the release is
+    written there beside its certificate; else it stays in memory. The `engine` is "local",
+    "spark" or a SparkEngine, which takes frames of Spark for tables, and locations wherever Spark
+    reads and writes; its output is a folder of files. Raises a PolicyEngineError of the stage
+    that found a problem; then nothing is written.
     """
-    read = load_policy(policy, contexts)
+    read = _asking(policy, contexts, parents)
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
@@ -180,9 +189,10 @@ def plan_policy(
     contexts: Mapping[str, Any] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
     engine: "EngineName | SparkEngine" = "local",
+    parents: Sequence[Source] = (),
 ) -> Plan:
     """Return what would be done; bound to data where there is any."""
-    read = load_policy(policy, contexts)
+    read = _asking(policy, contexts, parents)
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
@@ -198,6 +208,7 @@ def certify_output(
     data: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
     engine: "EngineName | SparkEngine" = "local",
+    parents: Sequence[Source] = (),
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -207,7 +218,8 @@ def certify_output(
     same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks.
     """
-    read, place = load_policy(policy, contexts), _only_output(_place(output))
+    read = _asking(policy, contexts, parents)
+    place = _only_output(_place(output))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
         stored = launcher.stored(place)
@@ -273,7 +285,7 @@ def compare_release(
     if policy is None and certificate is None:
         message = f"No certificate lies beside {str(path)!r}, and no policy is given."
         raise DataError.of("C002", message, "Give --policy POLICY.")
-    read = load_policy(policy) if policy is not None else None
+    read = _asking(policy) if policy is not None else None
     plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
     asked = plan.anonymize
     folder = Path(read.source).parent if read is not None and read.source else path.parent
@@ -300,6 +312,7 @@ def explore_policy(
     taxonomies: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
     progress: Progress = silent,
+    parents: Sequence[Source] = (),
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
@@ -308,7 +321,7 @@ def explore_policy(
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
-    read = load_policy(policy)
+    read = _asking(policy, parents=parents)
     launcher = Launcher()
     catalog = launcher.catalog(read, data, taxonomies)
     engine = launcher.engine(catalog, progress, key)
@@ -420,6 +433,18 @@ def suggest_hierarchy(
     if problems:
         raise DataError(*problems, source=dataset.location)
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
+
+
+def _asking(
+    source: Source, contexts: Mapping[str, Any] | None = None, parents: Sequence[Source] = ()
+) -> Policy:
+    """Return the one policy of a text or, of several, the one that asks for a transformation."""
+    found = load_policies(source, contexts, parents)
+    asking = [policy for policy in found if transforms(policy)]
+    if len(found) > 1 and len(asking) != 1:
+        message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."
+        raise PolicyError(Problem("P001", message, "", found[0].place), source=found[0].source)
+    return asking[0] if asking else found[0]
 
 
 def _place(output: str | Path) -> Place:

@@ -12,7 +12,7 @@ from building import DATASET, PEOPLE, anonymize, people_policy
 import policy_engine
 from policy_engine import apply_policy, certify_output, check_policy, load_policy
 from policy_engine.api import plan_policy
-from policy_engine.errors import CertificateError, DataError, OutputError
+from policy_engine.errors import CertificateError, DataError, OutputError, PolicyError
 
 ROWS = pacsv.read_csv(pa.BufferReader(PEOPLE.encode()))
 FORMS = {
@@ -180,3 +180,26 @@ def test_the_root_offers_the_verbs_and_nothing_else():
     assert issubclass(policy_engine.PolicyEngineError, Exception)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = policy_engine.nonsense
+
+
+def test_child_of_a_policy_is_applied_with_its_parent(people, tmp_path):
+    child = json.loads((people / "policy.jsonld").read_text())
+    parent = {**child, "uid": "http://x.org/parent"}
+    del child["permission"]
+    child |= {"uid": "http://x.org/child", "inheritFrom": "http://x.org/parent"}
+    (tmp_path / "parent.jsonld").write_text(json.dumps(parent))
+    (tmp_path / "child.jsonld").write_text(json.dumps(child))
+    data = {DATASET: people / "people.csv"}
+    release = apply_policy(tmp_path / "child.jsonld", data, parents=[tmp_path / "parent.jsonld"])
+    assert release.plan.policy == "http://x.org/child"
+
+
+def test_of_several_policies_in_a_text_that_is_planned_which_asks_for_it(people, tmp_path):
+    asking = json.loads((people / "policy.jsonld").read_text())
+    other = {**asking, "uid": "http://x.org/other"}
+    other["permission"] = {"target": DATASET, "action": "read"}
+    (tmp_path / "both.jsonld").write_text(json.dumps([other, asking]))
+    assert plan_policy(tmp_path / "both.jsonld").policy == asking["uid"]
+    (tmp_path / "none.jsonld").write_text(json.dumps([other, {**other, "uid": "urn:x:y"}]))
+    with pytest.raises(PolicyError, match=r"Of 2, 0 do"):
+        plan_policy(tmp_path / "none.jsonld")

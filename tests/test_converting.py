@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from policy_engine.cli.converting import Syntax, convert
 from policy_engine.errors import DataError, OutputError, PolicyError, RequestError
-from policy_engine.policy.rdf import to_json_ld
 from policy_engine.policy import syntax
+from policy_engine.policy.rdf import to_json_ld
 
 CUSTOMER = Path(__file__).parent.parent / "policies" / "customer.jsonld"
 TURTLE = """@prefix odrl: <http://www.w3.org/ns/odrl/2/> .

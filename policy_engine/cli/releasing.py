@@ -18,6 +18,7 @@ from policy_engine.cli.options import (
     FormatOption,
     KeyOption,
     MasterOption,
+    ParentOption,
     PolicyArgument,
     TaxonomyOption,
     contexts_of,
@@ -37,13 +38,15 @@ def plan(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    parent: ParentOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Show what would be done, step by step; write nothing."""
     from policy_engine.api import plan_policy  # noqa: PLC0415
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
-    made = plan_policy(policy, paths_of(data), contexts_of(context), taxonomies, chosen)
+    contexts = contexts_of(context)
+    made = plan_policy(policy, paths_of(data), contexts, taxonomies, chosen, parents=parent)
     if output_format is Format.JSON:
         print_json(made.model_dump(mode="json"))
         return
@@ -68,6 +71,7 @@ def apply(
         Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
     ] = Cells.TEXT,
     output_format: FormatOption = Format.TEXT,
+    parent: ParentOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Anonymise data as a policy asks, prove it on the output, and write it."""
@@ -85,6 +89,7 @@ def apply(
             key=key,
             cells=cells.value,
             engine=engine_of(engine, master, conf),
+            parents=parent,
         )
     if output_format is Format.JSON:
         print_json(summary(release))
@@ -130,6 +135,7 @@ def certify(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    parent: ParentOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
 ) -> None:
     """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
@@ -144,6 +150,7 @@ def certify(
             paths_of(data),
             key=key,
             engine=engine_of(engine, master, conf),
+            parents=parent,
         )
     if output_format is Format.JSON:
         print_json(json.loads(certificate.to_jsonld()))
@@ -214,6 +221,7 @@ def explore(
     ] = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
+    parent: ParentOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what the release would lose at several settings; write no release."""
@@ -228,6 +236,7 @@ def explore(
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             progress=progress,
+            parents=parent,
         )
     if chart is not None:
         from policy_engine.exploration import trade_off_chart  # noqa: PLC0415
