@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
+from policy_engine.answering import decide_request, decider, query_data, world_at
 from policy_engine.catalog import (
     SPARK_FORMATS,
     TABLE,
@@ -15,6 +16,7 @@ from policy_engine.catalog import (
     find_taxonomies,
     make_catalog,
     missing_columns,
+    place_of,
     with_ending,
 )
 from policy_engine.certificate import (
@@ -26,14 +28,7 @@ from policy_engine.certificate import (
     load_certificate,
     read_certificate,
 )
-from policy_engine.decision import (
-    Decider,
-    Decision,
-    Request,
-    World,
-    read_request,
-    read_world,
-)
+from policy_engine.decision import read_request, read_world
 from policy_engine.engines.engine import Engine, Progress, silent
 from policy_engine.errors import (
     CertificateError,
@@ -46,12 +41,10 @@ from policy_engine.errors import (
 from policy_engine.launch import Launcher, launched
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
-    Hierarchy,
     Policy,
     Source,
     load_policies,
     load_policy,
-    read_file,
 )
 from policy_engine.publication import (
     Publication,
@@ -71,7 +64,6 @@ if TYPE_CHECKING:
     from policy_engine.comparison import Comparison
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.exploration import Run
-    from policy_engine.query.model import QueryResult
     from policy_engine.suggestion import Suggestion
 
 
@@ -219,7 +211,7 @@ def certify_output(
     CertificateError where the output does not hold what the policy asks.
     """
     read = _asking(policy, contexts, parents)
-    place = _only_output(_place(output))
+    place = _only_output(place_of(output))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
         stored = launcher.stored(place)
@@ -328,94 +320,6 @@ def explore_policy(
     return explore(make_plan(read, catalog), engine, settings_of(choices), progress)
 
 
-def decide_request(
-    policies: Sequence[Source],
-    certificates: Sequence[str | Path | Certificate],
-    request: Request,
-    hierarchy: Hierarchy | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    *,
-    world: World | None = None,
-    parents: Sequence[Source] = (),
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
-) -> Decision:
-    """Decide a request under policies and certificates, each read already or in a file.
-
-    A file may hold several policies; `parents` are what they inherit from. With a `log`, the
-    decision is added to it before it is returned. For many requests, make a `Decider` once.
-    """
-    decision = decider(policies, certificates, hierarchy, contexts, parents).decide(request, world)
-    if log is not None:
-        from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
-
-        DecisionLog.open(Path(log), log_key).append(decision)
-    return decision
-
-
-def decider(
-    policies: Sequence[Source],
-    certificates: Sequence[str | Path | Certificate] = (),
-    hierarchy: Hierarchy | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-) -> Decider:
-    """Return what answers requests under policies and certificates, read already or in files."""
-    read = [one for source in policies for one in load_policies(source, contexts, parents)]
-    held = [c if isinstance(c, Certificate) else load_certificate(_place(c)) for c in certificates]
-    return Decider(read, held, hierarchy)
-
-
-def query_data(
-    sql: str,
-    policies: Sequence[Source],
-    assignee: str,
-    data: Mapping[str, Any],
-    purpose: str = "",
-    *,
-    certificates: Sequence[str | Path | Certificate] = (),
-    hierarchy: Hierarchy | None = None,
-    world: World | None = None,
-    parents: Sequence[Source] = (),
-    contexts: Mapping[str, Any] | None = None,
-    dialect: str = "duckdb",
-    run: bool = True,
-) -> "QueryResult":
-    """Return the rows of an SQL query that policies let an assignee read for a purpose.
-
-    `data` maps dataset IRIs to paths or tables. A table is called by the last segment of its IRI,
-    or by the whole IRI in quotes; `dialect` is any that sqlglot knows. Where it is denied, the
-    result says which columns under which rule, and what smaller query would be permitted. Without
-    `run`, the query is rewritten and nothing more. Raises QueryError for what cannot be parsed,
-    DataError where a table cannot be read.
-    """
-    from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
-
-    read = [one for source in policies for one in load_policies(source, contexts, parents)]
-    held = [c if isinstance(c, Certificate) else load_certificate(_place(c)) for c in certificates]
-    return query(
-        sql,
-        read,
-        assignee,
-        make_catalog(data),
-        purpose,
-        certificates=held,
-        hierarchy=hierarchy,
-        world=world,
-        dialect=dialect,
-        run=run,
-    )
-
-
-def world_at(path: str | Path | None = None, time: str = "") -> World:
-    """Return the state of the world that a JSON file describes, at a time of its own if given.
-
-    Raises DataError where there is no such file, RequestError (D003) where it is none.
-    """
-    given = read_world(read_file(Path(path)), str(path)) if path is not None else World()
-    return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
-
-
 def suggest_hierarchy(
     table: str | Path | Any, column: str, kind: str | None = None
 ) -> "Suggestion":
@@ -447,15 +351,10 @@ def _asking(
     return asking[0] if asking else found[0]
 
 
-def _place(output: str | Path) -> Place:
-    is_path = not storage.is_remote(output) and not str(output).startswith(TABLE)
-    return Path(output) if is_path else str(output)
-
-
 def _destination(output: str | Path, plan: Plan) -> Place:
     """Return where an output goes, given the path of it or of a folder for it."""
     asset, like = plan.publish.asset, plan.read.format
-    return destination(_place(output), asset, like, as_folder=plan.engine == "spark")
+    return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")
 
 
 def _check_apart(output: Place, catalog: Catalog) -> None:
@@ -527,4 +426,5 @@ __all__ = [
     "read_request",
     "read_world",
     "suggest_hierarchy",
+    "world_at",
 ]

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from policy_engine import terms
 from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
-from policy_engine.storage import data_files
+from policy_engine.storage import Place, data_files, is_remote
 
 if TYPE_CHECKING:
     from policy_engine.taxonomy import Taxonomy
@@ -65,6 +65,12 @@ class Catalog:
             ]
             raise DataError(*problems)
         return {name: self.taxonomies[name].digest for name in names}
+
+
+def place_of(location: str | Path) -> Place:
+    """Return a local location as a path; a URI or the name of a table as it is."""
+    is_path = not is_remote(location) and not str(location).startswith(TABLE)
+    return Path(location) if is_path else str(location)
 
 
 def make_catalog(

@@ -12,11 +12,11 @@ from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, lis
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.clashes import overlap
+from policy_engine.policy.model import ANONYMIZE
 from policy_engine.recoding import Recoding, misplaced
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
-ANONYMIZE = f"{terms.ODRL}anonymize"
 
 
 def check_transformation(policy: Policy) -> None:

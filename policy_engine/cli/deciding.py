@@ -1,6 +1,5 @@
 """The command that answers a request."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +12,16 @@ from policy_engine.cli.options import (
     Format,
     FormatOption,
     HierarchyOption,
+    LogKeyOption,
+    LogOption,
     ParentOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
     WorldOption,
+    check_log,
     contexts_of,
     unanswered,
-    usage,
 )
 from policy_engine.errors import PolicyEngineError
 
@@ -41,13 +42,8 @@ def decide(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say all that led to the answer.")
     ] = False,
-    log: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Add the decision to a log: .jsonl or .sqlite."),
-    ] = None,
-    log_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The key that the log is chained with.")
-    ] = None,
+    log: LogOption = None,
+    log_key: LogKeyOption = None,
     output_format: FormatOption = Format.TEXT,
     context: ContextOption = [],  # noqa: B006
 ) -> None:
@@ -55,8 +51,7 @@ def decide(
     from policy_engine.api import decide_request, read_request, world_at  # noqa: PLC0415
     from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
-    if log_key and not log:
-        raise usage("--log-key is for a log. Give the log as well: --log FILE.")
+    check_log(log, log_key)
     contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
         request = read_request(assignee, action, target, purpose)

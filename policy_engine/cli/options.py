@@ -96,6 +96,14 @@ WorldOption = Annotated[
 TimeOption = Annotated[
     str, typer.Option("--time", metavar="TIME", help="When (ISO 8601); else now, by the clock.")
 ]
+LogOption = Annotated[
+    Path | None,
+    typer.Option("--log", metavar="FILE", help="Keep what is decided in a log: .jsonl or .sqlite."),
+]
+LogKeyOption = Annotated[
+    Path | None,
+    typer.Option("--log-key", metavar="FILE", help="The key that the log is chained with."),
+]
 LimitOption = Annotated[
     list[str],
     typer.Option(
@@ -171,6 +179,12 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             raise usage(f"{option_name} gives {iri!r} twice.")
         found[iri] = path
     return found
+
+
+def check_log(log: Path | None, key: Path | None) -> None:
+    """Raise RequestError for the key of a log without the log."""
+    if key and not log:
+        raise usage("--log-key is for a log. Give the log as well: --log FILE.")
 
 
 def limits_of(options: list[str]) -> Any:

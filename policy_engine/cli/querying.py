@@ -13,11 +13,14 @@ from policy_engine.cli.options import (
     ContextOption,
     DataOption,
     HierarchyOption,
+    LogKeyOption,
+    LogOption,
     ParentOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
     WorldOption,
+    check_log,
     contexts_of,
     paths_of,
     unanswered,
@@ -51,6 +54,8 @@ def query(
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
+    log: LogOption = None,
+    log_key: LogKeyOption = None,
     world: WorldOption = None,
     time: TimeOption = "",
     output_format: Annotated[
@@ -66,6 +71,7 @@ def query(
     from policy_engine.catalog import format_of  # noqa: PLC0415
     from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
+    check_log(log, log_key)
     contexts, paths = contexts_of(context), paths_of(data)
     with unanswered(PolicyEngineError):
         if output is not None:
@@ -83,6 +89,8 @@ def query(
             contexts=contexts,
             dialect=dialect,
             run=not dry_run,
+            log=log,
+            log_key=log_key,
         )
         if result.permitted:
             _print_rows(result, output_format, output, [Path(path) for path in paths.values()])

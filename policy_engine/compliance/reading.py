@@ -12,6 +12,7 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL
 from policy_engine.policy.model import (
     IRI,
+    LOGICAL,
     Action,
     Asset,
     Condition,
@@ -43,7 +44,6 @@ LEFT, OPERATOR, RIGHT, REFERENCE = odrl(
 )
 TARGET, ASSIGNEE, ACTION, CONSTRAINT = odrl("target", "assignee", "action", "constraint")
 REFINEMENT, SOURCE, PART_OF, DUTY = odrl("refinement", "source", "partOf", "duty")
-LOGICAL = odrl("and", "or", "xone", "andSequence")
 _RULES: dict[str, Kind] = {
     f"{ODRL}permission": "permission",
     f"{ODRL}prohibition": "prohibition",

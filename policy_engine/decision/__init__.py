@@ -1,7 +1,6 @@
 """Who may read what, for which purpose, and why."""
 
 from policy_engine.decision.decider import Decider, decide
-from policy_engine.decision.index import READ
 from policy_engine.decision.model import (
     Decision,
     Grant,
@@ -15,7 +14,6 @@ from policy_engine.decision.model import (
 from policy_engine.decision.requests import read_request, read_world
 
 __all__ = [
-    "READ",
     "Decider",
     "Decision",
     "Grant",

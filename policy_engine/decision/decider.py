@@ -19,7 +19,7 @@ from policy_engine.decision.holding import (
     outstanding,
     prohibits,
 )
-from policy_engine.decision.index import READ, Clause, Index
+from policy_engine.decision.index import Clause, Index
 from policy_engine.decision.model import (
     Decision,
     Grant,
@@ -34,6 +34,7 @@ from policy_engine.decision.model import (
 from policy_engine.decision.outputs import Output
 from policy_engine.errors import RequestError, listed
 from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.policy.model import READ
 
 _VIEWS = 8
 _NEAR = 16
@@ -210,8 +211,6 @@ class _Case:
 
         Of single rows, those that may be filtered by deny nothing yet.
         """
-        if not self.index.prohibitions:
-            return None
         asked = self._asked[id(self.index.closures)]
         needed = (self.request.action, *self.index.closures.hierarchy.needs(self.request.action))
         overridden = {held.clause.policy.uid for held in self.permits}

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import clashing
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import ANONYMIZE, READ
 
-READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
 MOST_KEYS = 4_096
 """How many keys a rule has at most; one of more stands under the key that is always looked at."""
 _ANY = ""

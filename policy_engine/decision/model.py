@@ -13,7 +13,7 @@ from policy_engine.decision.conditions import Facts as Evidence
 from policy_engine.decision.conditions import Verdict
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
-from policy_engine.policy.model import Kind
+from policy_engine.policy.model import Kind, Strategy
 
 _ELSEWHERE = {
     f"{terms.ODRL}dateTime": "the time of the world",
@@ -202,7 +202,7 @@ class Decision(BaseModel):
     matches: tuple[Match, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
     duties: tuple[Owed, ...] = ()
-    strategy: Literal["", "perm", "prohibit", "invalid"] = ""
+    strategy: Strategy | Literal[""] = ""
     time: datetime | None = None
     time_by: Literal["caller", "clock"] = "clock"
     policy_digests: tuple[str, ...] = ()
@@ -218,7 +218,7 @@ class Grant:
     """A rule that matches all of a request but, perhaps, what depends on single rows."""
 
     policy: str
-    conflict: Literal["perm", "prohibit", "invalid"]
+    conflict: Strategy
     rule: Rule
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from policy_engine.decision.conditions import State, Verdict
 from policy_engine.decision.model import Decision, Effect, Match, NearMiss, Owed, Request
-from policy_engine.policy.model import Constraint
+from policy_engine.policy.model import Constraint, Strategy
 from policy_engine.policy.model import Kind as RuleKind
 
 Kind = Literal["sha-256", "hmac-sha-256"]
@@ -81,7 +81,7 @@ class Record(_Logged):
     request: LoggedRequest
     policy: str
     rule: str
-    strategy: Literal["", "perm", "prohibit", "invalid"]
+    strategy: Strategy | Literal[""]
     time: str
     time_by: Literal["caller", "clock"]
     matches: tuple[LoggedMatch, ...]

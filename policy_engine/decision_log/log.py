@@ -73,7 +73,9 @@ class DecisionLog:
             raise LogError.of("G002", message, hint, str(self.path)) from None
         if self.chain.key is None and entry.chain == "hmac-sha-256":
             message = "The log is chained with a key, and none is given."
-            raise DataError.of("C013", message, "Give --key FILE.", str(self.path))
+            raise DataError.of(
+                "C013", message, "Give the key that it is chained with.", str(self.path)
+            )
         for fault in self.chain.own_faults(entry):
             message = f"The last entry of the log cannot be built upon: {fault}."
             raise LogError.of("G002", message, source=str(self.path))

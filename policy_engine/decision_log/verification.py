@@ -126,7 +126,7 @@ class _Walk:
             return
         if self.rows == 1 and self.chain.key is None and entry.chain == "hmac-sha-256":
             message = "The log is chained with a key, and none is given."
-            raise DataError.of("C013", message, "Give --key FILE.")
+            raise DataError.of("C013", message, "Give the key that it is chained with.")
         own = list(self.chain.own_faults(entry))
         yield from (f"Entry {entry.number}: {fault}." for fault in own)
         if self.is_known:

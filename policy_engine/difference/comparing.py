@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
+from typing import get_args
 
 from policy_engine import terms
 from policy_engine.difference.matching import match
@@ -10,10 +11,10 @@ from policy_engine.difference.model import Change, Way
 from policy_engine.difference.rules import beside, covered, hanging, in_full, rule_text
 from policy_engine.difference.transforming import transforms
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.model import Policy, Rule
+from policy_engine.policy.model import Policy, Rule, Strategy
 from policy_engine.wording import printable
 
-_STRICTNESS = ("perm", "prohibit", "invalid")
+_STRICTNESS = get_args(Strategy)
 _KINDS = ("permissions", "prohibitions", "obligations")
 _SAYS = {
     "party": "belongs to",

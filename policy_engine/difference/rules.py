@@ -9,9 +9,9 @@ from policy_engine.difference.bounds import way_of
 from policy_engine.difference.matching import match
 from policy_engine.difference.meaning import condition_key, flat, part_key
 from policy_engine.difference.model import Way
-from policy_engine.difference.transforming import ANONYMIZE, parameters
+from policy_engine.difference.transforming import parameters
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import Action, Asset, Condition, Constraint, Party, Rule
+from policy_engine.policy.model import ANONYMIZE, Action, Asset, Condition, Constraint, Party, Rule
 from policy_engine.wording import condition_text, conditions_text, part_text, printable
 
 Named = Action | Party | Asset

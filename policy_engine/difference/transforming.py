@@ -6,10 +6,9 @@ from functools import cache
 from policy_engine import terms
 from policy_engine.difference.meaning import condition_key
 from policy_engine.difference.model import Way
-from policy_engine.policy.model import Condition, Constraint, Rule, Value
+from policy_engine.policy.model import ANONYMIZE, Condition, Constraint, Rule, Value
 from policy_engine.wording import condition_text, printable, value_text
 
-ANONYMIZE = f"{terms.ODRL}anonymize"
 _EQ = f"{terms.ODRL}eq"
 _Finding = tuple[str, str, str, Way]
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from policy_engine.errors import Problem
 from policy_engine.policy.clashes import Neighbours, clashes
-from policy_engine.policy.model import Policy, Rule
+from policy_engine.policy.model import ANONYMIZE, Policy, Rule
 from policy_engine.policy.rules import (
     ACTION,
-    ANONYMIZE,
     ASSIGNEE,
     ASSIGNER,
     TARGET,

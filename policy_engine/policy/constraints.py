@@ -11,6 +11,7 @@ from policy_engine.policy.linked_data import POINTER, Graph, Node
 from policy_engine.policy.literals import read_literal
 from policy_engine.policy.model import (
     IRI,
+    LOGICAL,
     Condition,
     Constraint,
     LogicalConstraint,
@@ -33,7 +34,6 @@ _LEFT, _OPERATOR, _RIGHT = (
 )
 _REFERENCE = f"{_ODRL}rightOperandReference"
 _DATA_TYPE, _UNIT, _STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "status"))
-_LOGICAL = tuple(f"{_ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 _SETS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
 _OF_PARAMETER = {_LEFT, _OPERATOR, _RIGHT, _DATA_TYPE}
@@ -64,7 +64,7 @@ class ConstraintReader(Walker):
         for child in self.nodes(node, REFINEMENT):
             if not self._may_be_read(child, "a parameter of odrl:anonymize", ()):
                 continue
-            if set(_LOGICAL) & child.data.keys():
+            if set(LOGICAL) & child.data.keys():
                 message = (
                     "The parameters of odrl:anonymize all hold; nothing joins or excludes them."
                 )
@@ -103,7 +103,7 @@ class ConstraintReader(Walker):
 
     def _condition(self, node: Node, what: str, way: tuple[str, ...]) -> Condition | None:
         """Return what a node says must hold; `way` is what it is nested in, outermost first."""
-        logical = [prop for prop in _LOGICAL if prop in node.data]
+        logical = [prop for prop in LOGICAL if prop in node.data]
         if not self._may_be_read(node, what, way):
             return None
         if not logical:
@@ -112,7 +112,7 @@ class ConstraintReader(Walker):
         if len(logical) > 1 or mixed:
             names = listed(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and nothing beside. Given: {names}."
-            self.known_properties(node, {*_LOGICAL, *_OF_CONSTRAINT}, what)
+            self.known_properties(node, {*LOGICAL, *_OF_CONSTRAINT}, what)
             self.add("P014", message, "Nest the one in the other.", node, mixed[0] if mixed else "")
             return None
         return self._logical(node, logical[0], what, (*way, node.pointer))
@@ -127,7 +127,7 @@ class ConstraintReader(Walker):
         elif len(way) > deepest or self._left == -1:
             message = f"{most:,} constraints are allowed, nested {deepest} deep. Here are more."
             self.add("J003", message, "", node)
-        elif not {*_LOGICAL, *_OF_CONSTRAINT} & node.data.keys():
+        elif not {*LOGICAL, *_OF_CONSTRAINT} & node.data.keys():
             given = listed(map(terms.compact, _said(node))) if _said(node) else "nothing"
             message = f"{_capital(what)} has a leftOperand and an operator. Given: {given}."
             self.add("P007", message, "", node)

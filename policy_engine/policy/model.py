@@ -4,12 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place, Problem
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.values import Literals
 
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
+READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
+LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
+"""How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
 IRI = "@id"
 """The type of a value that is the name of something rather than a literal."""
 

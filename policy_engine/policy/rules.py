@@ -11,14 +11,14 @@ from policy_engine.policy.constraints import CONSTRAINT, REFINEMENT, ConstraintR
 from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node
-from policy_engine.policy.model import Action, Asset, Kind, Party, Rule
+from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.walker import SOURCE, is_absolute, is_ours, shown
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 ACTION, TARGET, ASSIGNER, ASSIGNEE, OUTPUT = (
     f"{_ODRL}{name}" for name in ("action", "target", "assigner", "assignee", "output")
 )
-PURPOSE, ANONYMIZE = f"{_MC}purpose", f"{_ODRL}anonymize"
+PURPOSE = f"{_MC}purpose"
 _VALUE = f"{terms.RDF}value"
 _INCLUDED, _IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
 _WITHIN: Mapping[Kind, tuple[Kind, ...]] = {

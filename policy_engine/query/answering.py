@@ -10,9 +10,10 @@ from sqlglot import exp
 from policy_engine import terms
 from policy_engine.catalog import Catalog, Dataset, column_iri
 from policy_engine.certificate import Certificate
-from policy_engine.decision import READ, Decider, Request, RowAccess, World, read_request
+from policy_engine.decision import Decider, Request, RowAccess, World, read_request
 from policy_engine.errors import Problem, listed
 from policy_engine.policy import Hierarchy, Policy
+from policy_engine.policy.model import READ
 from policy_engine.query import logic, running
 from policy_engine.query.filters import (
     Filter,

@@ -1,6 +1,7 @@
 """The rows of a query as text, as JSON, and as files."""
 
 import json
+import re
 from datetime import date, datetime, time
 from decimal import Decimal
 from math import isfinite
@@ -15,6 +16,8 @@ from policy_engine.writing import write_whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 def as_csv(table: "pa.Table") -> str:
     """Return rows as CSV with a header (RFC 4180)."""
@@ -23,12 +26,15 @@ def as_csv(table: "pa.Table") -> str:
 
 def as_json(table: "pa.Table") -> list[dict[str, Any]]:
     """Return rows as JSON has them: what it has no form for, as text."""
-    return [{name: _plain(cell) for name, cell in row.items()} for row in table.to_pylist()]
+    return [{name: _plain(cell) for name, cell in row.items()} for row in _rows(table)]
 
 
 def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
-    """Return rows as people read them, missing values as None."""
-    return [tuple(map(_text, row.values())) for row in table.to_pylist()]
+    """Return rows as people read them, missing values as None.
+
+    What a terminal would obey stands as it is written in JSON.
+    """
+    return [tuple(_shown(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
 
 def write_rows(table: "pa.Table", path: Path, *inputs: Path) -> None:
@@ -55,6 +61,29 @@ def _file(table: "pa.Table", name: str) -> bytes:
             message = "A column of the result has a type that the file's format lacks."
             raise OutputError.of("O002", message, "Cast it in the query.") from None
         return path.read_bytes()
+
+
+def _rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return rows, dates and moments that Python has none of as text. Raises OutputError (O002)
+    for such ones within lists."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    try:
+        return table.to_pylist()
+    except (OverflowError, ValueError):
+        columns = [
+            column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
+            for column in table.columns
+        ]
+    try:
+        return pa.table(columns, names=table.column_names).to_pylist()
+    except (OverflowError, ValueError):
+        message = "A column of the result holds a moment outside the years 1 to 9999."
+        raise OutputError.of("O002", message, "Cast it to text in the query.") from None
+
+
+def _shown(text: str | None) -> str | None:
+    return text and _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _flat(table: "pa.Table") -> "pa.Table":

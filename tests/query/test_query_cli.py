@@ -8,6 +8,7 @@ from building import ANALYST, MOSAICROWN, ODRL
 from typer.testing import CliRunner
 
 from policy_engine.cli.querying import query
+from policy_engine.decision_log import read_log
 from policy_engine.errors import PolicyEngineError
 
 APP = typer.Typer()
@@ -110,3 +111,15 @@ def test_odd_values_have_a_form_everywhere(files):
     assert row["s"] == 5
     assert row["e"] == "1.50"
     assert row["z"] == "2020-01-02T02:04:05+00:00"
+
+
+def test_what_was_decided_of_each_table_is_kept_in_a_log(files):
+    log = files / "log.jsonl"
+    assert run(files, "SELECT name FROM People", "--log", str(log)).exit_code == 0
+    assert run(files, "SELECT age FROM People", "--log", str(log)).exit_code == 1
+    kept = [entry.decision for entry in read_log(log)]
+    assert [(one.effect, one.request.targets) for one in kept] == [
+        ("permit", (f"{PEOPLE}/name",)),
+        ("deny", (f"{PEOPLE}/age",)),
+    ]
+    assert "Bob" not in log.read_text()

@@ -1,0 +1,121 @@
+"""Requests and queries, from files to answers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.catalog import make_catalog, place_of
+from policy_engine.certificate import Certificate, load_certificate
+from policy_engine.decision import Decider, Decision, Request, World, read_world
+from policy_engine.policy import Hierarchy, Policy, Source, load_policies, read_file
+
+if TYPE_CHECKING:
+    from policy_engine.query.model import QueryResult
+
+
+def decide_request(
+    policies: Sequence[Source],
+    certificates: Sequence[str | Path | Certificate],
+    request: Request,
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    *,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+) -> Decision:
+    """Decide a request under policies and certificates, each read already or in a file.
+
+    A file may hold several policies; `parents` are what they inherit from. With a `log`, the
+    decision is added to it before it is returned. For many requests, make a `Decider` once.
+    """
+    decision = decider(policies, certificates, hierarchy, contexts, parents).decide(request, world)
+    _keep([decision], log, log_key)
+    return decision
+
+
+def decider(
+    policies: Sequence[Source],
+    certificates: Sequence[str | Path | Certificate] = (),
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+) -> Decider:
+    """Return what answers requests under policies and certificates, read already or in files."""
+    read = _policies(policies, contexts, parents)
+    return Decider(read, _certificates(certificates), hierarchy)
+
+
+def query_data(
+    sql: str,
+    policies: Sequence[Source],
+    assignee: str,
+    data: Mapping[str, Any],
+    purpose: str = "",
+    *,
+    certificates: Sequence[str | Path | Certificate] = (),
+    hierarchy: Hierarchy | None = None,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    contexts: Mapping[str, Any] | None = None,
+    dialect: str = "duckdb",
+    run: bool = True,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+) -> "QueryResult":
+    """Return the rows of an SQL query that policies let an assignee read for a purpose.
+
+    `data` maps dataset IRIs to paths or tables. A table is called by the last segment of its IRI,
+    or by the whole IRI in quotes; `dialect` is any that sqlglot knows. Where it is denied, the
+    result says which columns under which rule, and what smaller query would be permitted. Without
+    `run`, the query is rewritten and nothing more. With a `log`, what was decided of each table is
+    added to it before anything is returned. Raises QueryError for what cannot be parsed,
+    DataError where a table cannot be read.
+    """
+    from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
+
+    result = query(
+        sql,
+        _policies(policies, contexts, parents),
+        assignee,
+        make_catalog(data),
+        purpose,
+        certificates=_certificates(certificates),
+        hierarchy=hierarchy,
+        world=world,
+        dialect=dialect,
+        run=run,
+    )
+    _keep([*result.decisions.values()], log, log_key)
+    return result
+
+
+def world_at(path: str | Path | None = None, time: str = "") -> World:
+    """Return the state of the world that a JSON file describes, at a time of its own if given.
+
+    Raises DataError where there is no such file, RequestError (D003) where it is none.
+    """
+    given = read_world(read_file(Path(path)), str(path)) if path is not None else World()
+    return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
+
+
+def _policies(
+    sources: Sequence[Source], contexts: Mapping[str, Any] | None, parents: Sequence[Source]
+) -> list[Policy]:
+    return [one for source in sources for one in load_policies(source, contexts, parents)]
+
+
+def _certificates(given: Sequence[str | Path | Certificate]) -> list[Certificate]:
+    return [c if isinstance(c, Certificate) else load_certificate(place_of(c)) for c in given]
+
+
+def _keep(
+    decisions: Sequence[Decision], log: str | Path | None, key: str | Path | bytes | None
+) -> None:
+    if log is not None:
+        from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
+
+        kept = DecisionLog.open(Path(log), key)
+        for decision in decisions:
+            kept.append(decision)
