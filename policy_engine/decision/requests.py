@@ -1,6 +1,7 @@
 """Requests and states of the world from what a person writes."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from policy_engine import terms
 from policy_engine.decision.model import Request, World
 from policy_engine.errors import Problem, RequestError
 
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+
 
 def read_request(assignee: str, action: str, targets: Sequence[str], purpose: str = "") -> Request:
     """Return a request from IRIs, or from the short names of the bundled contexts.
@@ -18,6 +21,11 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
     Raises RequestError (D001) where a name stands for no IRI.
     """
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
+    for part, given in parts.items():
+        for name in given:
+            if _NO_TEXT.search(name):
+                message = f"The {part} {name!r} is no text that UTF-8 can write."
+                raise RequestError.of("D001", message)
     iris = {part: tuple(map(terms.in_full, names)) for part, names in parts.items()}
     for part, names in iris.items():
         for name in names:

@@ -25,14 +25,17 @@ def as_csv(table: "pa.Table") -> str:
 
 
 def as_json(table: "pa.Table") -> list[dict[str, Any]]:
-    """Return rows as JSON has them: what it has no form for, as text."""
+    """Return rows as JSON has them: what it has no form for, as text.
+
+    Raises OutputError (O002) for a moment outside the years 1 to 9999.
+    """
     return [{name: _plain(cell) for name, cell in row.items()} for row in _rows(table)]
 
 
 def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
     """Return rows as people read them, missing values as None.
 
-    What a terminal would obey stands as it is written in JSON.
+    What a terminal would obey stands as it is written in JSON. Raises as `as_json` does.
     """
     return [tuple(_shown(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
@@ -64,19 +67,14 @@ def _file(table: "pa.Table", name: str) -> bytes:
 
 
 def _rows(table: "pa.Table") -> list[dict[str, Any]]:
-    """Return rows, dates and moments that Python has none of as text. Raises OutputError (O002)
-    for such ones within lists."""
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    """Return rows. Raises OutputError (O002) for a moment that Python has none of."""
+    columns = [_cells(column) for column in table.columns]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
+
+def _cells(column: "pa.ChunkedArray") -> list[Any]:
     try:
-        return table.to_pylist()
-    except (OverflowError, ValueError):
-        columns = [
-            column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
-            for column in table.columns
-        ]
-    try:
-        return pa.table(columns, names=table.column_names).to_pylist()
+        return list(column.to_pylist())
     except (OverflowError, ValueError):
         message = "A column of the result holds a moment outside the years 1 to 9999."
         raise OutputError.of("O002", message, "Cast it to text in the query.") from None
@@ -94,7 +92,7 @@ def _flat(table: "pa.Table") -> "pa.Table":
     for column in table.columns:
         kind = column.type
         odd = pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_binary(kind)
-        cells = map(_text, column.to_pylist()) if odd else None
+        cells = map(_text, _cells(column)) if odd else None
         columns.append(
             column if cells is None else pa.chunked_array([pa.array(cells, pa.string())])
         )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import terms
-from policy_engine.decision import Decider, Request, World, read_world
+from policy_engine.decision import Decider, Request, World, read_request, read_world
 from policy_engine.errors import RequestError
 from policy_engine.policy import (
     Action,
@@ -319,3 +319,8 @@ def test_label_that_several_rules_have_tells_nothing_of_any():
         other = Rule(**{**vars(one), "duties": tuple(Rule(**vars(d)) for d in one.duties)})
         assert ask(one, world=done).permitted
         assert not ask(one, other, world=done).permitted
+
+
+def test_name_that_is_no_text_is_refused():
+    with pytest.raises(RequestError, match=r"D001.*UTF-8"):
+        read_request("http://org/alice", "read", ["http://e.org/\udcff"])

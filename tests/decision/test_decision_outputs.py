@@ -8,8 +8,9 @@ from building import ANALYST, DATASET, OUTPUT, people_policy
 
 from policy_engine import apply_policy
 from policy_engine.certificate import load_certificate
-from policy_engine.decision import READ, Decider, Request, World
+from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Action, Asset, Policy, Rule, read_policy
+from policy_engine.policy.model import READ
 from policy_engine.terms import ODRL, in_full
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from reading import CONTEXT, COUNT, DAY, RULE, ex, problems, read, refused
+from policy_texts import CONTEXT, COUNT, DAY, RULE, ex, problems, read, refused
 
 from policy_engine.errors import CODES, SECTIONS
 from policy_engine.policy import read_policy

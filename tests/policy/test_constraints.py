@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from reading import COUNT, DAY, RULE, ex, odrl, permission, permission_problems, problems, read
+from policy_texts import COUNT, DAY, RULE, ex, odrl, permission, permission_problems, problems, read
 
 from policy_engine import terms
 from policy_engine.policy import Constraint, LogicalConstraint, Value

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading import odrl
+from policy_texts import odrl
 
 from policy_engine.policy import Constraint, LogicalConstraint, Value
 from policy_engine.policy.disjointness import exclude_one_another

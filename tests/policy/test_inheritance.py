@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import CONTEXT, COUNT, RULE, ex, iris, odrl, refused
+from policy_texts import CONTEXT, COUNT, RULE, ex, iris, odrl, refused
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Limits, load_policy, read_drafts, read_policies, read_policy

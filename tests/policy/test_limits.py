@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from reading import CONTEXT, COUNT, RULE, ex, text
+from policy_texts import CONTEXT, COUNT, RULE, ex, text
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Limits, load_policy, read_drafts, read_policies, read_policy

@@ -15,9 +15,10 @@ from rdflib.compare import graph_diff, isomorphic
 from policy_engine import terms
 from policy_engine.errors import PolicyError
 from policy_engine.policy.limits import Limits
-from policy_engine.policy.rdf import convert_text, syntax_of, to_json_ld
+from policy_engine.policy.rdf import convert_text, to_json_ld
 from policy_engine.policy.rdf.statements import resolve
 from policy_engine.policy.reader import read_policies
+from policy_engine.policy.syntax import syntax_of
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT.parent / "shared" / "data" / "odrl-test-suite" / "policies"
@@ -649,7 +650,7 @@ def test_ten_thousand_statements_take_seconds():
     ],
 )
 def test_syntax_is_told_by_the_name_or_by_how_the_text_begins(name, text, syntax):
-    assert syntax_of(Path(name), text) == syntax
+    assert syntax_of(name, text) == syntax
 
 
 @pytest.mark.parametrize(

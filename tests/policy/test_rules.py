@@ -3,7 +3,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from reading import (
+from policy_texts import (
     CONTEXT,
     COUNT,
     DAY,
