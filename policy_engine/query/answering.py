@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from policy_engine import terms
 from policy_engine.catalog import Catalog, Dataset, column_iri
 from policy_engine.certificate import Certificate
@@ -26,6 +24,7 @@ from policy_engine.query.model import QueryResult
 from policy_engine.query.outputs import check_certified
 from policy_engine.query.rewriting import View, rewrite
 from policy_engine.query.scope import Reading, read_columns
+from policy_engine.query.showing import shown
 from policy_engine.query.suggesting import choices, smaller_query
 from policy_engine.query.tables import Tables
 
@@ -155,25 +154,7 @@ def _run(reading: Reading, views: Mapping[str, View], tables: Tables) -> "pa.Tab
         iri: View(view.table, view.columns, Filter(logic.true())) for iri, view in views.items()
     }
     text = as_text(rewrite(reading.tree, plain), "duckdb")
-    return running.run({"": text}, _shown(views, tables))[""]
-
-
-def _shown(views: Mapping[str, View], tables: Tables) -> "dict[str, pa.Table]":
-    """Return what views show, by the names of their tables."""
-    loaded = {view.table: _loaded(view, tables, iri) for iri, view in views.items()}
-    cut = {
-        view.table: as_text(view.select(), "duckdb")
-        for view in views.values()
-        if not view.rows.is_everything
-    }
-    return {**loaded, **running.run(cut, loaded)}
-
-
-def _loaded(view: View, tables: Tables, iri: str) -> "pa.Table":
-    needed = {column.name for column in view.rows.condition.find_all(exp.Column)}
-    needed |= set(view.columns)
-    names = tuple(name for name in tables.catalog.dataset(iri).columns if name in needed)
-    return tables.load(iri, names)
+    return running.run({"": text}, shown(views, tables))[""]
 
 
 # -- denials ------------------------------------------------------------------------------------

@@ -63,25 +63,28 @@ class Tables:
         message += f" Given: {listed(sorted(known))}." if known else " None is given."
         return QueryError.of("Q003", message, did_you_mean(name, known))
 
-    def load(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":
-        """Return columns of a dataset's rows, typed as they are for the rest of the engine.
+    def read(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":
+        """Return columns of a dataset's rows, of CSV as they are written.
 
         Of no columns, one alone, for the number of rows. Raises DataError where the data cannot
         be read.
         """
         from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
-            as_typed,
             plain_texts,
             read_table,
         )
 
-        dataset = self.catalog.dataset(iri)
-        wanted = list(columns or dataset.columns[:1])
+        wanted = list(columns or self.catalog.dataset(iri).columns[:1])
         held = self.catalog.tables.get(iri)
         if held is not None:
-            table = plain_texts(held.select(wanted))
-        else:
-            table = read_table(Path(dataset.location), tuple(wanted)).select(wanted)
+            return plain_texts(held.select(wanted))
+        location = Path(self.catalog.dataset(iri).location)
+        return read_table(location, tuple(wanted)).select(wanted)
+
+    def typed(self, table: "pa.Table") -> "pa.Table":
+        """Return what was read, typed as it is for the rest of the engine."""
+        from policy_engine.engines.tables import as_typed  # noqa: PLC0415 (slow to import)
+
         return _in_microseconds(as_typed(table))
 
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
@@ -92,7 +95,7 @@ class Tables:
         if not columns:
             return {}
         if self.catalog.dataset(iri).format.startswith("csv"):
-            return _written_types(self.load(iri, columns))
+            return _written_types(self.typed(self.read(iri, columns)))
         import pyarrow.parquet as pq  # noqa: PLC0415 (slow to import)
 
         held = self.catalog.tables.get(iri)

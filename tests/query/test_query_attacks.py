@@ -359,3 +359,13 @@ def test_a_query_without_end_ends(monkeypatch):
 def test_what_does_not_fit_into_memory_is_laid_down_nowhere():
     text = "SELECT current_setting('temp_directory') AS folder"
     assert run({"": text}, {})[""].to_pylist() == [{"folder": ""}]
+
+
+@pytest.mark.parametrize("hidden", ["20", "x", "2.5", "020", ""])
+def test_types_of_csv_tell_nothing_of_hidden_rows(tmp_path, hidden):
+    (tmp_path / "p.csv").write_text(f"id,sex,age\n1,female,{hidden}\n2,male,30\n")
+    data = make_catalog({PEOPLE: tmp_path / "p.csv"})
+    read = policy([rule(columns("id", "age"), MEN)])
+    assert rows("SELECT age, age + 1 AS next FROM People", read, data=data) == [(30, 31)]
+    [kind, _] = ask("SELECT age, id FROM People", read, data=data).table.schema.types
+    assert kind == pa.int64()

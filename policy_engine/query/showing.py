@@ -1,0 +1,85 @@
+"""What a query is run on: copies of the rows and columns that its views show."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from policy_engine.query import running
+from policy_engine.query.grammar import as_text
+from policy_engine.query.rewriting import View
+from policy_engine.query.tables import Tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def shown(views: Mapping[str, View], tables: Tables) -> "dict[str, pa.Table]":
+    """Return what views show, by the names of their tables; the views by their datasets.
+
+    The types of CSV are those of the rows that are shown: those of all rows would tell how the
+    hidden ones are written. Raises what `running.run` does, and DataError where the data cannot
+    be read.
+    """
+    read = {view.table: _read(view, tables, iri) for iri, view in views.items()}
+    cut = [view for view in views.values() if not view.rows.is_everything]
+    kept = running.run(
+        {view.table: _numbers(view, read[view.table]) for view in cut},
+        {view.table: _numbered(view, read[view.table], tables) for view in cut},
+    )
+    found = {}
+    for view in views.values():
+        table = read[view.table]
+        # Of no columns, one alone, for the number of rows.
+        table = table.select(view.columns or table.column_names[:1])
+        if view.table in kept:
+            table = _only(table, kept[view.table].column(0))
+        found[view.table] = tables.typed(table)
+    return found
+
+
+def _read(view: View, tables: Tables, iri: str) -> "pa.Table":
+    names = {*_compared(view), *view.columns}
+    return tables.read(iri, tuple(n for n in tables.catalog.dataset(iri).columns if n in names))
+
+
+def _compared(view: View) -> list[str]:
+    """Return the columns that the condition on the rows of a view speaks of."""
+    return list(dict.fromkeys(one.name for one in view.rows.condition.find_all(exp.Column)))
+
+
+def _numbered(view: View, table: "pa.Table", tables: Tables) -> "pa.Table":
+    """Return the columns that rows are filtered by, and the number of each row."""
+    import numpy as np  # noqa: PLC0415 (slow to import)
+    import pyarrow as pa  # noqa: PLC0415
+
+    numbers = pa.array(np.arange(table.num_rows))
+    return tables.typed(table.select(_compared(view))).append_column(_number(table), numbers)
+
+
+def _numbers(view: View, table: "pa.Table") -> str:
+    return as_text(replace(view, columns=(_number(table),)).select(), "duckdb")
+
+
+def _number(table: "pa.Table") -> str:
+    """Return a name that no column has, in any case."""
+    name = "row"
+    while name in {other.lower() for other in table.column_names}:
+        name += "_"
+    return name
+
+
+def _only(table: "pa.Table", numbers: "pa.ChunkedArray") -> "pa.Table":
+    """Return rows by their numbers, and of dictionaries the values that these have."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    taken = table.take(numbers)
+    columns = [
+        column.cast(column.type.value_type).dictionary_encode()
+        if pa.types.is_dictionary(column.type)
+        else column
+        for column in taken.columns
+    ]
+    kinds = zip(table.schema, columns, strict=True)
+    return pa.table(columns, pa.schema([field.with_type(column.type) for field, column in kinds]))
