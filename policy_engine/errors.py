@@ -57,6 +57,7 @@ CODES = {
     "M007": "no single transformation to carry out",
     "M008": "a transformation that a prohibition forbids",
     "M009": "what the engine does not have",
+    "M010": "a bound on rows, which a transformation does not keep",
     "C001": "an asset without data",
     "C002": "a missing file",
     "C003": "an unreadable file",

@@ -69,9 +69,30 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     if rule.output in [target.iri for target in rule.targets]:
         message = f"The output {rule.output!r} is the target itself; the result needs its own IRI."
         problems.append(Problem("M007", message, "", rule.place))
+    problems += _bounds_on_rows(rule)
     if problems:
         raise PlanError(*problems, source=policy.source)
     return rule, action
+
+
+def _bounds_on_rows(rule: Rule) -> Iterator[Problem]:
+    """Yield what would keep rows out of a release: a release is of all the rows there are.
+
+    What else bounds the permission, its time or its duties, decides who may read the output.
+    """
+    leaves = [leaf for condition in rule.constraints for leaf in condition.constraints()]
+    for target in rule.targets:
+        for leaf in leaves:
+            name = column_name(target.iri, leaf.left_operand)
+            if name is not None:
+                message = (
+                    f"The constraint is about the rows' {name!r}, and all rows are anonymised."
+                )
+                hint = "Give the rows that are meant a dataset of their own."
+                yield Problem("M010", message, hint, leaf.place)
+        if target.refinements:
+            message = "The target is refined, and all of a dataset is anonymised."
+            yield Problem("M010", message, "Name the dataset that is meant.", target.place)
 
 
 def parameters_of(action: Action) -> dict[str, Constraint]:

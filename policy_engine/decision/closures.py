@@ -33,10 +33,8 @@ class Closures:
         if found is None:
             if len(memo) >= _MOST:
                 memo.clear()
-            may = tuple(starts(iri)) if part == "asset" else ()
-            # A prohibition may be written with the slash or hash that a part's IRI goes on behind.
-            ends = (iri[: len(start) + 1] for start in may)
-            found = memo[iri] = frozenset((*self.up(part, iri), *may, *ends))
+            may = starts(iri) if part == "asset" else ()
+            found = memo[iri] = frozenset((*self.up(part, iri), *may))
         return found
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:

@@ -53,8 +53,9 @@ class Decider:
     for its policy. `hierarchy` adds to what the policies themselves say of who belongs to what;
     what one policy says there widens its own permissions only, and everybody's prohibitions.
 
-    A permission holds where all its constraints and refinements are satisfied and all its duties
-    fulfilled (ODRL Information Model 2.2, section 2.6.3); a prohibition unless one of them is
+    An Offer grants nothing (ODRL Vocabulary 2.2, section 4.1.1). A permission holds where all its
+    constraints and refinements are satisfied and all its duties fulfilled (ODRL Information Model
+    2.2, section 2.6.3); a prohibition unless one of them is
     known to be unsatisfied. What cannot be resolved is unknown: it satisfies no permission and
     lifts no prohibition.
 

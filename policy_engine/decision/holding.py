@@ -7,7 +7,7 @@ from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import RequestFacts
-from policy_engine.decision.index import Clause
+from policy_engine.decision.index import OFFER, Clause
 from policy_engine.decision.model import Owed, Request, Step
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
@@ -70,6 +70,8 @@ def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = Fals
     if clause.is_plain and covers(clause, asked):
         return Held(clause, steps(clause, asked))
     missing = list(_not_covered(clause, asked))
+    if clause.policy.type == OFFER:
+        missing.append("its policy is an Offer, which proposes and grants nothing")
     verdicts = () if missing else _verdicts(clause, asked, facts, every=False)
     datasets = (facts.rows or datasets_of(asked.request.targets)) if verdicts else ()
     for verdict in verdicts:

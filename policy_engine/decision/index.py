@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import clashing
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import ANONYMIZE, READ
 
+OFFER = f"{terms.ODRL}Offer"
 MOST_KEYS = 4_096
 """How many keys a rule has at most; one of more stands under the key that is always looked at."""
 _ANY = ""
@@ -42,6 +44,7 @@ class Clause:
         actions = [a for a in rule.actions if is_open or a.iri != ANONYMIZE or not a.refinements]
         members: Iterable[Party | Asset | Action] = (*rule.targets, *rule.assignees, *actions)
         bound = rule.constraints or rule.duties or any(member.refinements for member in members)
+        bound = bound or policy.type == OFFER
         return cls(
             number,
             policy,

@@ -127,9 +127,13 @@ class _Index:
 
 
 def starts(iri: str) -> Iterator[str]:
-    """Yield the IRIs that a longer one goes on from, and might be a part of."""
+    """Yield the IRIs that a longer one goes on from, and might be a part of.
+
+    With the slash or hash behind which it goes on, and without.
+    """
     for place in range(len(iri) - 1, 0, -1):
         if iri[place] in "/?#":
+            yield iri[: place + 1]
             yield iri[:place]
 
 

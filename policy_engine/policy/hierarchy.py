@@ -102,7 +102,8 @@ class Ways(dict[str, str]):
 
 
 def _goes_on(short: str, long: str) -> bool:
-    return long.startswith(short) and long[len(short) : len(short) + 1] in ("/", "?", "#")
+    is_start = long.startswith(short) and len(long) > len(short) > 0
+    return is_start and (long[len(short)] in "/?#" or short[-1] in "/?#")
 
 
 def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:

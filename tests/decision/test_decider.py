@@ -259,6 +259,15 @@ def test_action_whose_implied_action_is_prohibited_is_denied():
     assert not ask(permission(), request=asked, hierarchy=known, prohibitions=(barred,)).permitted
 
 
+def test_offer_grants_nothing_and_its_prohibitions_hold():
+    decision = ask(permission(), type=f"{ODRL}Offer")
+    assert not decision.permitted
+    assert "which proposes and grants nothing" in decision.reason
+    barred = Rule("prohibition", (), (Action(f"{ODRL}use"),), "urn:r:2")
+    offer = policy(uid="urn:p:1", type=f"{ODRL}Offer", prohibitions=(barred,))
+    assert not Decider([policy(permission()), offer]).decide(ASK, World(time=NOON)).permitted
+
+
 def test_time_is_the_callers_or_the_clocks_and_the_decision_says_which():
     assert (ask(permission()).time, ask(permission()).time_by) == (NOON, "caller")
     by_clock = ask(permission(), world=World())
