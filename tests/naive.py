@@ -46,12 +46,12 @@ def decide(policies, request, world, given=None):
     """Return the effect, and the labels of the rules that permit and that prohibit."""
     given = (given or Hierarchy()).joined([world.memberships])
     joint = given.joined(policy.hierarchy for policy in policies)
+    whole = [one for one in policies if one.conflict != "invalid" or not is_void(one, joint)]
     permits = [
         (policy, rule)
-        for policy in policies
-        if policy.conflict != "invalid" or not is_void(policy, joint)
+        for policy, own in ((one, given.joined([one.hierarchy])) for one in whole)
         for rule in policy.permissions
-        if permitted(rule, request, world, given.joined([policy.hierarchy]), joint)
+        if permitted(rule, request, world, own, joint)
     ]
     prohibits = [
         (policy, rule)

@@ -29,7 +29,8 @@ ME, DATA = "http://x.org/me", "http://x.org/data"
 
 UNSEEN = {
     "two places that do not go together": """
-        constraint-on-rows-to-anonymize column-in-two-roles column-outside-the-target l-above-k l-with-t-closeness-and-alpha
+        constraint-on-rows-to-anonymize column-in-two-roles column-outside-the-target l-above-k
+        l-with-t-closeness-and-alpha
         max-suppression-with-mondrian method-twice order-of-a-prefix output-is-the-target
         permission-against-prohibition polish-of-a-grid privacy-unit-is-a-quasi-identifier
         privacy-unit-is-pseudonymised prohibition-forbids-the-anonymization
