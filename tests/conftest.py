@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
@@ -5,6 +7,16 @@ from hypothesis import settings
 from policy_engine import apply_policy
 
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
+
+
+_ENGINES = Path(__file__).parent / "engines"
+
+
+def pytest_collection_modifyitems(items):
+    """Have the tests of engines run in one process: they share a session of Spark."""
+    for item in items:
+        if item.path.is_relative_to(_ENGINES):
+            item.add_marker(pytest.mark.xdist_group("engines"))
 
 
 @pytest.fixture

@@ -212,17 +212,12 @@ class Index:
 
 
 def _grants(rule: Rule) -> Iterator[Rule]:
-    """Yield a permission and, where it asks for an anonymised output, one to read that.
-
-    What its targets have to meet is asked of the output.
-    """
+    """Yield a permission and, where it asks for an anonymised output, one to read that."""
     yield rule
     if rule.output and any(action.iri == ANONYMIZE for action in rule.actions):
         yield Rule(
             kind="permission",
-            targets=(
-                Asset(rule.output, tuple(c for one in rule.targets for c in one.refinements)),
-            ),
+            targets=(Asset(rule.output),),
             actions=(Action(READ),),
             uid=rule.uid,
             assignees=rule.assignees,

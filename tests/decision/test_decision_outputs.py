@@ -40,17 +40,6 @@ def test_certificate_of_one_output_is_none_of_another(people):
     assert not is_read(policy, certificate, RAW)
 
 
-def test_what_the_target_has_to_meet_is_asked_of_the_output(people):
-    text = json.loads(people_policy())
-    level = {"leftOperand": "http://y.org/level", "operator": "lt", "rightOperand": 3}
-    target = {"@type": "AssetCollection", "source": DATASET, "refinement": [level]}
-    text["permission"][0]["target"] = target
-    policy, certificate = released(people, json.dumps(text))
-    assert not is_read(policy, certificate, OUTPUT)
-    assert not is_read(policy, certificate, OUTPUT, values={"http://y.org/level": 3})
-    assert is_read(policy, certificate, OUTPUT, values={"http://y.org/level": 2})
-
-
 @pytest.mark.parametrize("barred", ["http://e.org/d", "http://e.org/d/", "http://e.org/d/T/"])
 def test_prohibition_of_an_iri_is_one_of_all_that_goes_on_from_it(barred):
     use = (Action(f"{ODRL}use"),)
