@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
@@ -9,14 +7,13 @@ from policy_engine import apply_policy
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 
 
-_ENGINES = Path(__file__).parent / "engines"
-
-
-def pytest_collection_modifyitems(items):
-    """Have the tests of engines run in one process: they share a session of Spark."""
+def pytest_collection_modifyitems(config, items):
+    """Leave what takes long to the nightly profile."""
+    if config.getoption("--hypothesis-profile") == "nightly":
+        return
     for item in items:
-        if item.path.is_relative_to(_ENGINES):
-            item.add_marker(pytest.mark.xdist_group("engines"))
+        if item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.skip("a nightly test: --hypothesis-profile=nightly"))
 
 
 @pytest.fixture

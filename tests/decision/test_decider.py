@@ -112,7 +112,7 @@ worlds = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(policies(), st.lists(requests, min_size=1, max_size=4), worlds, hierarchies)
 def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
     # A clash that constraints keep apart voids nothing: that is test_disjointness.py's matter.

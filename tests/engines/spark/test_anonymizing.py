@@ -38,6 +38,7 @@ def losses(release):
     return release.certificate.utility.global_certainty_penalty
 
 
+@pytest.mark.nightly
 def test_columns_of_more_values_than_the_driver_holds_are_first_cut_at_quantiles(engine):
     rows, policy = table(), asking(quasi=["where", "age"], **DIVERSE)
     few = replace(engine, most_values=500)

@@ -195,6 +195,7 @@ def test_start_prints_nothing_and_stop_leaves_no_process():
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_start_takes_the_settings_of_the_user():
     code = """
         given = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.app.name": "mine"}
@@ -223,6 +224,7 @@ def test_start_says_in_one_line_what_spark_refuses():
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_start_uses_spark_connect_and_leaves_the_server():
     code = """
         import os, signal, sys, threading, time
@@ -286,6 +288,7 @@ def test_start_gives_up_on_a_server_that_is_not_spark_connect():
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_check_workers_gives_up_on_a_master_without_executors():
     code = """
         import sys
