@@ -214,11 +214,11 @@ def _one_spelling(iri: str) -> str:
     if rest.startswith("//"):
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
         host = rest[2:end].lower().removesuffix(_PORTS.get(scheme.lower(), ":"))
-        rest = f"//{host}{_without_dots(rest[end:])}"
+        rest = f"//{host}{without_dots(rest[end:])}"
     return quote(f"{scheme.lower()}:{rest}", safe=_IRI_CHARACTERS)
 
 
-def _without_dots(path: str) -> str:
+def without_dots(path: str) -> str:
     """Return a path, a query and a fragment without dot segments (RFC 3986, section 5.2.4)."""
     end = re.search(r"[?#]|$", path).start()  # type: ignore[union-attr]
     kept: list[str] = []

@@ -140,12 +140,12 @@ def resolve(base: str, reference: str) -> str:
     scheme, host, path, query, _ = _parts(base)
     _, own_host, own_path, own_query, fragment = _parts(reference)
     if own_host is not None:
-        host, path, query = own_host, _without_dots(own_path), own_query
+        host, path, query = own_host, terms.without_dots(own_path), own_query
     elif own_path.startswith("/"):
-        path, query = _without_dots(own_path), own_query
+        path, query = terms.without_dots(own_path), own_query
     elif own_path:
         folder = path.rpartition("/")[0] + "/" if "/" in path or host else ""
-        path, query = _without_dots(folder + own_path), own_query
+        path, query = terms.without_dots(folder + own_path), own_query
     else:
         query = own_query or query
     authority = "" if host is None else f"//{host}"
@@ -155,17 +155,3 @@ def resolve(base: str, reference: str) -> str:
 def _parts(iri: str) -> tuple[str, str | None, str, str, str]:
     scheme, host, path, query, fragment = _PARTS.fullmatch(iri).groups()  # type: ignore[union-attr]
     return scheme or "", host, path, query or "", fragment or ""
-
-
-def _without_dots(path: str) -> str:
-    """Return a path without dot segments (RFC 3986, section 5.2.4)."""
-    kept: list[str] = []
-    steps = path.split("/")
-    for step in steps:
-        if step == "..":
-            kept = kept[:-1] if len(kept) > 1 else kept
-        elif step != ".":
-            kept.append(step)
-    if steps[-1] in (".", ".."):
-        kept.append("")
-    return "/".join(kept)
