@@ -64,4 +64,5 @@ def _print(one: Any) -> None:
 
 
 def _line(problem: Problem, name: str) -> str:
-    return locate(problem, name)
+    """Return a problem on a line, with the section of the specification that it is about."""
+    return locate(problem, name) + (f" [{problem.section}]" if problem.section else "")
