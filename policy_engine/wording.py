@@ -19,6 +19,14 @@ from policy_engine.policy.model import (
 
 Naming = Callable[[str], str]
 
+INCLUSION = {
+    "party": "belongs to",
+    "asset": "is part of",
+    "action": "is included in",
+    "purpose": "is a kind of",
+    "implied": "needs",
+}
+"""What a narrower thing is to a wider one, by the part of a rule that they stand in."""
 _ODRL = terms.ODRL
 _METHOD = f"{terms.MOSAICROWN}method"
 _SIGNS = {

@@ -74,6 +74,11 @@ def test_validate_names_the_section_that_a_problem_is_about(run, people):
     assert lines[0].endswith("[RFC 8259, section 4]")
 
 
+def test_a_file_called_json_asks_for_no_json(people):
+    assert command("plan", "json", cwd=people).stdout == ""
+    assert json.loads(command("plan", "json", "--format", "json", cwd=people).stdout)["problems"]
+
+
 def test_validate_in_json(run, people):
     (people / "bad.jsonld").write_text("{")
     result = run("validate", "policy.jsonld", "bad.jsonld", "--format", "json")

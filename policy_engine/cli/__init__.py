@@ -65,7 +65,7 @@ def main() -> NoReturn:
         app()
     except PolicyEngineError as error:
         typer.echo(str(error), err=True)
-        if "json" in sys.argv or "--format=json" in sys.argv:
+        if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):
             print_json({"problems": [*map(plain, error.problems)]})
         sys.exit(error.exit_code)
     except KeyboardInterrupt:

@@ -280,7 +280,7 @@ class _Case:
             policy=clause.policy.uid,
             rule=clause.label,
             derivation=(*derivation(held), *certified),
-            strategy="perm" if self.prohibited else "",
+            strategy="perm" if any(map(_yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
         )
 
@@ -364,6 +364,11 @@ class _Case:
             policy_digests=self.decider.digests,
             **parts,
         )
+
+
+def _yields(held: Held) -> bool:
+    """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold."""
+    return held.clause.policy.conflict == "perm"
 
 
 def _grant(clause: Clause) -> Grant:

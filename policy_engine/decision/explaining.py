@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from policy_engine import terms
 from policy_engine.decision.holding import Held
 from policy_engine.decision.model import Step
-
-_SAYS = {"party": "belongs to", "asset": "is part of", "action": "is included in"}
+from policy_engine.wording import INCLUSION
 
 
 def derivation(held: Held) -> Iterator[str]:
@@ -25,8 +24,7 @@ def ways(steps: Sequence[Step]) -> Iterator[str]:
     """Yield how parts of a request are included in those of a rule, where they differ."""
     for step in steps:
         if len(step.path) > 1:
-            says = f" {_SAYS.get(step.part, 'is a kind of')} "
-            yield says.join(map(terms.compact, step.path))
+            yield f" {INCLUSION[step.part]} ".join(map(terms.compact, step.path))
 
 
 def misses(void: Sequence[str], near: Sequence[Held]) -> Iterator[str]:

@@ -12,17 +12,10 @@ from policy_engine.difference.rules import beside, covered, hanging, in_full, ru
 from policy_engine.difference.transforming import transforms
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.model import Policy, Rule, Strategy
-from policy_engine.wording import printable
+from policy_engine.wording import INCLUSION, printable
 
 _STRICTNESS = get_args(Strategy)
 _KINDS = ("permissions", "prohibitions", "obligations")
-_SAYS = {
-    "party": "belongs to",
-    "asset": "is part of",
-    "action": "is included in",
-    "purpose": "is a kind of",
-    "implied": "needs",
-}
 
 
 def changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
@@ -152,7 +145,7 @@ def _word(part: str) -> str:
 
 
 def _edge(part: str, edge: tuple[str, str]) -> str:
-    return f"{in_full(edge[0])} {_SAYS[part]} {in_full(edge[1])}"
+    return f"{in_full(edge[0])} {INCLUSION[part]} {in_full(edge[1])}"
 
 
 def _change(policy: str, rule: str, what: str, before: str, after: str, way: Way) -> Change:

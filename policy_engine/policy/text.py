@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.limits import USUAL, Limits
 
-MAX_BYTES, MAX_DEPTH = USUAL.bytes, USUAL.depth
 MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -112,7 +112,7 @@ worlds = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(policies(), st.lists(requests, min_size=1, max_size=4), worlds, hierarchies)
 def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
     # A clash that constraints keep apart voids nothing: that is test_disjointness.py's matter.
@@ -257,6 +257,15 @@ def test_action_whose_implied_action_is_prohibited_is_denied():
     asked = Request(**{**ASK.model_dump(), "action": "http://e.org/glance"})
     assert ask(permission(), request=asked, hierarchy=known).permitted
     assert not ask(permission(), request=asked, hierarchy=known, prohibitions=(barred,)).permitted
+
+
+def test_prohibition_of_single_rows_is_no_conflict_that_a_permission_won():
+    old = Constraint("http://e.org/T/age", f"{ODRL}gt", (Value(65),))
+    barred = Rule("prohibition", (), (Action(f"{ODRL}use"),), "urn:r:2", constraints=(old,))
+    decider = Decider([policy(permission(), prohibitions=(barred,))])
+    found = decider.row_access(ASK, World(time=NOON), "http://e.org/T")
+    assert (found.decision.effect, found.decision.strategy) == ("permit", "")
+    assert [one.rule.uid for one in found.prohibitions] == ["urn:r:2"]
 
 
 def test_offer_grants_nothing_and_its_prohibitions_hold():

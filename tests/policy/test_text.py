@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.errors import Place, PolicyError
-from policy_engine.policy.text import MAX_BYTES, MAX_DEPTH, escape, read_json, unescape
+from policy_engine.policy.limits import USUAL
+from policy_engine.policy.text import escape, read_json, unescape
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
@@ -125,25 +126,25 @@ def test_duplicate_keys_are_all_reported_where_there_are_several():
 
 
 def test_depth_is_allowed_up_to_the_limit():
-    text = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
-    assert len(read_json(text).values) == MAX_DEPTH + 1
+    text = "[" * USUAL.depth + "1" + "]" * USUAL.depth
+    assert len(read_json(text).values) == USUAL.depth + 1
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_depth_beyond_the_limit_is_refused_at_its_place(opening):
     found = problem(opening * 100_000)
     assert (found.code, found.place.line) == ("J003", 1)
-    assert found.place.column == (MAX_DEPTH + 1) * len(opening) + 1
+    assert found.place.column == (USUAL.depth + 1) * len(opening) + 1
 
 
 def test_size_beyond_the_limit_is_refused():
-    found = problem(b" " * MAX_BYTES + b"1")
+    found = problem(b" " * USUAL.bytes + b"1")
     assert found.code == "J003"
     assert found.message == "The text is too large. It has 4,000,001 bytes. 4,000,000 are allowed."
 
 
 def test_size_is_allowed_up_to_the_limit():
-    assert read_json(b"1" + b" " * (MAX_BYTES - 1)).value == 1
+    assert read_json(b"1" + b" " * (USUAL.bytes - 1)).value == 1
 
 
 def test_bytes_other_than_utf8_are_refused_at_their_place():

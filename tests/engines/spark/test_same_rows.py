@@ -69,13 +69,7 @@ MODELS = {
 }
 
 
-SLOW = ("beta", "entropy-l")  # the models that say less than their neighbours
-
-
-@pytest.mark.parametrize(
-    "model",
-    [pytest.param(name, marks=[pytest.mark.nightly] * (name in SLOW)) for name in MODELS],
-)
+@pytest.mark.parametrize("model", MODELS)
 def test_every_privacy_model(cluster, model):
     partitions, asked = MODELS[model]
     parts = {"k": 5, "quasi": ["age", "city"], "sensitive": ["ill"], "insensitive": ["row"]}
