@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 FILE_NAME = "certificate.jsonld"
 
 
-class NotApplicable(BaseModel):
-    """A figure that there is not, and why."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    reason: str
-
-
 class Utility(BaseModel):
     """What the output lost, read off the output and the number of suppressed rows; less is better.
 

@@ -122,6 +122,20 @@ CODES = {
     "Q006": "a query that the policy denies",
     "Q007": "a constraint that cannot be a filter",
     "Q008": "a query that fails on the data",
+    "A001": "a class with too few records for shadow models",
+    "A002": "labels that are constant, or that cannot be classes",
+    "A003": "features that are missing or no numbers",
+    "A004": "predictions that are no probabilities",
+    "A005": "an attack that needs more than the model gives",
+    "A006": "an epsilon that cannot be reached",
+    "A007": "too few shadow models",
+    "A008": "an audit that the memory cannot hold",
+    "A009": "a description of a model that cannot be understood",
+    "A010": "a layer that mixes records under differential privacy",
+    "A011": "records without members, or without others",
+    "A012": "an attack that is not known",
+    "A013": "the cache of another audit",
+    "A014": "a training that did not come to an end",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule governs",
     "K001": "a file of policy tests that cannot be understood",
@@ -145,6 +159,7 @@ STAGES = {
     "D": "Requests",
     "Q": "Queries",
     "G": "The decision log",
+    "A": "Audits",
     "H": "Hints",
     "W": "Warnings",
     "K": "Policy tests",
@@ -305,6 +320,12 @@ class QueryError(PolicyEngineError):
 
 class EngineError(PolicyEngineError):
     """An engine that cannot be started, or that was lost on the way."""
+
+    exit_code = 2
+
+
+class AuditError(PolicyEngineError):
+    """An audit that cannot be run on what it is given."""
 
     exit_code = 2
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.certificate import Certificate, NotApplicable, certify, check
+from policy_engine.certificate import Certificate, certify, check
 from policy_engine.charts import line_chart, need_matplotlib
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import (
@@ -21,6 +21,7 @@ from policy_engine.errors import (
     did_you_mean,
     listed,
 )
+from policy_engine.estimates import NotApplicable
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.release import Release

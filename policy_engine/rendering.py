@@ -9,10 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
-from policy_engine.certificate import Certificate, NotApplicable
+from policy_engine.certificate import Certificate
 from policy_engine.columns import QuasiIdentifier
 from policy_engine.decision import Decision, Match
 from policy_engine.decision.explaining import ways
+from policy_engine.estimates import NotApplicable
 from policy_engine.plan import Plan
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """A release against its original: what it lost, and what it is still good for."""
 
-from policy_engine.certificate import NotApplicable
 from policy_engine.comparison.comparing import Settings, compare
 from policy_engine.comparison.model import (
     Classification,
@@ -12,6 +11,7 @@ from policy_engine.comparison.model import (
     Side,
 )
 from policy_engine.comparison.prediction import Anonymizer, Task
+from policy_engine.estimates import NotApplicable
 
 __all__ = [
     "Anonymizer",

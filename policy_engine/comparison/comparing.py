@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Dataset, missing_columns
-from policy_engine.certificate import Certificate, NotApplicable
+from policy_engine.certificate import Certificate
 from policy_engine.comparison.matching import Matched, match
 from policy_engine.comparison.model import (
     Bin,
@@ -29,6 +29,7 @@ from policy_engine.engines import tables
 from policy_engine.engines.engine import Progress, Stored, silent
 from policy_engine.engines.reading_back import ends_of, groups
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.estimates import NotApplicable
 from policy_engine.kernels import utility
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.spread import Floats, Ints

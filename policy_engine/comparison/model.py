@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.certificate import NotApplicable
+from policy_engine.estimates import NotApplicable
 from policy_engine.methods import Measurement
 
 Kind = Literal["generalised", "representative", "kept", "pseudonym"]

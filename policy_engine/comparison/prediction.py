@@ -9,11 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.anonymization import Anonymization
-from policy_engine.certificate import NotApplicable
 from policy_engine.comparison.matching import Matched, encoded, match
 from policy_engine.comparison.model import Classification
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.errors import PolicyEngineError
+from policy_engine.estimates import NotApplicable
 from policy_engine.kernels.spread import Floats, Ints, Spread
 from policy_engine.kernels.utility import frequent_bins
 from policy_engine.taxonomy import Taxonomy

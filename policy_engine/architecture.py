@@ -1,0 +1,121 @@
+"""What model is trained, and how: a network layer by layer, or an estimator; as JSON."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from policy_engine.errors import AuditError, Problem
+
+Activation = Literal["relu", "tanh", "sigmoid", "elu", "selu", "softplus", "linear"]
+EstimatorName = Literal[
+    "RandomForestClassifier",
+    "ExtraTreesClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "DecisionTreeClassifier",
+    "LogisticRegression",
+    "KNeighborsClassifier",
+    "GaussianNB",
+    "BernoulliNB",
+    "MLPClassifier",
+    "LinearSVC",
+]
+"""The classifiers of scikit-learn that a description may name. No other code is ever called."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Scalar = bool | int | float | str | None
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Layer(_Frozen):
+    """A dense layer; `dropout` is the share of its outputs left out of every training step."""
+
+    units: Annotated[int, Field(ge=1, le=100_000)]
+    activation: Activation = "relu"
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class CentralPrivacy(_Frozen):
+    """Differential privacy of the training (Abadi et al., CCS 2016).
+
+    Gradients are clipped to `clipping_norm` record by record and their sum is given Gaussian
+    noise of deviation `noise_multiplier * clipping_norm`; or the noise is calibrated so that
+    all epochs together spend `epsilon`. Training stops before it would spend more than
+    `max_epsilon`. Without `delta` it is one over the number of training records.
+    """
+
+    clipping_norm: Positive = 1.0
+    noise_multiplier: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    epsilon: Positive | None = None
+    max_epsilon: Positive | None = None
+    delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+
+class Network(_Frozen):
+    """A feed-forward classifier: hidden layers, then a softmax over the classes.
+
+    Every epoch goes through the training records once, in batches and in an order of its own;
+    with `privacy`, a batch is a Poisson sample of `batch_size` records on average.
+    """
+
+    kind: Literal["network"] = "network"
+    layers: tuple[Layer, ...] = (Layer(units=128, activation="tanh"),)
+    optimizer: Literal["adam", "sgd"] = "adam"
+    learning_rate: Positive = 1e-3
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    l2: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    epochs: Annotated[int, Field(ge=1, le=100_000)] = 50
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 32
+    privacy: CentralPrivacy | None = None
+
+
+class Estimator(_Frozen):
+    """A classifier of scikit-learn with its parameters."""
+
+    kind: Literal["estimator"] = "estimator"
+    name: EstimatorName
+    parameters: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
+
+
+Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]
+_ARCHITECTURE: TypeAdapter[Network | Estimator] = TypeAdapter(Architecture)
+
+
+def read_architecture(text: str | bytes, source: str = "") -> Network | Estimator:
+    """Read a description of a model. Raises AuditError (A009) with all that is wrong with it."""
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise AuditError.of("A009", f"The text is no JSON: {error}.", source=source) from None
+    if isinstance(given, dict) and "kind" not in given:
+        given = {"kind": "estimator" if "name" in given else "network", **given}
+    try:
+        return _ARCHITECTURE.validate_python(_tupled(given))
+    except ValidationError as error:
+        problems = [Problem("A009", _sentence(detail)) for detail in error.errors()]
+        raise AuditError(*problems, source=source) from None
+
+
+def _tupled(given: Any) -> Any:
+    if isinstance(given, list):
+        return tuple(map(_tupled, given))
+    if isinstance(given, dict):
+        return {name: _tupled(value) for name, value in given.items()}
+    return given
+
+
+def _sentence(detail: Mapping[str, Any]) -> str:
+    parts = (
+        detail["loc"][1:] if detail["loc"][:1] in (("network",), ("estimator",)) else detail["loc"]
+    )
+    where = ".".join(map(str, parts)) or "the description"
+    if detail["type"] == "extra_forbidden":
+        return f"{where} is not known."
+    return (
+        f"{where}: {detail['msg'][:1].lower()}{detail['msg'][1:]}. Given: {detail['input']!r:.60}."
+    )

@@ -1,0 +1,1 @@
+"""Attacks on what is about to be released, to show what would leak."""

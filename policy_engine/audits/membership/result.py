@@ -1,0 +1,201 @@
+"""What a membership-inference audit found, frozen and as JSON."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.architecture import Architecture
+from policy_engine.estimates import Estimate, NotApplicable
+
+Share = Annotated[float, Field(ge=0, le=1)]
+SliceKind = Literal["class", "correctness", "confidence", "column"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class TprAtFpr(_Frozen):
+    """How many members an attack finds when it wrongly accuses at most a share `fpr` of others.
+
+    `tpr` is the highest true-positive rate of any threshold whose false-positive rate, counted
+    on the non-members at hand, is not above `fpr` (Carlini et al., IEEE S&P 2022, section IV).
+    """
+
+    fpr: Share
+    tpr: Estimate
+
+
+class AtPrior(_Frozen):
+    """How likely a record called a member is one, where a share `prior` of all records are."""
+
+    prior: Share
+    precision: Estimate | NotApplicable
+
+
+class Figures(_Frozen):
+    """What an attack reaches on some members and non-members.
+
+    `precision`, `recall` and `accuracy` are at the attack's own threshold, `advantage` is its
+    true-positive minus its false-positive rate there (Yeom et al., CSF 2018), `accuracy` the
+    mean of both rates' hits, as in a balanced world; `auc` and `tpr_at_fpr` are over all
+    thresholds.
+    """
+
+    members: int
+    non_members: int
+    precision: Estimate | NotApplicable
+    recall: Estimate
+    accuracy: Estimate
+    advantage: Estimate
+    auc: Estimate
+    tpr_at_fpr: tuple[TprAtFpr, ...]
+    at_priors: tuple[AtPrior, ...]
+
+
+class Slice(_Frozen):
+    """The figures of a part of the records: a class, the wrongly classified, those of a value."""
+
+    kind: SliceKind
+    name: str
+    figures: Figures
+
+
+class Roc(_Frozen):
+    """The receiver operating characteristic, thinned to a few hundred points, both rates rising."""
+
+    fpr: tuple[float, ...]
+    tpr: tuple[float, ...]
+
+
+class Histogram(_Frozen):
+    """How many members and non-members have a score in each bin; `edges` are one more."""
+
+    edges: tuple[float, ...]
+    members: tuple[int, ...]
+    non_members: tuple[int, ...]
+
+
+class AttackResult(_Frozen):
+    """What one attack reaches: overall, per class, per slice, and where it is worst.
+
+    `needs` is what it has to see of the target, `shadow_models` how many others it was given.
+    `mean_precision` and `mean_recall` are the means over the classes (MOSAICrOWN D5.2, section
+    4.3.1), those without a record called a member left out. `exceeds_baseline` tells whether it
+    gains more than the label-only gap: whether the low end of its accuracy's interval lies
+    above the baseline's accuracy.
+    """
+
+    attack: str
+    needs: Literal["labels", "confidences"]
+    shadow_models: int
+    figures: Figures
+    mean_precision: float | NotApplicable
+    mean_recall: float | NotApplicable
+    classes: tuple[Slice, ...]
+    slices: tuple[Slice, ...]
+    worst: Slice | NotApplicable
+    exceeds_baseline: bool
+    roc: Roc
+    histogram: Histogram
+
+
+class SingleAndSet(_Frozen):
+    """The two games of MOSAICrOWN D5.2, sections 4.2.2 and 4.2.3, over one attack's scores.
+
+    `records` members and as many non-members are drawn `repetitions` times; `single` is the
+    mean share of members among the half with the highest scores, `set` how often the half
+    holds more of the members' set than of the other, a tie counting half. The intervals are
+    those of a mean over repetitions.
+    """
+
+    attack: str
+    records: int
+    repetitions: int
+    single: Estimate
+    set: Estimate
+
+
+class EpsilonUpper(_Frozen):
+    """What the accountant proves: epsilon at delta, by RDP, by PLD, and as in 2019.
+
+    `value` is the smaller of the first two; `classic` converts RDP as Mironov (CSF 2017) does.
+    """
+
+    delta: float
+    noise_multiplier: float
+    sampling_rate: float
+    steps: int
+    rdp: float
+    pld: float
+    classic: float
+    value: float
+
+
+class EpsilonLower(_Frozen):
+    """What the attack proves: with 95% confidence, epsilon is no less than `value` at `delta`.
+
+    The threshold was chosen on one half of the records and counted on the other. No attack,
+    however good, could have shown more than `ceiling` on so many records.
+    """
+
+    attack: str
+    delta: float
+    value: float
+    ceiling: float
+
+
+class Side(_Frozen):
+    """One side of the data: how many records, and how many of them the target gets right."""
+
+    records: int
+    accuracy: float
+
+
+class EncodedColumn(_Frozen):
+    """How a column became features: `kind` says which way, `width` how many features it is."""
+
+    name: str
+    kind: Literal["bits", "number", "one-hot", "kept"]
+    width: int
+    says: str
+
+
+class MembershipAudit(_Frozen):
+    """A whole audit: of what, with what, and all that was found.
+
+    `target_train` and `target_test` are the target's members and non-members. `splits_digest`
+    is the sha-256 of the rows that every model was trained on; data, architecture, settings and
+    seed decide every figure. `baseline` is the label-only attack's notation, `strongest` the
+    attack with the highest accuracy. `warnings` are sentences.
+    """
+
+    data: str
+    data_digest: str
+    records: int
+    classes: tuple[str, ...]
+    features: int
+    encoding: tuple[EncodedColumn, ...]
+    architecture: Architecture | str
+    shadow_models: int
+    seed: int
+    splits_digest: str
+    target_train: Side
+    target_test: Side
+    attacks: tuple[AttackResult, ...]
+    games: tuple[SingleAndSet, ...]
+    baseline: str
+    strongest: str
+    epsilon_upper: EpsilonUpper | NotApplicable
+    epsilon_lower: EpsilonLower | NotApplicable
+    verdict: tuple[str, ...]
+    warnings: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    def attack(self, notation: str) -> AttackResult:
+        """Return the result of an attack. Raises KeyError where it was not run."""
+        for result in self.attacks:
+            if result.attack == notation:
+                return result
+        raise KeyError(notation)

@@ -1,0 +1,41 @@
+"""A figure with its interval, and a figure that there is not."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CONFIDENCE = 0.95
+"""The confidence of every interval."""
+
+
+class NotApplicable(BaseModel):
+    """A figure that there is not, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    reason: str
+
+
+class Estimate(BaseModel):
+    """A figure and the two ends of its 95% interval."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    value: Annotated[float, Field(allow_inf_nan=False)]
+    low: Annotated[float, Field(allow_inf_nan=False)]
+    high: Annotated[float, Field(allow_inf_nan=False)]
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> Estimate:
+    """Return a share with its exact two-sided interval (Clopper and Pearson, Biometrika 1934).
+
+    Without trials the share is 0 and nothing is known of it: the interval is from 0 to 1.
+    """
+    from scipy.stats import beta  # noqa: PLC0415 (slow to import, an extra)
+
+    if trials == 0:
+        return Estimate(value=0.0, low=0.0, high=1.0)
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else float(beta.ppf(tail, hits, trials - hits + 1))
+    high = 1.0 if hits == trials else float(beta.ppf(1 - tail, hits + 1, trials - hits))
+    return Estimate(value=hits / trials, low=low, high=high)
