@@ -1,5 +1,6 @@
-"""A comparison as one HTML page that needs nothing else."""
+"""A comparison or an audit as one HTML page that needs nothing else."""
 
-from policy_engine.report.page import report_page, write_report
+from policy_engine.report.audit import audit_page, write_audit_report
+from policy_engine.report.comparison import report_page, write_report
 
-__all__ = ["report_page", "write_report"]
+__all__ = ["audit_page", "report_page", "write_audit_report", "write_report"]

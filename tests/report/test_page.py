@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from policy_engine import charts
+from policy_engine.charts import canvas
 from policy_engine.comparison import (
     Classification,
     ClassSizes,
@@ -181,6 +181,6 @@ def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_a_report_needs_matplotlib(monkeypatch):
-    monkeypatch.setattr(charts, "find_spec", lambda _: None)
+    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     with pytest.raises(DataError, match=r"C011 .*policy-engine\[utility\]"):
         report_page(comparison())

@@ -1,16 +1,14 @@
-"""The page: every value escaped, every picture inline."""
+"""The page of a comparison."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
-from policy_engine.charts import (
+from policy_engine.charts import need_matplotlib
+from policy_engine.charts.comparison import (
     class_sizes_chart,
     losses_chart,
     marginal_chart,
-    need_matplotlib,
     query_errors_chart,
 )
 from policy_engine.comparison import (
@@ -22,6 +20,7 @@ from policy_engine.comparison import (
     QueryErrors,
     Side,
 )
+from policy_engine.report.html import html_page, html_table, key_figures, number, percent, picture
 from policy_engine.writing import write_whole
 
 _MOST_PAIRS = 30
@@ -44,31 +43,7 @@ def report_page(comparison: Comparison) -> str:
     """Return a comparison as HTML that refers to nothing outside itself."""
     need_matplotlib()
     title = f"{comparison.release.name} against {comparison.original.name}"
-    body = "\n".join(part for section in _SECTIONS for part in section(comparison))
-    return _PAGE.format(title=escape(title), style=_style(), body=body)
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
-
-
-@cache
-def _style() -> str:
-    return (files(__package__) / "style.css").read_text(encoding="utf-8")
+    return html_page(title, (part for section in _SECTIONS for part in section(comparison)))
 
 
 def _header(found: Comparison) -> Iterator[str]:
@@ -81,7 +56,7 @@ def _header(found: Comparison) -> Iterator[str]:
         yield '<p class="warning">The certificate names another input: this original is not the '
         yield "table that the release was made from, or not in the same file.</p>"
     yield "</header>"
-    yield _figures(
+    yield key_figures(
         {
             "rows released": f"{found.release.rows:,}",
             "rows suppressed": f"{found.suppressed:,}",
@@ -91,7 +66,7 @@ def _header(found: Comparison) -> Iterator[str]:
             "median query error": _of_queries(found.queries),
         }
     )
-    yield _table(
+    yield html_table(
         "The two tables",
         ("", "name", "rows", "sha-256"),
         [_side("original", found.original), _side("release", found.release)],
@@ -121,14 +96,14 @@ def _bounds(found: Comparison) -> Iterator[str]:
         for one in found.measurements
     ]
     caption = "Measured over all classes; the worst one counts"
-    yield _table(caption, ("bound", "asked", "achieved", "verdict"), rows)
+    yield html_table(caption, ("bound", "asked", "achieved", "verdict"), rows)
 
 
 def _classes(found: Comparison) -> Iterator[str]:
     sizes = found.classes
     yield "<h2>Classes and loss</h2>"
     yield "<p>Rows with the same quasi-identifiers make a class. Small classes keep more.</p>"
-    yield _figures(
+    yield key_figures(
         {
             "smallest class": f"{sizes.smallest:,}",
             "median class": f"{sizes.median:,.0f}",
@@ -142,15 +117,15 @@ def _classes(found: Comparison) -> Iterator[str]:
     caption = (
         f"How large the {sizes.classes:,} classes are. The last bar ends at {sizes.largest:,}."
     )
-    table = _table(
+    table = html_table(
         "",
         ("rows", "classes"),
         [(f"{one.low:,} - {one.high:,}", f"{one.classes:,}") for one in sizes.bins],
     )
-    yield _figure("Class sizes", class_sizes_chart(sizes), caption, table)
+    yield picture("Class sizes", class_sizes_chart(sizes), caption, table)
     if any(one.loss is not None for one in found.columns):
         caption = "Mean loss of each quasi-identifier; suppressed rows count 1."
-        yield _figure("Loss by column", losses_chart(found.columns), caption)
+        yield picture("Loss by column", losses_chart(found.columns), caption)
     yield "</div>"
 
 
@@ -165,14 +140,14 @@ def _columns(found: Comparison) -> Iterator[str]:
         *("column", "role", "what it is", "values before", "cells after"),
         *("loss", "information lost", "total variation", "Hellinger"),
     )
-    yield _table("", head, map(_column_row, found.columns), texts=(1, 2))
+    yield html_table("", head, map(_column_row, found.columns), texts=(1, 2))
 
 
 def _column_row(one: ColumnChange) -> tuple[str, ...]:
     return (
         *(one.name, one.role, one.kind, f"{one.values_before:,}", f"{one.values_after:,}"),
-        *(_number(one.loss), _percent(one.entropy)),
-        *(_number(one.total_variation), _number(one.hellinger)),
+        *(number(one.loss), percent(one.entropy)),
+        *(number(one.total_variation), number(one.hellinger)),
     )
 
 
@@ -184,9 +159,9 @@ def _marginals(found: Comparison) -> Iterator[str]:
     yield '<div class="cards">'
     for place, one in enumerate(quasi):
         caption = f"Total variation {one.total_variation:.3f}, Hellinger {one.hellinger:.3f}."
-        rows = [(bar.label, _percent(bar.before), _percent(bar.after)) for bar in one.bins]
-        table = _table("", ("value", "before", "after"), rows)
-        yield _figure(one.name, marginal_chart(one, place), caption, table)
+        rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bins]
+        table = html_table("", ("value", "before", "after"), rows)
+        yield picture(one.name, marginal_chart(one, place), caption, table)
     yield "</div>"
 
 
@@ -201,15 +176,15 @@ def _pairs(found: Comparison) -> Iterator[str]:
     )
     head = ("pair", "measure", "before", "after", "change", "total variation", "Hellinger")
     caption = f"{min(len(ordered), _MOST_PAIRS)} of {len(ordered)} pairs"
-    yield _table(caption, head, map(_pair_row, ordered[:_MOST_PAIRS]), texts=(1,))
+    yield html_table(caption, head, map(_pair_row, ordered[:_MOST_PAIRS]), texts=(1,))
 
 
 def _pair_row(one: PairChange) -> tuple[str, ...]:
     measure = "Pearson" if one.measure == "pearson" else "Cramér's V"
     return (
-        *(f"{one.first} and {one.second}", measure, _number(one.before), _number(one.after)),
+        *(f"{one.first} and {one.second}", measure, number(one.before), number(one.after)),
         "n/a" if one.change is None else f"{round(one.change, 3) + 0.0:+.3f}",
-        *(_number(one.total_variation), _number(one.hellinger)),
+        *(number(one.total_variation), number(one.hellinger)),
     )
 
 
@@ -226,10 +201,10 @@ def _questions(found: Comparison) -> Iterator[str]:
     )
     marks = (10, 25, 50, 75, 90, 95, 99)
     rows = [(f"{mark} %", f"{errors.percentiles[mark]:.1%}") for mark in marks]
-    table = _table("", ("share of questions", "error at most"), rows)
+    table = html_table("", ("share of questions", "error at most"), rows)
     caption = f"Median relative error {errors.median:.1%}, mean {errors.mean:.1%}."
     yield '<div class="cards">'
-    yield _figure("Relative errors", query_errors_chart(errors), caption, table)
+    yield picture("Relative errors", query_errors_chart(errors), caption, table)
     yield "</div>"
 
 
@@ -246,7 +221,7 @@ def _learning(found: Comparison) -> Iterator[str]:
         ("learnt from original rows", f"{learnt.original:.1%}"),
     ]
     caption = f"Accuracy on the rows held out; standard error {learnt.error:.2%}"
-    yield _table(caption, ("model", "accuracy"), rows)
+    yield html_table(caption, ("model", "accuracy"), rows)
 
 
 def _how_learnt(learnt: Classification) -> str:
@@ -260,58 +235,3 @@ def _how_learnt(learnt: Classification) -> str:
 
 
 _SECTIONS = (_header, _bounds, _classes, _columns, _marginals, _pairs, _questions, _learning)
-
-
-def _figures(figures: dict[str, str]) -> str:
-    cells = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in figures.items())
-    return f'<dl class="figures">{"".join(cells)}</dl>'
-
-
-def _figure(title: str, picture: str, caption: str, table: str = "") -> str:
-    more = f"<details><summary>as a table</summary>{table}</details>" if table else ""
-    return (
-        f"<figure><h3>{escape(title)}</h3>\n{picture}\n"
-        f"<figcaption>{escape(caption)}</figcaption>{more}</figure>"
-    )
-
-
-def _table(
-    caption: str,
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    texts: Sequence[int] = (),
-) -> str:
-    names = "".join(
-        f'<th scope="col"{_class(place, texts)}>{escape(name)}</th>'
-        for place, name in enumerate(head)
-    )
-    body = "\n".join(f"<tr>{_row(row, texts)}</tr>" for row in rows)
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return (
-        f'<div class="wide"><table>{title}<thead><tr>{names}</tr></thead>\n'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _row(row: Sequence[str], texts: Sequence[int]) -> str:
-    first, *others = row
-    cells = "".join(
-        f"<td{_class(place, texts, value)}>{escape(value)}</td>"
-        for place, value in enumerate(others, start=1)
-    )
-    return f'<th scope="row">{escape(first)}</th>{cells}'
-
-
-def _class(place: int, texts: Sequence[int], value: str = "") -> str:
-    verdict = {"holds": "good", "broken": "bad"}.get(value)
-    if verdict:
-        return f' class="{verdict}"'
-    return ' class="text"' if place in texts else ""
-
-
-def _number(figure: float | None) -> str:
-    return "n/a" if figure is None else f"{figure:.3f}"
-
-
-def _percent(share: float | None) -> str:
-    return "n/a" if share is None else f"{share:.1%}"

@@ -1,0 +1,207 @@
+"""Pictures of a membership-inference audit."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    EpsilonLower,
+    EpsilonUpper,
+    Roc,
+    Slice,
+)
+from policy_engine.charts.canvas import (
+    HUES,
+    INK,
+    LINE,
+    MEMBERS,
+    OTHERS,
+    as_svg,
+    canvas,
+    in_percent,
+    shortened,
+)
+from policy_engine.estimates import Estimate, NotApplicable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)))
+_MOST_NAMED = 20
+_WIDE = 9.6
+
+
+def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
+    """Return the ROC of all attacks on logarithmic axes, and of guessing, as SVG.
+
+    An attack that sees labels alone has one threshold, and so one point, not a curve. False
+    alarms below half a record are drawn at the left edge.
+    """
+    floor = 0.5 / max(one.figures.non_members for one in attacks)
+    with canvas(4.8, _WIDE) as (figure, axes):
+        ordered = sorted(attacks, key=lambda one: one.attack != strongest)
+        for place, one in enumerate(ordered):
+            hue = HUES[place % len(HUES)]
+            if one.needs == "labels":
+                fpr, tpr = _corner(one.roc)
+                at = max(fpr, floor), max(tpr, floor)
+                axes.plot(*at, "D", color=hue, label=one.attack, zorder=3, clip_on=False)
+                continue
+            axes.plot(
+                *_curve(one.roc, floor),
+                color=hue,
+                linewidth=1.3 if place else 2.6,
+                linestyle=_DASHES[place % 2 + place // len(HUES)],
+                drawstyle="steps-post",
+                label=one.attack,
+            )
+        axes.plot([floor, 1], [floor, 1], color=INK, linewidth=0.8, linestyle=":", label="guessing")
+        _log_log(axes, floor)
+        axes.legend(frameon=False, loc="lower right", labelcolor=INK, fontsize=8)
+        return as_svg(figure, "roc")
+
+
+def _curve(roc: Roc, floor: float) -> tuple[list[float], list[float]]:
+    """Return a curve from the left edge on, where it is as high as at any rate left of that."""
+    points = [(x, max(y, floor)) for x, y in zip(roc.fpr, roc.tpr, strict=True)]
+    edge = max((y for x, y in points if x <= floor), default=floor)
+    kept = [(floor, edge), *((x, y) for x, y in points if x > floor)]
+    return [x for x, _ in kept], [y for _, y in kept]
+
+
+def _corner(roc: Roc) -> tuple[float, float]:
+    """Return the point of a curve farthest above the diagonal."""
+    return max(zip(roc.fpr, roc.tpr, strict=True), key=lambda point: point[1] - point[0])
+
+
+def _log_log(axes: "Axes", floor: float) -> None:
+    marks = [mark for mark in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1) if mark >= floor]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(marks, [in_percent(mark) for mark in marks])
+        axis.set_ticks([], minor=True)
+    axes.set_xlim(floor, 1.1)
+    axes.set_ylim(floor, 1.1)
+    axes.set_xlabel("others wrongly called members (false alarms)")
+    axes.set_ylabel("members found")
+
+
+def classes_chart(attack: AttackResult) -> str:
+    """Return precision and recall of an attack in every class, as SVG.
+
+    Few classes stand by their names with intervals; many as dots, each measure sorted by itself.
+    """
+    if len(attack.classes) > _MOST_NAMED:
+        return _sorted_dots(attack.classes)
+    return _named_dots(attack.classes)
+
+
+def _named_dots(classes: Sequence[Slice]) -> str:
+    with canvas(1.0 + 0.3 * len(classes), _WIDE) as (figure, axes):
+        for shift, hue, name in _MEASURES:
+            found = [_measured(one, name) for one in classes]
+            known = [(one, place) for place, one in enumerate(found) if one is not None]
+            values = [one.value for one, _ in known]
+            errors = [
+                [one.value - one.low for one, _ in known],
+                [one.high - one.value for one, _ in known],
+            ]
+            places = [place + shift for _, place in known]
+            axes.errorbar(
+                values,
+                places,
+                xerr=errors,
+                color=hue,
+                fmt="o" if name == "recall" else "D",
+                markersize=4.5,
+                elinewidth=1.2,
+                label=name,
+            )
+        axes.axvline(0.5, color=INK, linewidth=0.8, linestyle=":")
+        axes.set_yticks(range(len(classes)), [shortened(one.name) for one in classes])
+        axes.set_ylim(len(classes) - 0.5, -0.5)
+        axes.set_xlim(0, 1.02)
+        axes.xaxis.set_major_formatter(in_percent)
+        axes.grid(axis="y", visible=False)
+        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        return as_svg(figure, "classes")
+
+
+_MEASURES = ((-0.14, HUES[0], "precision"), (0.14, HUES[1], "recall"))
+
+
+def _sorted_dots(classes: Sequence[Slice]) -> str:
+    with canvas(3.0, _WIDE) as (figure, axes):
+        for _, hue, name in _MEASURES:
+            found = [_measured(one, name) for one in classes]
+            values = sorted(one.value for one in found if one is not None)
+            marker = "o" if name == "recall" else "D"
+            axes.plot(range(1, len(values) + 1), values, marker, color=hue, ms=3.2, label=name)
+        axes.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, 1.02)
+        axes.yaxis.set_major_formatter(in_percent)
+        axes.set_xlabel("classes, each measure from its lowest to its highest")
+        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        return as_svg(figure, "classes")
+
+
+def _measured(one: Slice, name: str) -> Estimate | None:
+    found = one.figures.precision if name == "precision" else one.figures.recall
+    return found if isinstance(found, Estimate) else None
+
+
+def scores_chart(attack: AttackResult, place: int) -> str:
+    """Return how members and others score, as SVG; `place` tells it from its neighbours."""
+    bins = attack.histogram
+    with canvas(2.5) as (figure, axes):
+        for counts, hue, name in (
+            (bins.non_members, OTHERS, "others"),
+            (bins.members, MEMBERS, "members"),
+        ):
+            shares = [count / max(sum(counts), 1) for count in counts]
+            axes.stairs(shares, bins.edges, fill=True, color=hue, alpha=0.28)
+            axes.stairs(shares, bins.edges, color=hue, linewidth=1.6, label=name)
+        axes.yaxis.set_major_formatter(in_percent)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("score, the higher the rather a member")
+        axes.grid(axis="x", visible=False)
+        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        return as_svg(figure, f"scores{place}")
+
+
+def epsilon_chart(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> str:
+    """Return what the accountant proves and what the attack shows of epsilon, as SVG."""
+    rows = _epsilon_rows(upper, lower)
+    with canvas(0.75 + 0.36 * len(rows), _WIDE) as (figure, axes):
+        most = max(value for _, value, _ in rows) or 1.0
+        for place, (_, value, hue) in enumerate(rows):
+            axes.plot([0, value], [place, place], color=hue, linewidth=5, solid_capstyle="butt")
+            where: dict[str, Any] = {
+                "xytext": (6, 0),
+                "textcoords": "offset points",
+                "va": "center",
+            }
+            axes.annotate(f"{value:.3g}", (value, place), color=INK, **where)
+        axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(0, most * 1.12)
+        axes.set_xlabel("epsilon")
+        axes.grid(axis="y", visible=False)
+        return as_svg(figure, "epsilon")
+
+
+_BESIDE: dict[str, Any] = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+
+
+def _epsilon_rows(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> list[tuple[str, float, str]]:
+    rows = []
+    if isinstance(lower, EpsilonLower):
+        rows.append(("the attack shows at least", lower.value, MEMBERS))
+        rows.append(("any attack could show at most", lower.ceiling, LINE))
+    if isinstance(upper, EpsilonUpper):
+        rows.append(("the accountant proves at most", upper.value, HUES[0]))
+        rows.append(("as converted in 2019", upper.classic, LINE))
+    return rows

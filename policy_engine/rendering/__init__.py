@@ -1,0 +1,1 @@
+"""What people read on a terminal, a module a matter."""

@@ -1,0 +1,78 @@
+"""Audits on a terminal: the verdict first, then the figures."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine.audits.membership.result import Figures, MembershipAudit, Slice
+from policy_engine.audits.membership.verdict import rate_text, share_text
+from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.rendering.tables import new_table
+
+if TYPE_CHECKING:
+    from policy_engine.audits.privacy.tradeoff import Tradeoff
+
+
+def audit_lines(audit: MembershipAudit) -> Iterator[str]:
+    """Yield the verdict, a sentence a line, and the warnings, as markup."""
+    first, *others = audit.verdict or ("",)
+    yield f"[bold]{escape(first)}[/]"
+    yield from map(escape, others)
+    yield from (f"[yellow]beware[/]: {escape(one)}" for one in audit.warnings)
+
+
+def attacks_table(audit: MembershipAudit) -> Table:
+    """Return what every attack reaches, the strongest first; then the worst slice of that one."""
+    fprs = [rate_text(at.fpr) for at in audit.attacks[0].figures.tpr_at_fpr]
+    names = ("attack", "precision", "recall", "accuracy", "AUC", *(f"TPR\nat {at}" for at in fprs))
+    table = new_table(f"Membership inference against {audit.data}", *names)
+    for column in table.columns:
+        column.no_wrap = True
+        column.justify = "left" if column is table.columns[0] else "right"
+    for one in sorted(audit.attacks, key=lambda one: -one.figures.accuracy.value):
+        table.add_row(escape(one.attack), *_cells(one.figures))
+    worst = audit.attack(audit.strongest).worst
+    if isinstance(worst, Slice):
+        table.add_section()
+        table.add_row("its worst slice", *_cells(worst.figures))
+    return table
+
+
+def _cells(figures: Figures) -> tuple[str, ...]:
+    ends = f"{figures.accuracy.low * 100:.1f}-{share_text(figures.accuracy.high)}"
+    accuracy = f"{share_text(figures.accuracy.value)}\n[dim]{ends}[/]"
+    found = (share_text(at.tpr.value) for at in figures.tpr_at_fpr)
+    auc = f"{figures.auc.value:.3f}"
+    return _share(figures.precision), _share(figures.recall), accuracy, auc, *found
+
+
+def _share(figure: Estimate | NotApplicable) -> str:
+    return "-" if isinstance(figure, NotApplicable) else share_text(figure.value)
+
+
+def tradeoff_table(found: "Tradeoff") -> Table:
+    """Return what each privacy costs the model and takes from the attacker, the original first."""
+    names = ("privacy", "setting", "epsilon", "accuracy", "on members")
+    attack = ("precision", "recall", "phi (precision)", "phi (recall)")
+    table = new_table(f"{found.attack} against a model of {found.data}", *names, *attack)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for one in found.points:
+        table.add_row(
+            "none" if one.kind == "original" else one.kind,
+            _number(one.setting),
+            _number(one.epsilon),
+            f"{one.test_accuracy:.1%}",
+            f"{one.train_accuracy:.1%}",
+            _share(one.precision),
+            _share(one.recall),
+            _number(one.phi_precision),
+            _number(one.phi_recall),
+        )
+    return table
+
+
+def _number(figure: float | NotApplicable) -> str:
+    return "-" if isinstance(figure, NotApplicable) else f"{figure:.3g}"

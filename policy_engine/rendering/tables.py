@@ -1,0 +1,50 @@
+"""Tables and figures as people read them on a terminal."""
+
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
+    """Return the rows of a table, missing values empty."""
+    table = new_table(title, *map(escape, columns))
+    for row in rows:
+        table.add_row(*("" if value is None else escape(str(value)) for value in row))
+    return table
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console as wide as the terminal, and wide enough for tables when piped."""
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """Return a table without rows; what is too long for its column goes on in the next line."""
+    table = Table(title=escape(title), title_justify="left", title_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def printed_list(names: tuple[str, ...]) -> str:
+    """Return names with commas, or a dash for none, as markup."""
+    return escape(", ".join(names)) or "-"
+
+
+def printed_loss(value: float | None) -> str:
+    """Return a loss with four digits, or a dash for none."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def printed_figure(value: float, sense: str) -> str:
+    """Return a figure of at most five digits, never rounded to the better side."""
+    if isinstance(value, int) or not math.isfinite(value) or value == round(value):
+        return f"{value:g}"
+    digits = 4 - math.floor(math.log10(abs(value)))
+    step = 10.0**-digits
+    towards = math.floor if sense == "at least" else math.ceil
+    return f"{towards(round(value / step, 6)) * step:.{max(digits, 0)}f}"
