@@ -31,11 +31,11 @@ def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> E
 
     Without trials the share is 0 and nothing is known of it: the interval is from 0 to 1.
     """
-    from scipy.stats import beta  # noqa: PLC0415 (slow to import, an extra)
+    from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
 
     if trials == 0:
         return Estimate(value=0.0, low=0.0, high=1.0)
     tail = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(beta.ppf(tail, hits, trials - hits + 1))
-    high = 1.0 if hits == trials else float(beta.ppf(1 - tail, hits + 1, trials - hits))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
     return Estimate(value=hits / trials, low=low, high=high)

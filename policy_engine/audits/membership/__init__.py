@@ -1,0 +1,1 @@
+"""Membership inference: whether a model tells which records it was trained on."""

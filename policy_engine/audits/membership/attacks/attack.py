@@ -1,0 +1,118 @@
+"""What an attack is: scores of records, and from which score on one is called a member."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.observations import Bools, Evidence, Floats, Observations
+from policy_engine.errors import AuditError, Problem
+
+FEWEST_SHADOWS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What an attack says of the judged records.
+
+    `scores` (2m,) are finite, the higher the rather a member. A record is called a member where
+    its score lies above `threshold`: one for all, or one for each record, (2m,). None: there
+    was nothing to learn it from.
+    """
+
+    scores: Floats
+    threshold: Floats | float | None
+
+
+class Attack(Protocol):
+    """A membership-inference attack: the term `notation` of the vocabulary.
+
+    `needs` is what it has to see of the target; `shadows` which shadow models it works with:
+    none, disjoint ones where there are some, disjoint ones, or online ones.
+    """
+
+    notation: ClassVar[str]
+    needs: ClassVar[Literal["labels", "confidences"]]
+    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]]
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """Return scores and threshold. Raises AuditError (A005, A007) on too little evidence."""
+        ...
+
+
+def check(attack: Attack, evidence: Evidence) -> None:
+    """Raise AuditError for all that an attack lacks: confidences (A005), shadows (A007)."""
+    problems = []
+    if attack.needs == "confidences" and evidence.gives == "labels":
+        message = f"The attack {attack.notation!r} needs confidences. The model gives labels alone."
+        problems.append(Problem("A005", message, "Run 'label-only'."))
+    needed = {"disjoint": evidence.shadows, "online": evidence.online}.get(attack.shadows)
+    if needed is not None and len(needed) < FEWEST_SHADOWS:
+        message = (
+            f"The attack {attack.notation!r} needs shadow models. There are {len(needed)}, "
+            f"{FEWEST_SHADOWS} or more are allowed."
+        )
+        problems.append(Problem("A007", message))
+    if problems:
+        raise AuditError(*problems)
+
+
+def best_threshold(scores: Floats, is_member: Bools) -> float:
+    """Return the threshold above which membership is told best on records whose own is known.
+
+    Best by balanced accuracy, the mean of the hits among members and among others; halfway
+    between two scores, and the highest of several. Infinite where all or none are best called
+    members, and where all or none are.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ordered, members = scores[order], is_member[order]
+    total, others = int(members.sum()), int((~members).sum())
+    if not total or not others:
+        return -np.inf if total else np.inf
+    gain = np.cumsum(np.where(members, 1 / total, -1 / others))
+    ends = np.flatnonzero(np.append(ordered[:-1] > ordered[1:], True))
+    best = ends[gain[ends].argmax()]
+    if gain[best] <= 0:
+        return np.inf
+    return -np.inf if best == len(scores) - 1 else _between(ordered[best + 1], ordered[best])
+
+
+def _between(low: float, high: float) -> float:
+    halfway = float(low + (high - low) / 2)
+    return halfway if low <= halfway < high else float(low)
+
+
+def learnt_threshold(evidence: Evidence, score: Callable[[Observations], Floats]) -> float | None:
+    """Return the best threshold on the shadows' own records; None without shadows."""
+    if not evidence.shadows:
+        return None
+    scores = np.concatenate([score(shadow.own) for shadow in evidence.shadows])
+    return best_threshold(scores, np.concatenate([one.is_member for one in evidence.shadows]))
+
+
+def threshold_by_class(
+    evidence: Evidence, score: Callable[[Observations], Floats]
+) -> Floats | None:
+    """Return each judged record's threshold, (2m,): the best of its class on the shadows' own.
+
+    A class of which the shadows have no members, or no others, has that of all classes. None
+    without shadows.
+    """
+    if not evidence.shadows:
+        return None
+    scores = np.concatenate([score(shadow.own) for shadow in evidence.shadows])
+    is_member = np.concatenate([shadow.is_member for shadow in evidence.shadows])
+    labels = np.concatenate([shadow.own.labels for shadow in evidence.shadows])
+    thresholds = np.full(evidence.target.logits.shape[1], best_threshold(scores, is_member))
+    for label, rows in enumerate(rows_by_class(labels, len(thresholds))):
+        if 0 < is_member[rows].sum() < len(rows):
+            thresholds[label] = best_threshold(scores[rows], is_member[rows])
+    return thresholds[evidence.target.labels]
+
+
+def rows_by_class(labels: NDArray[np.int64], classes: int) -> list[NDArray[np.int64]]:
+    """Return the rows of each class, in their order."""
+    ends = np.bincount(labels, minlength=classes).cumsum()
+    return np.split(np.argsort(labels, kind="stable"), ends[:-1])

@@ -1,0 +1,310 @@
+"""Columns to features: fitted once on a table, applied to it, or to a release of it."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from typing import Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine import cells
+from policy_engine.audits.membership.result import EncodedColumn
+from policy_engine.engines.arrays import to_numpy, whole
+from policy_engine.engines.encoding import Encoded, encode, is_text
+from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
+from policy_engine.engines.tables import is_text_of_csv
+from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+
+MOST_VALUES = 200
+"""How many values of a text column get a feature each; the others share one."""
+_TRUTHS = {"false": 0.0, "true": 1.0}
+
+Numbers = TypeVar("Numbers", float, NDArray[np.float64])
+Leaves = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""The values that each generalised label of a column stands for, by column, then by label."""
+
+
+class _Rule(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
+        """Return the features of one cell; nan where a number is missing."""
+        ...
+
+    def stated(self) -> EncodedColumn:
+        """Return how the column is encoded."""
+        ...
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of a table become features.
+
+    Fitted on the original, it is also applied to a release of it: a range becomes its midpoint,
+    a set equal shares of its values, and a label that stands for no value known is spread over
+    all of them. So a model of the release can be shown original records.
+    """
+
+    rules: tuple[_Rule, ...]
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(cls, columns: pa.Table) -> "Encoding":
+        """Return the encoding of all columns of a table.
+
+        Columns of 0 and 1 stay bits; numbers, dates and times are standardised; others are one
+        feature per value. Raises AuditError (A003) with all columns of numbers in which some
+        are missing or infinite, DataError (C009) for a type without equality.
+        """
+        rules = [_rule(field, columns.column(field.name)) for field in columns.schema]
+        problems = [one for one in rules if isinstance(one, Problem)]
+        if problems:
+            raise AuditError(*problems)
+        kept = tuple(one for one in rules if not isinstance(one, Problem))
+        return cls(kept, tuple(_doubts(kept, columns.num_rows)))
+
+    def apply(self, columns: pa.Table, leaves: Leaves | None = None) -> NDArray[np.generic]:
+        """Return the features of a table's rows, (rows, width): uint8 where all are 0 or 1, else
+        float32.
+
+        Raises AuditError (A003) with all columns that lack numbers, or that are not there.
+        """
+        self._check(columns)
+        parts = [_Part.of(rule, columns, (leaves or {}).get(rule.name, {})) for rule in self.rules]
+        missing = [part.name for part in parts if not np.isfinite(part.vectors).all()]
+        if missing:
+            raise AuditError(*[_missing(name) for name in missing])
+        return _joined(parts, columns.num_rows)
+
+    def stated(self) -> tuple[EncodedColumn, ...]:
+        """Return how each column is encoded."""
+        return tuple(rule.stated() for rule in self.rules)
+
+    def _check(self, columns: pa.Table) -> None:
+        found = columns.column_names
+        problems = [
+            Problem("A003", f"There is no column {rule.name!r}.", did_you_mean(rule.name, found))
+            for rule in self.rules
+            if not set(columns_of(rule.name, found)) <= set(found)
+        ]
+        if problems:
+            raise AuditError(*problems)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The features of one column: those of its distinct cells, and which each row has."""
+
+    name: str
+    rows: NDArray[np.integer]
+    vectors: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rule: _Rule, columns: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> "_Part":
+        column = cell_column(columns, rule.name)
+        numbers = _figures(column) if isinstance(rule, _Number) and rule.read is _figure else None
+        if isinstance(rule, _Number) and numbers is not None:
+            return cls(rule.name, np.arange(len(numbers)), rule.standardised(numbers)[:, None])
+        rows, texts = texts_of(rule.name, column)
+        used = np.unique(rows)
+        width = rule.stated().width
+        vectors = np.zeros((len(texts), width))
+        for one in used.tolist():
+            vectors[one] = rule.vector(texts[one], leaves)
+        return cls(rule.name, rows, vectors)
+
+
+def _figures(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
+    """Return a column of numbers, or of texts that are all numbers; None where it is neither."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or is_text(kind)):
+        return None
+    try:
+        return to_numpy(whole(column.cast(kind).cast(pa.float64(), safe=False)), missing=math.nan)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _joined(parts: list[_Part], rows: int) -> NDArray[np.generic]:
+    are_bits = all(np.isin(part.vectors, (0.0, 1.0)).all() for part in parts)
+    kind = np.uint8 if are_bits else np.float32
+    features = np.zeros((rows, sum(part.vectors.shape[1] for part in parts)), dtype=kind)
+    start = 0
+    for part in parts:
+        end = start + part.vectors.shape[1]
+        features[:, start:end] = part.vectors.astype(kind)[part.rows]
+        start = end
+    return features
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of numbers, dates or times, standardised; or of bits, left as they are."""
+
+    name: str
+    mean: float
+    deviation: float
+    read: Callable[[str], float]
+    is_bits: bool = False
+
+    def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
+        if text and text in leaves:
+            values = [self._number(leaf) for leaf in leaves[text]]
+            return [self.standardised(float(np.mean(values)))]
+        return [self.standardised(self._number(text))]
+
+    def _number(self, text: str | None) -> float:
+        with suppress(ValueError):
+            return self.read(text or "nan")
+        with suppress(ValueError):
+            cell = cells.read_cell(text)
+            if cell.may_be_missing:
+                return np.nan
+            return float(np.mean([self.read(value) for value in cell.values]))
+        return self.mean  # '*', or a label that stands for no number known
+
+    def standardised(self, value: Numbers) -> Numbers:
+        """Return numbers with the fitted mean 0 and deviation 1; bits as they are."""
+        return value if self.is_bits else (value - self.mean) / self.deviation
+
+    def stated(self) -> EncodedColumn:
+        if self.is_bits:
+            return EncodedColumn(name=self.name, kind="bits", width=1, says="0 or 1, as it is")
+        shown = "" if self.read is _figure else " (seconds)"
+        says = f"standardised: mean {self.mean:.6g}, deviation {self.deviation:.6g}{shown}"
+        return EncodedColumn(name=self.name, kind="number", width=1, says=says)
+
+
+@dataclass(frozen=True)
+class _OneHot:
+    """A column of texts: one feature per frequent value, one for all others, one for missing."""
+
+    name: str
+    values: tuple[str, ...]
+    others: frozenset[str]
+    has_missing: bool
+    place: Mapping[str, int] = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, name: str, column: Encoded) -> "_OneHot":
+        counts = Counter(dict(zip(column.labels.tolist(), column.counts().tolist(), strict=True)))
+        has_missing = counts.pop("", 0) > 0
+        frequent = sorted(counts, key=lambda value: (-counts[value], value))
+        values = tuple(sorted(frequent[:MOST_VALUES]))
+        others = frozenset(frequent[MOST_VALUES:])
+        place = {value: number for number, value in enumerate(values)}
+        place |= dict.fromkeys(others, len(values))
+        return cls(name, values, others, has_missing, place)
+
+    @property
+    def known(self) -> int:
+        """How many features stand for values that are not missing."""
+        return len(self.values) + bool(self.others)
+
+    def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
+        shares = np.zeros(self.known + self.has_missing)
+        for value in self._covered(text, leaves):
+            places = self._places(value)
+            shares[places] += 1 / len(places) if len(places) else 0
+        total = shares.sum()
+        return (shares / total if total else shares).tolist()
+
+    def _covered(
+        self, text: str | None, leaves: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str | None, ...]:
+        """Return the values that a cell covers; None stands for the missing one."""
+        if text in self.place or not text:
+            return (text or None,)
+        try:
+            cell = cells.read_cell(text)
+        except ValueError:
+            cell = cells.Cell((text,))
+        values = [leaf for value in cell.values for leaf in leaves.get(value, (value,))]
+        return (*values, *([None] if cell.may_be_missing else []))
+
+    def _places(self, value: str | None) -> NDArray[np.int64]:
+        """Return the features of a value: of one unknown, all those of values."""
+        if value is None:
+            return np.arange(self.known, self.known + self.has_missing)
+        if value in self.place:
+            return np.array([self.place[value]])
+        return np.arange(self.known)
+
+    def stated(self) -> EncodedColumn:
+        says = f"one feature for each of {len(self.values)} values"
+        says += f", one for the {len(self.others)} others" if self.others else ""
+        says += ", one for missing" if self.has_missing else ""
+        width = self.known + self.has_missing
+        return EncodedColumn(name=self.name, kind="one-hot", width=width, says=says)
+
+
+def _rule(about: pa.Field, column: pa.ChunkedArray) -> _Number | _OneHot | Problem:
+    numbers = is_text_of_csv(about)
+    encoded = encode(about.name, column, numbers=numbers, generalised=False)
+    labels = [label for label in encoded.labels.tolist() if label]
+    if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(_TRUTHS)):
+        return _OneHot.of(about.name, encoded)
+    read = _reader(labels[0])
+    values = np.array([read(label) for label in labels])
+    if encoded.has_missing or not np.isfinite(values).all():
+        return _missing(about.name)
+    if set(values.tolist()) <= {0.0, 1.0} and read in (_figure, _truth):
+        return _Number(about.name, 0.5, 1.0, read, is_bits=True)
+    counts = encoded.counts()[-len(labels) :]
+    mean = float(np.average(values, weights=counts))
+    deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
+    return _Number(about.name, mean, deviation or 1.0, read)
+
+
+def _reader(label: str) -> Callable[[str], float]:
+    """Return what reads the texts of a column: truth values, numbers, dates and times."""
+    if label.lower() in _TRUTHS:
+        return _truth
+    with suppress(ValueError):
+        float(label)
+        return _figure
+    return _moment
+
+
+def _figure(text: str) -> float:
+    return float(text)
+
+
+def _truth(text: str) -> float:
+    if text.lower() not in _TRUTHS:
+        raise ValueError(text)
+    return _TRUTHS[text.lower()]
+
+
+def _moment(text: str) -> float:
+    """Return a date, or a date and time, as seconds since 1970, a time of day since midnight."""
+    if ":" in text and "-" not in text:
+        clock = time.fromisoformat(text)
+        return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _missing(name: str) -> Problem:
+    message = f"The column {name!r} holds numbers, and some of them are missing or infinite."
+    return Problem("A003", message, "Fill them in, leave these rows out, or leave the column out.")
+
+
+def _doubts(rules: tuple[_Number | _OneHot, ...], rows: int) -> Iterator[str]:
+    """Yield a warning for all columns that seem to tell records apart by name."""
+    names = [
+        rule.name
+        for rule in rules
+        if isinstance(rule, _OneHot) and len(rule.values) + len(rule.others) > max(rows / 2, 2)
+    ]
+    if names:
+        yield (
+            f"Most records have a value of their own in {listed(names)}: "
+            "an identifier teaches a model nothing but its records."
+        )

@@ -1,0 +1,65 @@
+"""What trains models, and what the models of one training are asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.estimates import NotApplicable
+
+
+class Trained(Protocol):
+    """The models of one training, in the order of their rows."""
+
+    @property
+    def epsilon(self) -> EpsilonUpper | NotApplicable:
+        """The differential privacy of what was run, of the model that spent most."""
+        ...
+
+    def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """Return what the models say of records (n, d): (S, n, C), up to a constant a record.
+
+        Label-only models give 1 for their label and 0 elsewhere.
+        """
+        ...
+
+    def save(self, path: Path, model: int = 0) -> None:
+        """Write one model as a file that can be released."""
+        ...
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """What trains models on records: two learners of one name train the same models."""
+
+    @property
+    def name(self) -> str:
+        """All that the models depend on beside records, rows and seeds."""
+        ...
+
+    @property
+    def gives(self) -> Literal["labels", "confidences"]:
+        """What the models tell of a record."""
+        ...
+
+    def train(
+        self,
+        records: Records,
+        rows: Sequence[NDArray[np.int64]],
+        seeds: Sequence[int],
+        progress: Progress = silent,
+    ) -> Trained:
+        """Return a model for each set of rows, trained with the seed beside it."""
+        ...
+
+    def memory(self, records: Records, rows: int, models: int) -> int:
+        """Return about how many bytes training so many models on so many rows takes at its peak."""
+        ...
+
+
+WITHOUT_PRIVACY = NotApplicable(reason="The training is not differentially private.")

@@ -1,0 +1,118 @@
+"""Dense networks from their description, trained together, with or without privacy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.architecture import Network
+from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
+from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
+from policy_engine.audits.membership.training.spending import Spending, spending_of
+from policy_engine.audits.membership.training.stacks import Job, bytes_of_a_model, train
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.estimates import NotApplicable
+
+_ROWS_AT_ONCE = 8192
+_TENSORFLOW = 600 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """Trained networks of one design: their parameters, kernel and bias of each layer in turn.
+
+    `spending` is there where they were trained with differential privacy.
+    """
+
+    design: Design
+    models: tuple[Parameters, ...]
+    spending: Spending | None = None
+
+    @cached_property
+    def epsilon(self) -> EpsilonUpper | NotApplicable:
+        """The differential privacy of what was run, of the model that spent most."""
+        return WITHOUT_PRIVACY if self.spending is None else self.spending.epsilon()
+
+    def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """Return what goes into the softmax for records (n, d): (S, n, C)."""
+        shape = (len(self.models), len(features), self.design.widths[-1])
+        logits = np.empty(shape, np.float32)
+        for start in range(0, len(features), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            values = np.asarray(features[part], np.float32)
+            for model, parameters in enumerate(self.models):
+                logits[model, part] = logits_of(parameters, self.design.activations, values)
+        return logits
+
+    def save(self, path: Path, model: int = 0) -> None:
+        """Write one model as a `.keras` file, which gives probabilities."""
+        keras_model = keras_network(self.design)
+        keras_model.set_weights(list(self.models[model]))
+        with without_deprecations():
+            keras_model.save(path)
+
+
+@dataclass(frozen=True)
+class NetworkLearner:
+    """Trains dense networks as their description says, many at once (see `training`).
+
+    With `privacy` every model is trained by DP-SGD or DP-Adam (Abadi et al., CCS 2016): records
+    drawn by Poisson sampling, gradients clipped exactly, noise on their sum. The noise comes of
+    the seed: a model is private only towards those who do not know it.
+    """
+
+    network: Network
+    gives: ClassVar[Literal["labels", "confidences"]] = "confidences"
+
+    @property
+    def name(self) -> str:
+        """The description as JSON."""
+        return self.network.model_dump_json()
+
+    def train(
+        self,
+        records: Records,
+        rows: Sequence[NDArray[np.int64]],
+        seeds: Sequence[int],
+        progress: Progress = silent,
+    ) -> Networks:
+        """Return a network for each set of rows; sets may differ in size.
+
+        Raises AuditError where a loss is no longer a number (A014), or an epsilon cannot be
+        reached (A006); DataError (C011) without TensorFlow.
+        """
+        design = Design.of(self.network, records.features.shape[1], len(records.classes))
+        job = Job(self.network, design, records.features, records.labels, rows, seeds)
+        privacy = self.network.privacy
+        if privacy is not None:
+            size, epochs = self.network.batch_size, self.network.epochs
+            spent = spending_of(privacy, [len(own) for own in rows], size, epochs)
+            job = replace(job, spending=spent)
+        return Networks(design, tuple(train(job, progress)), job.spending)
+
+    def memory(self, records: Records, rows: int, models: int) -> int:
+        """Return about how many bytes training takes at its peak."""
+        design = Design.of(self.network, records.features.shape[1], len(records.classes))
+        order = 16 * rows
+        each = bytes_of_a_model(design, self.network) + order + 4 * design.count()
+        return _TENSORFLOW + records.features.nbytes + models * each
+
+
+def keras_network(design: Design) -> Any:
+    """Return a Keras model of a design, a softmax at its end, its weights not yet set."""
+    keras = need_keras()
+    layers = [keras.layers.Input((design.widths[0],))]
+    hidden = zip(design.widths[1:-1], design.activations, design.dropouts, strict=True)
+    for units, activation, dropout in hidden:
+        layers.append(keras.layers.Dense(units, activation=activation))
+        if dropout:
+            layers.append(keras.layers.Dropout(dropout))
+    layers.append(keras.layers.Dense(design.widths[-1], activation="softmax"))
+    return keras.Sequential(layers)

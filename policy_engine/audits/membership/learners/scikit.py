@@ -1,0 +1,247 @@
+"""Estimators of scikit-learn as targets and shadows, each trained by itself, several at once."""
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.architecture import Estimator
+from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.records import Records
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
+from policy_engine.estimates import NotApplicable
+
+_MODULES = {
+    "RandomForestClassifier": "ensemble",
+    "ExtraTreesClassifier": "ensemble",
+    "GradientBoostingClassifier": "ensemble",
+    "HistGradientBoostingClassifier": "ensemble",
+    "DecisionTreeClassifier": "tree",
+    "LogisticRegression": "linear_model",
+    "KNeighborsClassifier": "neighbors",
+    "GaussianNB": "naive_bayes",
+    "BernoulliNB": "naive_bayes",
+    "MLPClassifier": "neural_network",
+    "LinearSVC": "svm",
+}
+"""Where scikit-learn has the classifiers that a description may name."""
+
+_TRIED = 64
+_NODE = 100
+"""About the bytes of a node of a tree, its classes' shares left out."""
+
+
+@dataclass(frozen=True)
+class EstimatorLearner:
+    """Trains clones of a classifier with scikit-learn's interface, with a seed each.
+
+    Without `predict_proba` it gives labels alone. `workers` is how many are trained at once,
+    in threads; the models do not depend on it.
+    """
+
+    estimator: Any
+    name: str
+    workers: int = 1
+
+    @classmethod
+    def of(cls, architecture: Estimator, workers: int = 0) -> "EstimatorLearner":
+        """Return the learner of a description. Raises AuditError (A009) on unknown parameters."""
+        _need_sklearn()
+        from sklearn import __version__  # noqa: PLC0415 (slow to import, an extra)
+
+        described = architecture.model_dump(mode="json")
+        name = json.dumps({**described, "scikit-learn": __version__}, sort_keys=True)
+        return cls(_made(architecture), name, workers or _processors())
+
+    @classmethod
+    def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
+        """Return the learner of an estimator, which is cloned and so never changed itself.
+
+        Raises AuditError (A009) for what has neither `fit` nor `predict`, or cannot be cloned.
+        """
+        _need_sklearn()
+        import joblib  # noqa: PLC0415 (an extra)
+        from sklearn import __version__  # noqa: PLC0415
+        from sklearn.base import clone  # noqa: PLC0415
+
+        kind = type(estimator)
+        if not all(callable(getattr(estimator, name, None)) for name in ("fit", "predict")):
+            message = f"A {kind.__name__} is no classifier. It needs 'fit' and 'predict'."
+            raise AuditError.of("A009", message)
+        try:
+            fresh = clone(estimator)
+        except (TypeError, RuntimeError) as error:
+            raise AuditError.of("A009", f"The model cannot be cloned: {_line(error)}") from None
+        digest = joblib.hash(fresh)
+        name = f"{kind.__module__}.{kind.__qualname__} {digest} scikit-learn {__version__}"
+        return cls(fresh, name, workers or _processors())
+
+    @property
+    def gives(self) -> Literal["labels", "confidences"]:
+        """What its models say of a record."""
+        return "confidences" if hasattr(self.estimator, "predict_proba") else "labels"
+
+    def train(
+        self,
+        records: Records,
+        rows: Sequence[NDArray[np.int64]],
+        seeds: Sequence[int],
+        progress: Progress = silent,
+    ) -> "TrainedEstimators":
+        """Return a model for each lot of rows. Raises AuditError (A009) where one cannot be
+        fitted, as with a parameter out of its range."""
+        from joblib import Parallel, delayed  # noqa: PLC0415 (an extra)
+
+        run = Parallel(n_jobs=self.workers, prefer="threads", return_as="generator")
+        models = []
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            tasks = (
+                delayed(_fitted)(self.estimator, records, lot, seed)
+                for lot, seed in zip(rows, seeds, strict=True)
+            )
+            for done, model in enumerate(run(tasks), start=1):
+                models.append(model)
+                progress("models", done, len(rows))
+        noted = dict.fromkeys(f"Training warned: {_line(one.message)}" for one in said)
+        return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
+
+    def memory(self, records: Records, rows: int, models: int) -> int:
+        """Return an estimate of the most bytes that training so many models takes."""
+        copies = 3 * 4 * rows * records.features.shape[1] * min(models, self.workers)
+        settings = self.estimator.get_params() if hasattr(self.estimator, "get_params") else {}
+        is_tree = "max_leaf_nodes" in settings
+        trees = _count(settings, "n_estimators", "max_iter") if is_tree else 1
+        leaves = settings.get("max_leaf_nodes") or rows
+        nodes = 2 * min(rows, leaves) * trees if is_tree else records.features.shape[1]
+        return int(copies + models * nodes * (_NODE + 8 * len(records.classes)))
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEstimators:
+    """Fitted classifiers. `warnings` are what scikit-learn said while it fitted them."""
+
+    models: tuple[Any, ...]
+    classes: int
+    gives: Literal["labels", "confidences"]
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def epsilon(self) -> NotApplicable:
+        """None: their training is not differentially private."""
+        return WITHOUT_PRIVACY
+
+    def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the logarithms of the probabilities, (models, n, classes); of labels, 1 and 0.
+
+        They are the model's own logits where it has them. A probability of 0 is -inf, as is
+        that of a class of which a model saw no record.
+        """
+        said = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
+        given = features.astype(np.float32)
+        for number, model in enumerate(self.models):
+            if self.gives == "labels":
+                said[number] = np.eye(self.classes, dtype=np.float32)[_asked(model.predict, given)]
+            else:
+                said[number][:, model.classes_] = _log_probabilities(model, given)
+        return said
+
+    def save(self, path: Path, model: int = 0) -> None:
+        """Write one model as a joblib file, which is to be opened by those who trust it alone."""
+        import joblib  # noqa: PLC0415 (an extra)
+
+        joblib.dump(self.models[model], path, compress=3)
+
+
+def _need_sklearn() -> None:
+    if find_spec("sklearn") is None:
+        hint = "Install 'policy-engine[audits]'."
+        raise DataError.of("C011", "The package scikit-learn is not installed.", hint)
+
+
+def _made(architecture: Estimator) -> Any:
+    from importlib import import_module  # noqa: PLC0415
+
+    kind = getattr(import_module(f"sklearn.{_MODULES[architecture.name]}"), architecture.name)
+    known = kind().get_params()
+    unknown = [name for name in architecture.parameters if name not in known]
+    if unknown:
+        raise AuditError(*[_unknown(architecture.name, name, known) for name in unknown])
+    return kind(**architecture.parameters)
+
+
+def _unknown(kind: str, name: str, known: dict[str, Any]) -> Problem:
+    return Problem("A009", f"{kind} has no parameter {name!r}.", did_you_mean(name, known))
+
+
+def _fitted(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
+    """Return a clone of an estimator, fitted in one thread with a seed of its own."""
+    from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
+
+    model = clone(estimator)
+    settings = model.get_params()
+    own = {name: seed for name in settings if name.split("__")[-1] == "random_state"}
+    # Where it is not set it is left alone: some estimators warn of it being set at all.
+    own |= {name: 1 for name, now in settings.items() if name.endswith("n_jobs") and now}
+    model.set_params(**own)
+    return _asked(model.fit, records.features[rows].astype(np.float32), records.labels[rows])
+
+
+def _asked(does: Any, *given: Any) -> Any:
+    """Do what a model does with arrays, and tell of what it refuses."""
+    try:
+        return does(*given)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise AuditError.of("A009", f"The model refuses the data: {_line(error)}") from None
+
+
+def _log_probabilities(model: Any, features: NDArray[Any]) -> NDArray[np.float64]:
+    """Return logarithms of probabilities, as a model's own logits where they are that."""
+    probabilities: NDArray[np.float64] = _asked(model.predict_proba, features)
+    logits = _decisions(model, features[:_TRIED])
+    if logits is not None and np.allclose(_softmax(logits), probabilities[:_TRIED], atol=1e-5):
+        whole = _decisions(model, features)
+        if whole is not None:
+            return whole
+    with np.errstate(divide="ignore"):
+        logarithms: NDArray[np.float64] = np.log(probabilities.astype(np.float64))
+    return logarithms
+
+
+def _decisions(model: Any, features: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return what a model decides by, (n, classes it knows), where it tells."""
+    if not hasattr(model, "decision_function"):
+        return None
+    decided = np.asarray(_asked(model.decision_function, features), dtype=np.float64)
+    if decided.ndim == 1:
+        decided = np.stack([np.zeros(len(decided)), decided], axis=1)
+    return decided if decided.shape == (len(features), len(model.classes_)) else None
+
+
+def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    raised: NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
+    raised /= raised.sum(axis=1, keepdims=True)
+    return raised
+
+
+def _count(settings: dict[str, Any], *names: str) -> int:
+    counts = [settings[name] for name in names if isinstance(settings.get(name), int)]
+    return max(counts, default=1)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def _line(error: object) -> str:
+    """Return the first sentence of what a library says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,216 @@
+"""What an attack reaches, counted on records whose membership is known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.attacks.attack import Attack, Judgement, best_threshold
+from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
+from policy_engine.audits.membership.intervals import area, difference, share_at_prior
+from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.result import (
+    AtPrior,
+    AttackResult,
+    Figures,
+    Slice,
+    TprAtFpr,
+)
+from policy_engine.audits.membership.slices import Part
+from policy_engine.errors import AuditError, InternalError
+from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
+
+FPRS = (0.01, 0.001)
+PRIORS = (0.5, 0.1, 0.01)
+FEWEST_IN_WORST = 30
+
+
+def attack_result(
+    attack: Attack,
+    judgement: Judgement,
+    evidence: Evidence,
+    is_member: Bools,
+    parts: Sequence[Part],
+    fprs: Sequence[float] = FPRS,
+) -> AttackResult:
+    """Return what an attack reaches on the judged records, on all and on `parts` of them.
+
+    Parts of members alone, or of others alone, tell nothing and are left out. `fprs` are those
+    of the overall figures. The worst slice is the one with the highest AUC among those with at
+    least 30 members and 30 others; its interval is its own, not that of a maximum. Raises
+    AuditError (A011) where there are no members, or only members.
+    """
+    _check(judgement.scores, is_member)
+    called = called_members(judgement, is_member, evidence.seed)
+    order = order_of(judgement.scores)
+    overall = _figures(judgement.scores, called, is_member, order, fprs)
+    slices = _slices(judgement.scores, called, is_member, order, parts)
+    by_class = tuple(one for one in slices if one.kind == "class")
+    return AttackResult(
+        attack=attack.notation,
+        needs=attack.needs,
+        shadow_models=_shadow_models(attack, evidence),
+        figures=overall,
+        mean_precision=_mean([one.figures.precision for one in by_class]),
+        mean_recall=_mean([one.figures.recall for one in by_class]),
+        classes=by_class,
+        slices=tuple(one for one in slices if one.kind != "class"),
+        worst=_worst(slices),
+        exceeds_baseline=overall.accuracy.low > gap_accuracy(evidence.target.is_right, is_member),
+        roc=curve(judgement.scores[order], is_member[order]).thinned(),
+        histogram=histogram(judgement.scores, is_member),
+    )
+
+
+def figures(
+    scores: Floats,
+    called: Bools,
+    is_member: Bools,
+    fprs: Sequence[float] = FPRS,
+    priors: Sequence[float] = PRIORS,
+) -> Figures:
+    """Return what scores reach, and the calls made of them, all (n,).
+
+    Intervals are of 95%: exact for the shares (Clopper and Pearson), Newcombe's hybrid one for
+    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC.
+    Without members the recall is 0, from 0 to 1.
+    """
+    return _figures(scores, called, is_member, order_of(scores), fprs, priors)
+
+
+def _figures(
+    scores: Floats,
+    called: Bools,
+    is_member: Bools,
+    order: NDArray[np.int64],
+    fprs: Sequence[float] = FPRS,
+    priors: Sequence[float] = PRIORS,
+) -> Figures:
+    """Return the figures of the records of `order`, which holds them by falling score."""
+    called, is_member = called[order], is_member[order]
+    all_points = curve(scores[order], is_member)
+    members, others = all_points.members, all_points.others
+    hits = int(np.count_nonzero(called & is_member))
+    alarms = int(np.count_nonzero(called)) - hits
+    recall = clopper_pearson(hits, members)
+    advantage = difference(recall, clopper_pearson(alarms, others))
+    return Figures(
+        members=members,
+        non_members=others,
+        precision=_precision(hits, alarms),
+        recall=recall,
+        accuracy=_half(advantage),
+        advantage=advantage,
+        auc=area(all_points.area(), members, others),
+        tpr_at_fpr=tuple(_tpr_at(all_points, fpr) for fpr in fprs),
+        at_priors=tuple(_at_prior((hits, members), (alarms, others), prior) for prior in priors),
+    )
+
+
+def _half(advantage: Estimate) -> Estimate:
+    ends = {name: (1 + figure) / 2 for name, figure in advantage.model_dump().items()}
+    return Estimate(**ends)
+
+
+def _precision(hits: int, alarms: int) -> Estimate | NotApplicable:
+    if not hits + alarms:
+        return NotApplicable(reason="no record is called a member")
+    return clopper_pearson(hits, hits + alarms)
+
+
+def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
+    return TprAtFpr(fpr=fpr, tpr=clopper_pearson(points.hits_at(fpr), points.members))
+
+
+def _at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:
+    if not hits[0] + alarms[0]:
+        return AtPrior(prior=prior, precision=NotApplicable(reason="no record is called a member"))
+    return AtPrior(prior=prior, precision=share_at_prior(hits, alarms, prior))
+
+
+def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:
+    """Return which records are called members, (n,).
+
+    Where the attack has no threshold of its own, the one that is best on a seeded half of the
+    members and of the others is used on the other half, and the other way round: no record is
+    called by a threshold that its own membership had a part in.
+    """
+    if judgement.threshold is not None:
+        return judgement.scores > judgement.threshold
+    half = _half_of(is_member, seed)
+    called = np.empty(len(is_member), bool)
+    for chosen in (half, ~half):
+        threshold = best_threshold(judgement.scores[chosen], is_member[chosen])
+        called[~chosen] = judgement.scores[~chosen] > threshold
+    return called
+
+
+def _half_of(is_member: Bools, seed: int) -> Bools:
+    """Draw half of the members and half of the others."""
+    generator = np.random.default_rng([seed, _HALVES])
+    half = np.zeros(len(is_member), bool)
+    for side in (is_member, ~is_member):
+        rows = generator.permutation(np.flatnonzero(side))
+        half[rows[: len(rows) // 2]] = True
+    return half
+
+
+_HALVES = 20220523
+
+
+def gap_accuracy(is_right: Bools, is_member: Bools) -> float:
+    """Return the accuracy of calling a member what is classified correctly: the baseline."""
+    gap = float(is_right[is_member].mean()) - float(is_right[~is_member].mean())
+    return (1 + gap) / 2
+
+
+def _slices(
+    scores: Floats,
+    called: Bools,
+    is_member: Bools,
+    order: NDArray[np.int64],
+    parts: Sequence[Part],
+) -> tuple[Slice, ...]:
+    """Measure each part; sorting the ranks of its rows keeps it by falling score."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    found = []
+    for part in parts:
+        if 0 < np.count_nonzero(is_member[part.rows]) < len(part.rows):
+            rows = order[np.sort(rank[part.rows])]
+            measured = _figures(scores, called, is_member, rows)
+            found.append(Slice(kind=part.kind, name=part.name, figures=measured))
+    return tuple(found)
+
+
+def _worst(slices: Sequence[Slice]) -> Slice | NotApplicable:
+    large = [one for one in slices if _fewer(one.figures) >= FEWEST_IN_WORST]
+    if not large:
+        return NotApplicable(reason=f"no slice has {FEWEST_IN_WORST} members and as many others")
+    return max(large, key=lambda one: one.figures.auc.value)
+
+
+def _fewer(measured: Figures) -> int:
+    return min(measured.members, measured.non_members)
+
+
+def _mean(estimates: Sequence[Estimate | NotApplicable]) -> float | NotApplicable:
+    values = [one.value for one in estimates if isinstance(one, Estimate)]
+    if not values:
+        return NotApplicable(reason="no class has a record that is called a member")
+    return float(np.mean(values))
+
+
+def _shadow_models(attack: Attack, evidence: Evidence) -> int:
+    if attack.shadows == "none":
+        return 0
+    return len(evidence.online if attack.shadows == "online" else evidence.shadows)
+
+
+def _check(scores: Floats, is_member: Bools) -> None:
+    members = int(np.count_nonzero(is_member))
+    if not 0 < members < len(is_member):
+        message = f"{members} of {len(is_member)} records are members. Both kinds are needed."
+        raise AuditError.of("A011", message)
+    if np.isnan(scores).any():
+        raise InternalError.of("X001", "An attack gave a score that is not a number.")

@@ -1,0 +1,210 @@
+"""What an attacker sees: what models say of records, as figures that do not saturate.
+
+A softmax in float32 says 1 of every record that a network is quite sure of, and so makes ties
+where the attacks look for differences. Every figure here comes from the logits, in float64, and
+those that shrink to nothing come as their logarithms too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Gives = Literal["labels", "confidences"]
+
+_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What one model says of n records.
+
+    `logits` (n, C) are the logarithms of the probabilities up to a constant of each record, 1
+    and 0 where the model gives labels alone; `labels` (n,) the true classes. All figures are
+    (n,), computed once, in float64 but for `is_right` and `predicted`.
+    """
+
+    logits: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+    @cached_property
+    def margin(self) -> Floats:
+        """The logit of the true class's probability, log(p / (1 - p)).
+
+        Where p is exactly 0 or 1, as forests have it, the margin is set a factor of two beyond
+        the widest of the others, as if the share were half of the least one seen.
+        """
+        return _finite(self._by_block(_margin))
+
+    @cached_property
+    def loss(self) -> Floats:
+        """The cross-entropy, -log p of the true class."""
+        return np.logaddexp(0, -self.margin)
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of the true class."""
+        return np.exp(-self.loss)
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """The class with the highest logit, the first of several."""
+        top: NDArray[np.int64] = self.logits.argmax(axis=1)
+        return top
+
+    @cached_property
+    def is_right(self) -> Bools:
+        """Whether the class predicted is the true one."""
+        right: Bools = self.predicted == self.labels
+        return right
+
+    @cached_property
+    def certainty(self) -> Floats:
+        """The logit of the highest probability, whichever class has it."""
+        return _finite(self._by_block(lambda logits, _: _margin(logits, logits.argmax(axis=1))))
+
+    @cached_property
+    def log_entropy(self) -> Floats:
+        """The logarithm of the entropy in nats; of an entropy of 0 as far beyond as the margin."""
+        return _finite(self._by_block(_log_entropy))
+
+    @property
+    def entropy(self) -> Floats:
+        """The entropy of the probabilities, in nats."""
+        return np.exp(self.log_entropy)
+
+    @cached_property
+    def log_modified_entropy(self) -> Floats:
+        """The logarithm of the modified entropy, bounded likewise."""
+        return _finite(self._by_block(_log_modified_entropy))
+
+    @property
+    def modified_entropy(self) -> Floats:
+        """The entropy that knows the true class (Song and Mittal, USENIX Security 2021, eq. 8).
+
+        -(1 - p_y) log p_y - sum over j != y of p_j log(1 - p_j): 0 where the model is right and
+        sure, large where it is sure and wrong.
+        """
+        return np.exp(self.log_modified_entropy)
+
+    def _by_block(self, figure: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
+        """Compute a figure some records at a time: float64 copies of all would be large."""
+        records, classes = self.logits.shape
+        step = max(_CELLS // classes, 1)
+        found = np.empty(records)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for start in range(0, records, step):
+                rows = slice(start, start + step)
+                block = self.logits[rows].astype(np.float64)
+                found[rows] = figure(block, self.labels[rows])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Peers:
+    """What the other shadows say of one shadow's own n records.
+
+    `margins` (others, n) are their margins, `is_member` (others, n) which of them was trained
+    on which of the records.
+    """
+
+    margins: Floats
+    is_member: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class Shadow:
+    """A model that the attacker trained, on records that they know.
+
+    `own` are its training rows and then its test rows, `is_member` (n,) tells which is which;
+    `judged` the records in question, none of which it was trained on. With `peers` an attack
+    that compares models can be tried on this one as if it were the target.
+    """
+
+    own: Observations
+    is_member: Bools
+    judged: Observations
+    peers: Peers | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that an attacker holds; which of the judged records are members is not in it.
+
+    `target` is what the target says of the 2m judged records; `online` what shadows say that
+    were trained on half of these, with the half, (2m,), of each. `seed` is for draws.
+    """
+
+    target: Observations
+    shadows: tuple[Shadow, ...]
+    online: tuple[tuple[Observations, Bools], ...]
+    seed: int
+    gives: Gives
+
+
+def _finite(logarithms: Floats) -> Floats:
+    """Put what is infinite a factor of two beyond the widest that is not, on either side."""
+    widest = np.abs(logarithms[np.isfinite(logarithms)]).max(initial=0) + np.log(2)
+    return np.nan_to_num(logarithms, nan=np.nan, neginf=-widest, posinf=widest)
+
+
+def _margin(logits: Floats, labels: NDArray[np.int64]) -> Floats:
+    """Return z_y - log sum over j != y of exp z_j."""
+    chosen = labels[:, None]
+    own = np.take_along_axis(logits, chosen, axis=1)[:, 0]
+    others = logits.copy()
+    np.put_along_axis(others, chosen, -np.inf, axis=1)
+    return own - _log_sum(others)
+
+
+def _log_sum(exponents: Floats) -> Floats:
+    """Return the logarithm of each row's sum of exponentials; -inf where all are 0."""
+    top = exponents.max(axis=1)
+    shift = np.where(np.isfinite(top), top, 0)
+    summed: Floats = np.log(np.exp(exponents - shift[:, None]).sum(axis=1)) + shift
+    return summed
+
+
+def _against_top(logits: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return logits less the top one, the log of what the rest sum to, and where the top is."""
+    top = logits.argmax(axis=1)
+    below = logits - np.take_along_axis(logits, top[:, None], axis=1)
+    rest = below.copy()
+    np.put_along_axis(rest, top[:, None], -np.inf, axis=1)
+    return below, _log_sum(rest), top
+
+
+def _log_entropy(logits: Floats, _: NDArray[np.int64]) -> Floats:
+    """With d = z - max z and Z = sum exp d, the entropy is log Z + sum exp(d) (-d) / Z."""
+    below, log_rest, _top = _against_top(logits)
+    log_z = np.logaddexp(0, log_rest)
+    terms = np.where(np.isneginf(below), -np.inf, below + np.log(-below))
+    return np.logaddexp(_log_softplus(log_rest), _log_sum(terms) - log_z)
+
+
+def _log_modified_entropy(logits: Floats, labels: NDArray[np.int64]) -> Floats:
+    below, log_rest, top = _against_top(logits)
+    log_p = below - np.logaddexp(0, log_rest)[:, None]
+    # -log(1 - p) is p itself where p is small; for the top class 1 - p is what the rest has.
+    p = np.exp(log_p)
+    terms = log_p + np.where(log_p < _SMALL, log_p, np.log(-np.log1p(-np.minimum(p, 0.75))))
+    rows = np.arange(len(top))
+    terms[rows, top] = log_p[rows, top] + _log_softplus(-log_rest)
+    terms[np.isneginf(log_p)] = -np.inf
+    terms[rows, labels] = -np.inf
+    margin = _margin(logits, labels)
+    first = -np.logaddexp(0, margin) + _log_softplus(-margin)
+    return np.logaddexp(first, _log_sum(terms))
+
+
+_SMALL = -36.0
+
+
+def _log_softplus(exponents: Floats) -> Floats:
+    """Return log log(1 + exp x), which is x itself where exp x is small."""
+    return np.where(exponents < _SMALL, exponents, np.log(np.logaddexp(0, exponents)))

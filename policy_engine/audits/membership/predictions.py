@@ -1,0 +1,334 @@
+"""What a model said, read from a file: enough for the attacks that need no shadow models."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.records import (
+    Texts,
+    digest_of,
+    one_of,
+    read_npz,
+    source_table,
+)
+from policy_engine.engines.arrays import to_numpy, whole
+from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.tables import as_typed, is_text_of_csv
+from policy_engine.errors import AuditError, listed
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_TOLERANCE = 1e-3
+_MOST_DIGITS = 4
+_TIED = 0.05
+_LABELS = ("label", "labels", "y")
+_MEMBERS = ("member", "members", "membership", "is_member")
+_PREDICTED = ("predicted", "prediction", "predictions")
+_IN = ("1", "1.0", "true", "in", "member", "train", "yes")
+_OUT = ("0", "0.0", "false", "out", "non-member", "test", "no")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of n records, and which of them it was trained on.
+
+    `logits` (n, C) are logarithms of probabilities, or 1 and 0 for labels alone; `labels` (n,)
+    count the `classes`. `columns` gives the texts of other columns by name, (n,).
+    """
+
+    logits: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    is_member: NDArray[np.bool_]
+    classes: tuple[str, ...]
+    columns: Mapping[str, NDArray[np.object_]]
+    gives: Literal["labels", "confidences"]
+    name: str
+    digest: str
+    warnings: tuple[str, ...] = ()
+
+
+def read_predictions(source: Any, name: str = "") -> Predictions:
+    """Read what a model said from a file (CSV, CSV.gz, Parquet, npz) or a table in memory.
+
+    A table has `label`, `member` (0 and 1, true and false, in and out) and one of: `p0` to
+    `pC-1`, the probabilities; `p`, that of class 1 of two; `z0` to `zC-1`, the logits;
+    `predicted`, the label alone; else all other columns of numbers are probabilities, each
+    named as its class. An npz file has `labels`, `members` and `probabilities` (n, C), `logits`
+    (n, C) or `predicted` (n,). Raises DataError where it cannot be read, AuditError on labels
+    that are no classes (A002), what is no probability (A004), and without members or without
+    others (A011).
+    """
+    given = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
+    if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
+        return _of_npz(Path(source), given)
+    return _of_table(source_table(source), given)
+
+
+class _Scores(NamedTuple):
+    """What stands for each class, (n, C), what it is, and the classes' names."""
+
+    values: Floats
+    kind: Literal["probabilities", "logits", "labels"]
+    classes: tuple[str, ...]
+    used: frozenset[str]
+
+
+def _of_npz(path: Path, name: str) -> Predictions:
+    arrays = read_npz(path)
+    labels, members = one_of(arrays, _LABELS), one_of(arrays, _MEMBERS)
+    _need({"labels": labels, "members": members}, tuple(arrays))
+    wanted = ("probabilities", "logits", *_PREDICTED)
+    found = next((one for one in wanted if one in arrays), None)
+    if labels is None or members is None or found is None:
+        raise _nothing_said(tuple(arrays))
+    texts = list(map(str, labels.ravel().tolist()))
+    if found in _PREDICTED:
+        scores = _labels_alone(list(map(str, arrays[found].ravel().tolist())), texts)
+    else:
+        values = _two_columns(np.asarray(arrays[found], dtype=np.float64), found)
+        names = tuple(map(str, range(values.shape[1])))
+        scores = _Scores(values, "logits" if found == "logits" else "probabilities", names, _NONE)
+    return _predictions(scores, texts, list(map(str, members.ravel().tolist())), {}, name)
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _of_table(table: pa.Table, name: str) -> Predictions:
+    names = tuple(table.column_names)
+    label, member = _first(_LABELS, names), _first(_MEMBERS, names)
+    _need({"label": label or None, "member": member or None}, names)
+    typed = _as_numbers(table)
+    labels = _texts(table, label)
+    scores = _scores(typed, labels, (label, member))
+    rest = [one for one in names if one not in (*scores.used, label, member)]
+    return _predictions(scores, labels, _texts(table, member), Texts(table.select(rest)), name)
+
+
+def _as_numbers(table: pa.Table) -> pa.Table:
+    """Return a table with the numbers of a CSV file as floats, however many digits they have."""
+    columns = []
+    for field, column, typed in zip(table.schema, table, as_typed(table), strict=True):
+        if is_text_of_csv(field):
+            with suppress(pa.ArrowInvalid):
+                typed = column.cast(pa.string()).cast(pa.float64())  # noqa: PLW2901 (as it was)
+        columns.append(typed)
+    return pa.table(columns, names=table.column_names)
+
+
+def _first(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return next((one for one in wanted if one in names), "")
+
+
+def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scores:
+    names = [one for one in table.column_names if one not in taken]
+    for letter, kind in (("p", "probabilities"), ("z", "logits")):
+        numbered = sorted(
+            (one for one in names if re.fullmatch(rf"{letter}_?\d+", one)),
+            key=lambda one: int(one.removeprefix(letter).removeprefix("_")),
+        )
+        if len(numbered) > 1:
+            classes = tuple(map(str, range(len(numbered))))
+            return _Scores(_matrix(table, numbered), kind, classes, frozenset(numbered))  # type: ignore[arg-type]
+    if "p" in names:
+        values = _two_columns(_matrix(table, ["p"]), "probabilities")
+        return _Scores(values, "probabilities", ("0", "1"), frozenset({"p"}))
+    predicted = _first(_PREDICTED, tuple(names))
+    if predicted:
+        said = _labels_alone(_texts(table, predicted), labels)
+        return said._replace(used=frozenset({predicted}))
+    numbers = [one for one in names if _is_number(table.schema.field(one).type)]
+    if len(numbers) < 2:
+        raise _nothing_said(tuple(table.column_names))
+    values = _matrix(table, numbers)
+    return _Scores(values, "probabilities", tuple(numbers), frozenset(numbers))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _matrix(table: pa.Table, names: list[str]) -> Floats:
+    wrong = [one for one in names if not _is_number(table.schema.field(one).type)]
+    if wrong:
+        raise AuditError.of("A004", f"The columns {listed(wrong)} hold texts, not probabilities.")
+    columns = [
+        to_numpy(whole(table.column(one)).cast(pa.float64()), missing=np.nan) for one in names
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _texts(table: pa.Table, name: str) -> list[str]:
+    rows, texts = texts_of(name, table.column(name))
+    return [texts[row] or "" for row in rows.tolist()]
+
+
+def _two_columns(values: Floats, kind: str) -> Floats:
+    """Return what is said of two classes where one of them alone has a column."""
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2:
+        raise AuditError.of("A004", f"The {kind} are of shape {values.shape}. Give (n, classes).")
+    if values.shape[1] > 1:
+        return values
+    first = np.zeros_like(values) if kind == "logits" else 1 - values
+    return np.concatenate([first, values], axis=1)
+
+
+def _labels_alone(predicted: list[str], labels: list[str]) -> _Scores:
+    classes = tuple(sorted({*predicted, *labels}, key=_by_number))
+    place = {label: number for number, label in enumerate(classes)}
+    values = np.eye(len(classes))[[place[one] for one in predicted]]
+    return _Scores(values, "labels", classes, _NONE)
+
+
+def _by_number(text: str) -> tuple[float, str]:
+    try:
+        return float(text), text
+    except ValueError:
+        return np.inf, text
+
+
+def _need(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    lacking = [name for name, one in found.items() if one is None]
+    if lacking:
+        message = f"There is no {' and no '.join(map(repr, lacking))}. There are {listed(names)}."
+        raise AuditError.of("A004", message)
+
+
+def _nothing_said(names: tuple[str, ...]) -> AuditError:
+    message = f"There are neither probabilities, logits nor predicted labels in {listed(names)}."
+    hint = "Name the probabilities p0, p1, and so on, in the order of the classes."
+    return AuditError.of("A004", message, hint)  # type: ignore[return-value]
+
+
+def _predictions(
+    scores: _Scores,
+    labels: list[str],
+    members: list[str],
+    columns: Mapping[str, NDArray[np.object_]],
+    name: str,
+) -> Predictions:
+    rows = len(scores.values)
+    if not rows or len(labels) != rows or len(members) != rows:
+        message = (
+            f"There are {rows:,} predictions, {len(labels):,} labels, {len(members):,} members."
+        )
+        raise AuditError.of("A004", message, "Give one of each per record.")
+    if scores.kind == "probabilities":
+        _check_probabilities(scores.values)
+    elif scores.kind == "logits":
+        _check_logits(scores.values)
+    numbers = _numbers(labels, scores.classes)
+    is_member = _membership(members)
+    is_log = scores.kind == "probabilities"
+    with np.errstate(divide="ignore"):
+        logits = (np.log(scores.values) if is_log else scores.values).astype(np.float32)
+    return Predictions(
+        logits=logits,
+        labels=numbers,
+        is_member=is_member,
+        classes=scores.classes,
+        columns=columns,
+        gives="labels" if scores.kind == "labels" else "confidences",
+        name=name,
+        digest=digest_of(logits, numbers, is_member),
+        warnings=_doubts(scores, is_member),
+    )
+
+
+def _check_probabilities(values: Floats) -> None:
+    """Raise AuditError (A004) with what is wrong with how many rows, and the first of them."""
+    unknown = np.asarray(np.isnan(values).any(axis=1))
+    outside = ~unknown & ((values < -1e-6) | (values > 1 + 1e-6)).any(axis=1)
+    off = ~unknown & ~outside & (np.abs(values.sum(axis=1) - 1) > _tolerance(values))
+    problems = [
+        *_wrong(unknown, "hold a probability that is missing", values),
+        *_wrong(outside, "hold a probability below 0 or above 1", values),
+        *_wrong(off, "do not sum to 1", values),
+    ]
+    if problems:
+        hint = "Are these logits? Then name the columns z0, z1, and so on."
+        raise AuditError.of("A004", " ".join(problems), hint)
+
+
+def _wrong(rows: Bools, what: str, values: Floats) -> list[str]:
+    if not rows.any():
+        return []
+    first = int(rows.argmax())
+    given = ", ".join(f"{value:.4g}" for value in values[first, :5].tolist())
+    more = ", ..." if values.shape[1] > 5 else ""
+    count = int(rows.sum())
+    return [f"{count:,} of {len(rows):,} rows {what}; the first is row {first}: {given}{more}."]
+
+
+def _tolerance(values: Floats) -> float:
+    """Return how far a sum may be from 1: more where probabilities are rounded to few digits."""
+    for digits in range(2, _MOST_DIGITS + 1):
+        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
+            return float(max(_TOLERANCE, values.shape[1] * 0.5 * 10.0**-digits))
+    return _TOLERANCE
+
+
+def _check_logits(values: Floats) -> None:
+    wrong = np.asarray(np.isnan(values).any(axis=1)) | np.isposinf(values).any(axis=1)
+    wrong |= np.isneginf(values).all(axis=1)
+    problems = _wrong(wrong, "hold a logit that is missing or infinite", values)
+    if problems:
+        raise AuditError.of("A004", problems[0])
+
+
+def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
+    """Return labels as places of classes: by their names, else by their numbers."""
+    place = {name: number for number, name in enumerate(classes)}
+    if not set(labels) <= set(place):
+        place = {str(number): number for number in range(len(classes))}
+    numbers = np.array([place.get(_whole(one), place.get(one, -1)) for one in labels], np.int64)
+    if (numbers < 0).any():
+        unknown = sorted({one for one, n in zip(labels, numbers, strict=True) if n < 0})
+        message = f"There are {len(classes)} classes, and labels that are none of them: "
+        raise AuditError.of("A002", f"{message}{listed(unknown[:5])}.")
+    return numbers
+
+
+def _whole(text: str) -> str:
+    return text.removesuffix(".0")
+
+
+def _membership(members: list[str]) -> Bools:
+    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
+    unknown = sorted({one for one in members if one.strip().lower() not in known})
+    if unknown:
+        message = f"Membership is 1 or 0, true or false, in or out. Given: {listed(unknown[:5])}."
+        raise AuditError.of("A011", message)
+    found = np.array([known[one.strip().lower()] for one in members])
+    if found.all() or not found.any():
+        lacking = "others" if found.all() else "members"
+        message = f"All {len(found):,} records are {'members' if found.all() else 'others'}."
+        raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
+    return found
+
+
+def _doubts(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+    members, others = int(is_member.sum()), int((~is_member).sum())
+    said = []
+    if members != others:
+        said.append(
+            f"There are {members:,} members and {others:,} others: precision is of this mixture, "
+            "accuracy of a balanced one."
+        )
+    tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
+    if tied > _TIED:
+        said.append(
+            f"The model is said to be entirely sure of {tied:.0%} of the records, so that these "
+            "cannot be told apart; its logits would show more."
+        )
+    return tuple(said)

@@ -1,0 +1,143 @@
+"""Features of an anonymised table: fitted on its cells alone, so that they give nothing away.
+
+What a released model knows of its columns, their values, means and deviations, is part of the
+release. It is worked out from what was anonymised already, and costs no more privacy.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from policy_engine import cells
+from policy_engine.audits.membership.encoding import Encoding, Leaves
+from policy_engine.audits.membership.records import Fitted
+from policy_engine.engines.reading_back import cell_column, texts_of
+from policy_engine.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What the cells of an anonymised table stand for: the original values under each label.
+
+    `leaves` are those of taxonomies, by column and label; `prefixes` the character that masks
+    the ends of texts, by column.
+    """
+
+    leaves: Leaves
+    prefixes: Mapping[str, str]
+
+
+def fit_on_release(table: pa.Table, label: str, covered: Covered) -> Fitted:
+    """Return how an anonymised table, and originals beside it, become records.
+
+    A range counts by its ends in turn, a set and a label of a taxonomy by the values that they
+    stand for in turn. Raises AuditError where labels (A002) or features (A003) are no use.
+    """
+    other = next(name for name in table.column_names if name != label)
+    plain = Fitted.of(table.select([other, label]), label)
+    fitted = [
+        Encoding.fit(_spread(name, table, covered.leaves.get(name, {})))
+        for name in _features(table, label)
+    ]
+    warnings = dict.fromkeys(one for each in fitted for one in each.warnings)
+    encoding = Encoding(tuple(rule for each in fitted for rule in each.rules), tuple(warnings))
+    return Fitted(encoding, label, plain.classes, plain.warnings)
+
+
+def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Table:
+    """Return original records as an attacker would show them to a model of a release.
+
+    Texts whose ends are masked in the release are masked as far as there; all else is encoded
+    from what it is.
+    """
+    for name, mask in covered.prefixes.items():
+        if name in table.column_names:
+            known = {text for text in texts_of(name, release.column(name))[1] if text}
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, name, _masked(name, table, known, mask))
+    return table
+
+
+def described(fitted: Fitted) -> dict[str, Any]:
+    """Return how columns become features, in their order, as JSON has it."""
+    columns: list[dict[str, Any]] = []
+    for rule in fitted.encoding.rules:
+        about = rule.stated()
+        values = vars(rule)
+        one = {"name": about.name, "kind": about.kind, "width": about.width}
+        told = {name: values[name] for name in _TOLD[about.kind]}
+        columns.append(one | told | {"says": about.says})
+    return {"label": fitted.label, "classes": fitted.classes, "columns": columns}
+
+
+def leaves_of(taxonomies: Mapping[str, Taxonomy], named: Mapping[str, str]) -> Leaves:
+    """Return the original values under every label, by column; `named` says whose taxonomy is
+    which."""
+    return {
+        column: _under(taxonomies[name]) for column, name in named.items() if name in taxonomies
+    }
+
+
+def _under(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for leaf, text in zip(taxonomy.leaves, taxonomy.leaf_labels, strict=True):
+        node = leaf
+        while node >= 0:
+            found[taxonomy.labels[node]].append(text)
+            node = int(taxonomy.parents[node])
+    return {label: tuple(values) for label, values in found.items() if values != [label]}
+
+
+_TOLD = {"one-hot": ("values", "has_missing"), "number": ("mean", "deviation"), "bits": ()}
+
+
+def _features(table: pa.Table, label: str) -> list[str]:
+    """Return the columns of a release by the names that they had, ranges in two columns as one."""
+    found = table.column_names
+    names = []
+    for name in found:
+        whole = name.removesuffix("_low").removesuffix("_high")
+        names.append(whole if {f"{whole}_low", f"{whole}_high"} <= set(found) else name)
+    return [name for name in dict.fromkeys(names) if name != label]
+
+
+def _spread(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
+    """Return a column with one of the values that each cell stands for, in turn."""
+    rows, texts = texts_of(name, cell_column(table, name))
+    values = [tuple(_values(text, leaves)) for text in texts]
+    turns = [0] * len(texts)
+    spread: list[str | None] = []
+    for row in rows.tolist():
+        of_cell = values[row]
+        spread.append(of_cell[turns[row] % len(of_cell)])
+        turns[row] += 1
+    field = pa.field(name, pa.string(), metadata={"csv": "text"})
+    return pa.table([pa.array(spread, pa.string())], schema=pa.schema([field]))
+
+
+def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator[str | None]:
+    if not text:
+        yield None
+        return
+    try:
+        cell = cells.read_cell(text)
+    except ValueError:
+        cell = cells.Cell((text,))
+    for value in cell.values:
+        yield from leaves.get(value, (value,))
+    if cell.may_be_missing:
+        yield None
+
+
+def _masked(name: str, table: pa.Table, known: Iterable[str], mask: str) -> pa.Array:
+    """Return the cells of a column's values: of each the longest masked text that it begins."""
+    by_length = sorted(known, key=lambda text: len(text.rstrip(mask)), reverse=True)
+    rows, texts = texts_of(name, table.column(name))
+    made = [
+        next((one for one in by_length if text and text.startswith(one.rstrip(mask))), text)
+        for text in texts
+    ]
+    return pa.array([made[row] for row in rows.tolist()], pa.string())

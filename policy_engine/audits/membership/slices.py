@@ -1,0 +1,71 @@
+"""Parts of the records on which an attack is measured by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.attacks.attack import rows_by_class
+from policy_engine.audits.membership.observations import Gives, Observations
+from policy_engine.audits.membership.result import SliceKind
+
+MOST_VALUES = 20
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the judged records: `rows` of them, ascending."""
+
+    kind: SliceKind
+    name: str
+    rows: Rows
+
+
+def parts_of(
+    target: Observations,
+    gives: Gives,
+    classes: Sequence[str],
+    columns: Mapping[str, NDArray[Any]],
+) -> tuple[Part, ...]:
+    """Return the parts of the judged records: the same for every attack, so found once.
+
+    The classes; what the target gets right and wrong; the thirds of the records by the
+    confidence of its prediction, where it gives one; and of each column, (2m,) texts, the at
+    most 20 values with the most records.
+    """
+    found = [*_classes(target, classes), *_correctness(target)]
+    if gives == "confidences":
+        found += _thirds(target)
+    for name, values in columns.items():
+        found += _values(name, values)
+    return tuple(part for part in found if len(part.rows))
+
+
+def _classes(target: Observations, classes: Sequence[str]) -> Iterator[Part]:
+    for name, rows in zip(classes, rows_by_class(target.labels, len(classes)), strict=True):
+        yield Part("class", name, rows)
+
+
+def _correctness(target: Observations) -> Iterator[Part]:
+    yield Part("correctness", "classified correctly", np.flatnonzero(target.is_right))
+    yield Part("correctness", "classified wrongly", np.flatnonzero(~target.is_right))
+
+
+def _thirds(target: Observations) -> Iterator[Part]:
+    """Split at the terciles of the highest probability; records as confident stay together."""
+    bounds = np.quantile(target.certainty, [1 / 3, 2 / 3], method="lower")
+    third = np.searchsorted(bounds, target.certainty, side="left")
+    for number, name in enumerate(("least", "middling", "most")):
+        yield Part("confidence", f"{name} confident third", np.flatnonzero(third == number))
+
+
+def _values(name: str, column: NDArray[Any]) -> Iterator[Part]:
+    values, code_of = np.unique(column.astype(str), return_inverse=True)
+    parts = rows_by_class(code_of, len(values))
+    largest = sorted(range(len(values)), key=lambda code: (-len(parts[code]), code))
+    for code in largest[:MOST_VALUES]:
+        yield Part("column", f"{name} = {values[code]}", parts[code])

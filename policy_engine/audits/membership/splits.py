@@ -1,0 +1,189 @@
+"""Which records each model is trained on, and which it is asked about."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.errors import AuditError, Problem
+
+Rows = NDArray[np.int64]
+
+_TARGET, _POOL, _SHADOW, _ONLINE = range(4)
+_QUARTERS = 4
+"""The sides of the target and of a shadow: in and out, each as large as the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The rows of every model, in rising order (MOSAICrOWN D5.1, section 3.2.2).
+
+    The target is trained on `target_train` (m,) and tested on `target_test` (m,), of every
+    class as many. Every shadow has as many of every class on both its sides, disjoint from each
+    other and from both sides of the target; two shadows may share rows. `online_train` are
+    halves of the target's 2m rows, in pairs that complement one another, so that every row is
+    in exactly half of them (Carlini et al., IEEE S&P 2022, section IV).
+    """
+
+    target_train: Rows
+    target_test: Rows
+    shadow_train: tuple[Rows, ...]
+    shadow_test: tuple[Rows, ...]
+    online_train: tuple[Rows, ...]
+    digest: str
+
+    @property
+    def judged(self) -> Rows:
+        """The rows that attacks judge, (2m,): the target's own, then its test rows."""
+        return np.concatenate([self.target_train, self.target_test])
+
+    @property
+    def is_member(self) -> NDArray[np.bool_]:
+        """Which of the rows judged the target was trained on, (2m,)."""
+        return np.arange(2 * len(self.target_train)) < len(self.target_train)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How many models there are to be: `disjoint` shadows, `online` ones, drawn from `seed`."""
+
+    disjoint: int = 0
+    online: int = 0
+    seed: int = 0
+
+
+def make_splits(
+    labels: NDArray[np.int64],
+    classes: tuple[str, ...],
+    wanted: Wanted,
+    members: NDArray[np.integer] | None = None,
+    non_members: NDArray[np.integer] | None = None,
+) -> Splits:
+    """Draw the rows of all models, a quarter of every class for each side of the target.
+
+    With `members`, the target's training rows are these, its test rows as many of
+    `non_members` (all others, if not given), and shadows have the rest of those. The draw of a
+    shadow depends on the seed and its number alone. Raises AuditError with every class that has
+    too few records (A001), (A007) for one shadow, (A011) where members are no rows, none, or
+    non-members too.
+    """
+    if wanted.disjoint == 1 or wanted.online == 1:
+        message = "An attack by shadow models needs at least 2 of them. Given: 1."
+        raise AuditError.of("A007", message)
+    draw = _Draw(labels, len(classes), wanted.seed)
+    if members is None and non_members is None:
+        sizes = np.bincount(labels, minlength=len(classes))
+        _check_sizes(classes, sizes, np.full(len(classes), _QUARTERS))
+        train, test = draw.sides(np.arange(len(labels)), sizes // _QUARTERS, (_TARGET, 0))
+        pool = np.setdiff1d(np.arange(len(labels)), np.union1d(train, test))
+    else:
+        train, others = _sides_given(len(labels), members, non_members)
+        quotas = np.bincount(labels[train], minlength=len(classes))
+        sides = 3 if wanted.disjoint else 1
+        sizes = np.bincount(labels[others], minlength=len(classes))
+        _check_sizes(classes, sizes, sides * quotas, " that are no members")
+        test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
+        pool = np.setdiff1d(others, test)
+    shadows = draw.shadows(pool, train, wanted.disjoint)
+    online = draw.halves(train, test, wanted.online)
+    groups = ([train], [test], [one for one, _ in shadows], [other for _, other in shadows], online)
+    return Splits(
+        target_train=train,
+        target_test=test,
+        shadow_train=tuple(groups[2]),
+        shadow_test=tuple(groups[3]),
+        online_train=tuple(online),
+        digest=_digest(groups),
+    )
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Draws rows class by class."""
+
+    labels: NDArray[np.int64]
+    classes: int
+    seed: int
+
+    def sides(
+        self, pool: Rows, quotas: Rows, stage: tuple[int, int], *, both: bool = True
+    ) -> tuple[Rows, Rows]:
+        """Draw the quota of every class, and as much again of what is left if `both`."""
+        shuffled = np.random.default_rng([self.seed, *stage]).permutation(pool)
+        by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
+        of_class = self.labels[by_class]
+        first = np.searchsorted(of_class, np.arange(self.classes))
+        place = np.arange(len(by_class)) - first[of_class]
+        quota = quotas[of_class]
+        one = np.sort(by_class[place < quota])
+        other = np.sort(by_class[(place >= quota) & (place < 2 * quota)])
+        return one, (other if both else other[:0])
+
+    def shadows(self, pool: Rows, train: Rows, count: int) -> list[tuple[Rows, Rows]]:
+        """Draw both sides of each shadow from the pool, of every class as many as the target."""
+        quotas = np.bincount(self.labels[train], minlength=self.classes)
+        return [self.sides(pool, quotas, (_SHADOW, number)) for number in range(count)]
+
+    def halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+        """Draw halves of the rows judged, of every class half, in complementary pairs."""
+        judged = np.concatenate([train, test])
+        quotas = np.bincount(self.labels[train], minlength=self.classes)
+        pairs = [self.sides(judged, quotas, (_ONLINE, number)) for number in range(-(-count // 2))]
+        return [half for pair in pairs for half in pair]
+
+
+def _sides_given(
+    rows: int, members: NDArray[np.integer] | None, non_members: NDArray[np.integer] | None
+) -> tuple[Rows, Rows]:
+    """Return the rows given as members, and those that are not, each once and in order."""
+    every = np.arange(rows)
+    if members is None:
+        members = np.setdiff1d(every, np.asarray(non_members))
+    if non_members is None:
+        non_members = np.setdiff1d(every, np.asarray(members))
+    sides = [np.unique(np.asarray(side, dtype=np.int64)) for side in (members, non_members)]
+    _check_given(rows, *sides)
+    return sides[0], sides[1]
+
+
+def _check_given(rows: int, members: Rows, others: Rows) -> None:
+    both, every = len(np.intersect1d(members, others)), np.concatenate([members, others])
+    problems = []
+    if not len(members) or not len(others):
+        lacking = "members" if not len(members) else "records that are no members"
+        message = f"There are no {lacking}: nothing can be told apart."
+        problems.append(Problem("A011", message))
+    if both:
+        problems.append(Problem("A011", f"{both:,} records are said to be members and none."))
+    if len(every) and (every.min() < 0 or every.max() >= rows):
+        message = f"Members are given by row, 0 to {rows - 1}. Given: {every.min()}, {every.max()}."
+        problems.append(Problem("A011", message))
+    if problems:
+        raise AuditError(*problems)
+
+
+def _check_sizes(
+    classes: tuple[str, ...], found: NDArray[np.int64], needed: NDArray[np.int64], kind: str = ""
+) -> None:
+    problems = [
+        Problem(
+            "A001",
+            f"The class {name!r} has {has:,} records{kind}. It needs {needs:,}.",
+            "Leave the class out, join it with another, or give more records.",
+        )
+        for name, has, needs in zip(classes, found.tolist(), needed.tolist(), strict=True)
+        if has < needs
+    ]
+    if problems:
+        raise AuditError(*problems)
+
+
+def _digest(groups: Iterable[Iterable[Rows]]) -> str:
+    digest = hashlib.sha256()
+    for number, group in enumerate(groups):
+        for rows in group:
+            digest.update(f"{number}:{len(rows)};".encode())
+            digest.update(rows.astype("<i8").tobytes())
+    return digest.hexdigest()

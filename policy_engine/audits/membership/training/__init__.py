@@ -1,0 +1,1 @@
+"""Training of many dense networks at once, with or without differential privacy."""

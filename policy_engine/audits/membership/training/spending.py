@@ -1,0 +1,89 @@
+"""What private training may do and what it has spent: noise, steps, epsilon."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from policy_engine.architecture import CentralPrivacy
+from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.errors import AuditError
+from policy_engine.estimates import NotApplicable
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How much noise there is and how many steps are taken.
+
+    `sampling_rate`, `steps` and `delta` are those of the model that spends most, where several
+    are trained on sets of different sizes.
+    """
+
+    noise_multiplier: float
+    clipping_norm: float
+    sampling_rate: float
+    steps: int
+    delta: float
+
+    def so_far(self, steps: int) -> float:
+        """Return the epsilon of so many steps, infinite without noise (by Renyi DP)."""
+        from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
+
+        if self.noise_multiplier == 0:
+            return float("inf")
+        return Budget(self.noise_multiplier, self.sampling_rate, self.delta).spent(steps)
+
+    def epsilon(self) -> EpsilonUpper | NotApplicable:
+        """Return the epsilon of all steps."""
+        from policy_engine.audits.privacy.accounting import epsilon_of  # noqa: PLC0415 (heavy)
+
+        if self.noise_multiplier == 0:
+            return NotApplicable(reason="Clipping without noise bounds no epsilon.")
+        return epsilon_of(self.noise_multiplier, self.sampling_rate, self.steps, self.delta)
+
+
+def steps_per_epoch(records: int, batch_size: int) -> int:
+    """Return how many Poisson samples an epoch is: as many as see each record once on average."""
+    return max(1, round(records / batch_size))
+
+
+def spending_of(
+    privacy: CentralPrivacy, sizes: Sequence[int], batch_size: int, epochs: int
+) -> Spending:
+    """Return what training on sets of these sizes spends, cut to the steps that a budget allows.
+
+    Raises AuditError (A006) where no noise reaches the epsilon, or the budget allows no step.
+    """
+    from policy_engine.audits.privacy.accounting import noise_for  # noqa: PLC0415 (heavy)
+
+    rate = min(1.0, batch_size / min(sizes))
+    steps = epochs * max(steps_per_epoch(size, batch_size) for size in sizes)
+    delta = privacy.delta or min(0.5, 1 / max(sizes))
+    noise = privacy.noise_multiplier
+    if noise is None:
+        epsilon = privacy.epsilon or privacy.max_epsilon
+        if epsilon is None:
+            message = "Private training needs a noise multiplier or an epsilon. Neither is given."
+            raise AuditError.of(
+                "A006", message, "Set `noise_multiplier`, `epsilon` or `max_epsilon`."
+            )
+        noise = noise_for(epsilon, rate, steps, delta)
+    whole = Spending(noise, privacy.clipping_norm, rate, steps, delta)
+    return whole if privacy.max_epsilon is None else _cut(whole, privacy.max_epsilon)
+
+
+def _cut(whole: Spending, max_epsilon: float) -> Spending:
+    from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
+
+    allowed = 0
+    if whole.noise_multiplier > 0:
+        budget = Budget(whole.noise_multiplier, whole.sampling_rate, whole.delta)
+        allowed = budget.most_steps(max_epsilon)
+    if allowed == 0:
+        message = (
+            f"A noise multiplier of {whole.noise_multiplier:g} spends more than an epsilon of "
+            f"{max_epsilon:g} in its first step. Training would stop before it starts."
+        )
+        raise AuditError.of("A006", message, "Take more noise, or allow a larger epsilon.")
+    steps = min(whole.steps, allowed)
+    return Spending(
+        whole.noise_multiplier, whole.clipping_norm, whole.sampling_rate, steps, whole.delta
+    )

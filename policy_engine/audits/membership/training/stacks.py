@@ -1,0 +1,237 @@
+"""Training of a stack of models over its epochs, and of several stacks side by side."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.architecture import Network
+from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
+from policy_engine.audits.membership.training.noise import fill_normals
+from policy_engine.audits.membership.training.parameters import (
+    Design,
+    Parameters,
+    first_parameters,
+    of_model,
+    stacked,
+)
+from policy_engine.audits.membership.training.runtime import cores, need_tensorflow, use_few_threads
+from policy_engine.audits.membership.training.spending import Spending, steps_per_epoch
+from policy_engine.audits.membership.training.steps import Rates, Shape, State, Work, compiled
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError
+
+_FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
+"""What is random in the training of a model; each has a stream of its own."""
+_NOISE_BYTES = 1 << 24
+_NO_NOISE = np.zeros((1, 1, 1), np.float32)
+_STACK_BYTES = 1 << 29
+_WORTH_A_THREAD = 2_000_000  # products of a step, below which threads only wait for each other
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Models to be trained: on which records, with which seeds, how.
+
+    Model i learns from `rows[i]` of `features` (n, d) and `labels` (n,), and all that is random
+    in it comes of `seeds[i]`. `spending` is there for private training.
+    """
+
+    network: Network
+    design: Design
+    features: NDArray[Any]
+    labels: NDArray[np.int64]
+    rows: Sequence[NDArray[np.int64]]
+    seeds: Sequence[int]
+    spending: Spending | None = None
+    first: int = 0
+
+    def part(self, start: int, end: int) -> "Job":
+        """Return the job of some of the models; `first` counts from the whole job's first."""
+        rows, seeds = self.rows[start:end], self.seeds[start:end]
+        return Job(
+            self.network, self.design, self.features, self.labels, rows, seeds, self.spending, start
+        )
+
+    def rngs(self, purpose: int) -> list[np.random.Generator]:
+        """Return a generator for each model."""
+        return [np.random.default_rng([seed, purpose]) for seed in self.seeds]
+
+    def shape(self) -> Shape:
+        """Return what a loop for these models is compiled for."""
+        network, kind = self.network, "uint8" if self.features.dtype == np.uint8 else "float32"
+        return Shape(
+            models=len(self.rows),
+            design=self.design,
+            optimizer=network.optimizer,
+            momentum=network.momentum,
+            l2=network.l2,
+            private=self.spending is not None,
+            even=len(set(map(len, self.rows))) == 1,
+            features=kind,
+        )
+
+
+def train(job: Job, progress: Progress = silent) -> list[Parameters]:
+    """Return the trained parameters of each model.
+
+    Models are trained in stacks, one stack on each processor. Raises AuditError (A014) where a
+    loss is no longer a number.
+    """
+    tf = need_tensorflow()
+    use_few_threads()
+    kind = np.uint8 if job.features.dtype == np.uint8 else np.float32
+    tensors = (
+        tf.convert_to_tensor(np.ascontiguousarray(job.features, kind)),
+        tf.convert_to_tensor(job.labels.astype(np.int32)),
+    )
+    told = _told(job, progress)
+    parts = list(_parts(job))
+    if len(parts) == 1:
+        return _Stack(parts[0], tensors).train(told)
+    with ThreadPoolExecutor(cores()) as pool:
+        futures = [pool.submit(_Stack(part, tensors).train, told) for part in parts]
+        return [model for future in futures for model in future.result()]
+
+
+def _parts(job: Job) -> Iterator[Job]:
+    """Yield stacks: as many as there are processors to do them, more where memory asks for it."""
+    models, size = len(job.rows), job.design.count()
+    threads = min(cores(), models * size * job.network.batch_size // _WORTH_A_THREAD + 1)
+    fit = max(1, _STACK_BYTES // bytes_of_a_model(job.design, job.network))
+    each = max(1, min(-(-models // threads), fit))
+    for start in range(0, models, each):
+        yield job.part(start, min(start + each, models))
+
+
+def bytes_of_a_model(design: Design, network: Network) -> int:
+    """Return about how much memory one more model takes: variables, gradients, activations."""
+    slots = 2 if network.optimizer == "adam" else 1
+    private = 1 if network.privacy else 0
+    activations = 4 * network.batch_size * sum(design.widths)
+    return 4 * (design.count() * (4 + slots + private) + activations)
+
+
+def _told(job: Job, progress: Progress) -> Callable[[str], None]:
+    """Return what the stacks report their epochs to, from any thread."""
+    lock, done = Lock(), count(1)
+    total = sum(1 for _ in _parts(job)) * job.network.epochs
+
+    def tell(stage: str) -> None:
+        with lock:
+            progress(stage, min(next(done), total), total)
+
+    return tell
+
+
+class _Stack:
+    """The variables of some models, and what takes them through their epochs."""
+
+    def __init__(self, job: Job, tensors: tuple[Any, Any]) -> None:
+        self._tf, self._job, self._tensors = need_tensorflow(), job, tensors
+        self._shape = job.shape()
+        self._run = compiled(self._shape)
+        first = stacked([first_parameters(job.design, rng) for rng in job.rngs(_FIRST)])
+        self._parameters = [self._tf.Variable(array) for array in first]
+        self._slots = [
+            [self._tf.Variable(self._tf.zeros_like(array)) for array in first]
+            for _ in range(self._shape.slots())
+        ]
+        self._order, self._dropout = job.rngs(_ORDER), job.rngs(_DROPOUT)
+        self._noise = job.rngs(_NOISE)
+        self._taken = self._tf.zeros(len(job.rows))
+
+    def train(self, tell: Callable[[str], None]) -> list[Parameters]:
+        for epoch in range(self._job.network.epochs):
+            batches, active = self._epoch(epoch)
+            if not len(active):
+                break
+            losses = self._steps(batches, active)
+            self._check(losses, epoch)
+            tell(self._stage())
+        whole = tuple(variable.numpy() for variable in self._parameters)
+        return [of_model(whole, model) for model in range(len(self._job.rows))]
+
+    def _epoch(self, epoch: int) -> tuple[Batches, NDArray[np.bool_]]:
+        """Return the batches of an epoch, and which models take part in which step."""
+        job, size = self._job, self._job.network.batch_size
+        if job.spending is None:
+            batches = in_order(job.rows, size, self._order)
+            return batches, batches.counts > 0
+        steps = np.array([steps_per_epoch(len(rows), size) for rows in job.rows])
+        here = np.clip(job.spending.steps - epoch * steps, 0, steps)
+        rates = [min(1.0, size / len(rows)) for rows in job.rows]
+        active = np.arange(here.max())[:, None] < here
+        return poisson(job.rows, rates, active, self._order), active
+
+    def _steps(self, batches: Batches, active: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Take the steps in as many calls as the memory for noise asks for; return the losses."""
+        size = 4 * self._job.design.count() * len(self._job.rows)
+        at_once = max(1, _NOISE_BYTES // size) if self._shape.private else len(active)
+        losses = np.zeros(len(self._job.rows), np.float32)
+        for first in range(0, len(active), at_once):
+            end = min(first + at_once, len(active))
+            work = self._work(batches.between(first, end), active[first:end])
+            self._taken, total = self._run(
+                *self._tensors, work, self._rates(), self._state(), self._taken
+            )
+            losses += total.numpy()
+        return losses
+
+    def _work(self, batches: Batches, active: NDArray[np.bool_]) -> Work:
+        keys = np.zeros(active.shape, np.uint64)
+        if any(self._job.design.dropouts):
+            for model, rng in enumerate(self._dropout):
+                keys[:, model] = rng.integers(0, 1 << 64, len(active), np.uint64)
+        spending = self._job.spending
+        noise = self._fresh_noise(len(active), spending) if spending else _NO_NOISE
+        return Work(batches.rows, batches.widths, batches.counts, active, keys, noise)
+
+    def _fresh_noise(self, steps: int, spending: Spending) -> NDArray[np.float32]:
+        """Return noise for each step, model and parameter, already over the expected batch."""
+        noise = np.empty((steps, len(self._noise), self._job.design.count()), np.float32)
+        deviation = spending.noise_multiplier * spending.clipping_norm
+        for model, expected in enumerate(self._expected()):
+            fill_normals(self._noise[model], noise[:, model], deviation / expected)
+        return noise
+
+    def _expected(self) -> list[float]:
+        size = self._job.network.batch_size
+        return [float(min(size, len(rows))) for rows in self._job.rows]
+
+    def _rates(self) -> Rates:
+        spending = self._job.spending
+        norm = spending.clipping_norm if spending else 1.0
+        return Rates(self._job.network.learning_rate, norm, self._expected())
+
+    def _state(self) -> State:
+        slots = tuple(tuple(one.handle for one in slot) for slot in self._slots)
+        return State(tuple(one.handle for one in self._parameters), slots)
+
+    def _stage(self) -> str:
+        spending = self._job.spending
+        if spending is None or spending.noise_multiplier == 0:
+            return "training"
+        steps = int(self._taken.numpy().max())
+        return f"training, epsilon {spending.so_far(steps):.2f} spent"
+
+    def _check(self, losses: NDArray[np.float32], epoch: int) -> None:
+        bad = np.flatnonzero(~np.isfinite(losses))
+        if not len(bad) and epoch == self._job.network.epochs - 1:
+            finite = [
+                np.isfinite(one.numpy()).reshape(len(losses), -1).all(1) for one in self._parameters
+            ]
+            bad = np.flatnonzero(~np.logical_and.reduce(finite))
+        if len(bad):
+            message = (
+                f"The loss of model {self._job.first + bad[0] + 1} is no longer a number in epoch "
+                f"{epoch + 1} of {self._job.network.epochs}. The learning rate is "
+                f"{self._job.network.learning_rate:g}."
+            )
+            hint = "Lower the learning rate, or scale the features to about -1 to 1."
+            raise AuditError.of("A014", message, hint)

@@ -1,0 +1,39 @@
+"""What privacy costs: the accuracy given up for what an attacker loses."""
+
+from policy_engine.estimates import NotApplicable
+
+CHANCE = 0.5
+"""The precision, and the recall, of an attacker who guesses."""
+
+
+def mitigation_efficiency(
+    accuracies: tuple[float, float], attacks: tuple[float, float], classes: int
+) -> float | NotApplicable:
+    """Return phi of MOSAICrOWN D5.2, equation 4.2: above 1, the attacker loses more than the owner.
+
+    Both pairs are of before and after: the target's accuracies on its test records, the attack's
+    precisions (or recalls). Each decrease is relative to the largest possible one, down to a
+    guess among the classes or to .5, and what lies below that is set to it:
+
+        phi = (share of the accuracy that is left) / (share of the attack that is left)
+
+    There is none where the original is no better than a guess in either, or where nothing of
+    the attack is left, so that phi has no bound.
+    """
+    guess = 1 / classes
+    accuracy, attack = (max(accuracies[0], guess), max(attacks[0], CHANCE))
+    if accuracy <= guess:
+        return NotApplicable(reason="The original model is no better than a guess.")
+    if attack <= CHANCE:
+        return NotApplicable(reason="The attack on the original model is no better than a guess.")
+    accuracy_left = _left(accuracy, accuracies[1], guess)
+    attack_left = _left(attack, attacks[1], CHANCE)
+    if attack_left == 0:
+        return NotApplicable(reason="Nothing of the attack is left: phi has no bound.")
+    return accuracy_left / attack_left
+
+
+def _left(before: float, after: float, baseline: float) -> float:
+    """Return (maximum decrease - actual decrease) / maximum decrease."""
+    largest = before - baseline
+    return (largest - (before - max(after, baseline))) / largest

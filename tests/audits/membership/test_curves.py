@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.audits.membership.curves import curve, histogram, order_of
+
+RECORDS = st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=25)
+
+
+def of(records):
+    scores = np.array([score for score, _ in records], float)
+    is_member = np.array([member for _, member in records], bool)
+    order = order_of(scores)
+    return curve(scores[order], is_member[order])
+
+
+BY_HAND = [(9, True), (8, False), (7, True), (7, False), (1, False)]
+
+
+def test_a_curve_by_hand():
+    found = of(BY_HAND)
+    assert found.hits.tolist() == [0, 1, 1, 2, 2]
+    assert found.alarms.tolist() == [0, 0, 1, 2, 3]
+    assert found.area() == 4.5 / 6
+
+
+def test_records_of_one_score_come_in_together():
+    assert [of(BY_HAND).hits_at(fpr) for fpr in (0, 0.3, 1 / 3, 0.6, 2 / 3, 1)] == [
+        1,
+        1,
+        1,
+        1,
+        2,
+        2,
+    ]
+
+
+def test_a_rate_that_is_a_whole_number_of_records_is_kept():
+    records = [(100 - n, False) for n in range(100)] + [(71.5, True)]
+    assert of(records).hits_at(0.29) == 1
+    assert of(records).hits_at(0.28) == 0
+
+
+def test_a_side_without_records_has_an_area_of_a_half():
+    assert of([(1, True), (2, True)]).area() == 0.5
+
+
+@given(RECORDS)
+def test_the_area_is_the_share_of_pairs(records):
+    inside = [score for score, member in records if member]
+    outside = [score for score, member in records if not member]
+    pairs = [(a > b) + (a == b) / 2 for a in inside for b in outside]
+    assert of(records).area() == pytest.approx(np.mean(pairs) if pairs else 0.5)
+
+
+@given(RECORDS)
+def test_swapping_members_mirrors_the_area(records):
+    swapped = [(score, not member) for score, member in records]
+    assert of(records).area() == pytest.approx(1 - of(swapped).area())
+
+
+@given(RECORDS)
+def test_a_rising_transform_changes_nothing(records):
+    moved = [(np.expm1(score / 3) * 100, member) for score, member in records]
+    assert of(records).hits.tolist() == of(moved).hits.tolist()
+
+
+@given(RECORDS, st.floats(0, 1))
+def test_a_rate_is_the_best_threshold_by_hand(records, fpr):
+    scores, is_member = np.array(records).T
+    others = max((is_member == 0).sum(), 1)
+    best = max(
+        ((scores > bound) & (is_member == 1)).sum()
+        for bound in np.arange(-4.5, 5.5)
+        if ((scores > bound) & (is_member == 0)).sum() <= fpr * others * (1 + 1e-12)
+    )
+    assert of(records).hits_at(fpr) == best
+
+
+def test_a_thinned_curve_is_fine_at_low_rates():
+    draw = np.random.default_rng(0)
+    is_member = np.arange(40_000) < 20_000
+    scores = draw.normal(size=40_000) + 2 * is_member
+    order = order_of(scores)
+    whole = curve(scores[order], is_member[order])
+    roc = whole.thinned()
+    fpr, tpr = np.array(roc.fpr), np.array(roc.tpr)
+    assert len(fpr) <= 282
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
+    assert (np.diff(fpr) >= 0).all()
+    assert (np.diff(tpr) >= 0).all()
+    assert ((fpr > 0) & (fpr < 0.01)).sum() > 50
+    assert np.trapezoid(tpr, fpr) == pytest.approx(whole.area(), abs=2e-3)
+    for rate in (0.001, 0.01):
+        assert tpr[fpr <= rate].max() <= whole.hits_at(rate) / 20_000
+
+
+def test_a_short_curve_is_not_thinned():
+    roc = of(BY_HAND).thinned()
+    assert roc.fpr == pytest.approx((0, 0, 1 / 3, 2 / 3, 1))
+    assert roc.tpr == (0, 0.5, 0.5, 1, 1)
+
+
+@pytest.mark.parametrize("scores", [[0, 1] * 300, [3] * 600, [1e30] * 600, [0] * 599 + [1e9]])
+def test_a_histogram_has_every_record(scores):
+    is_member = np.arange(600) % 3 == 0
+    found = histogram(np.array(scores, float), is_member)
+    assert len(found.edges) == 41
+    assert (np.diff(found.edges) > 0).all()
+    assert (sum(found.members), sum(found.non_members)) == (200, 400)
+
+
+def test_outliers_do_not_flatten_a_histogram():
+    scores = np.append(np.random.default_rng(0).normal(size=999), 1e6)
+    found = histogram(scores, np.arange(1000) < 500)
+    assert found.edges[-1] < 10
+    assert found.non_members[-1] >= 1

@@ -1,0 +1,152 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine import cells
+from policy_engine.audits.membership.encoding import MOST_VALUES, Encoding
+from policy_engine.audits.membership.records import source_table
+from policy_engine.errors import AuditError
+
+
+def csv(tmp_path, text):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    return source_table(path)
+
+
+def features(**columns):
+    table = pa.table(columns)
+    return Encoding.fit(table).apply(table)
+
+
+def test_bits_stay_bits():
+    found = features(a=[0, 1, 1], b=[True, False, True], c=[1.0, 0.0, 0.0])
+    assert found.dtype == np.uint8
+    assert found.tolist() == [[0, 1, 1], [1, 0, 0], [1, 1, 0]]
+
+
+def test_texts_of_a_csv_file_are_read_as_the_numbers_that_they_are(tmp_path):
+    table = csv(tmp_path, "age,bit,on\n20,0,True\n30,1,False\n40,1,True\n")
+    encoding = Encoding.fit(table)
+    assert [one.kind for one in encoding.stated()] == ["number", "bits", "bits"]
+    found = encoding.apply(table)
+    assert found.dtype == np.float32
+    assert found[:, 0] == pytest.approx([-np.sqrt(1.5), 0, np.sqrt(1.5)])
+    assert found[:, 1:].tolist() == [[0, 1], [1, 0], [1, 1]]
+
+
+def test_mean_and_deviation_are_stated():
+    [stated] = Encoding.fit(pa.table({"x": [1, 3]})).stated()
+    assert (stated.kind, stated.width) == ("number", 1)
+    assert stated.says == "standardised: mean 2, deviation 1"
+
+
+def test_texts_become_one_feature_a_value_and_missing_one_of_its_own():
+    found = features(city=["Rome", None, "Bonn", "Rome"])
+    assert found.dtype == np.uint8
+    assert found.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]]
+
+
+def test_rare_texts_share_a_feature():
+    texts = [f"v{number:03}" for number in range(MOST_VALUES)] * 2 + ["rare", "rarer"]
+    table = pa.table({"x": texts})
+    encoding = Encoding.fit(table)
+    assert encoding.stated()[0].width == MOST_VALUES + 1
+    found = encoding.apply(table)
+    assert found[-2:, MOST_VALUES].tolist() == [1, 1]
+    assert found[:-2, MOST_VALUES].sum() == 0
+    assert (found.sum(axis=1) == 1).all()
+
+
+def test_dates_are_numbers():
+    encoding = Encoding.fit(pa.table({"born": ["2000-01-01", "2000-01-03"]}))
+    release = pa.table({"born": ["[2000-01-01 - 2000-01-03]", "2000-01-01"]})
+    assert encoding.stated()[0].kind == "number"
+    assert encoding.apply(release).ravel().tolist() == [0, -1]
+
+
+def test_a_constant_column_is_zero():
+    assert features(x=[7.5, 7.5], y=[1, 0]).tolist() == [[0, 1], [0, 0]]
+
+
+def test_missing_and_infinite_numbers_are_told_all_at_once():
+    table = pa.table({"a": [1.5, None], "b": [1.0, np.inf], "c": [np.nan, 2.0], "d": ["x", None]})
+    with pytest.raises(AuditError) as error:
+        Encoding.fit(table)
+    assert [one.code for one in error.value.problems] == ["A003"] * 3
+    assert [word for word in "abcd" if f"'{word}'" in str(error.value)] == ["a", "b", "c"]
+
+
+def test_columns_that_a_release_lacks_are_told_all_at_once():
+    encoding = Encoding.fit(pa.table({"age": [1, 2], "sex": ["f", "m"]}))
+    with pytest.raises(AuditError) as error:
+        encoding.apply(pa.table({"aged": [1, 2]}))
+    assert len(error.value.problems) == 2
+    assert "'age'" in str(error.value.problems[0])
+
+
+def test_missing_numbers_of_a_later_table_are_refused():
+    encoding = Encoding.fit(pa.table({"age": [20, 30]}))
+    for ages in ([20, None], ["20", "[20 - 30] or missing"]):
+        with pytest.raises(AuditError, match="A003"):
+            encoding.apply(pa.table({"age": ages}))
+
+
+ORIGINAL = {"age": [20, 30, 40], "sex": ["f", "m", "f"], "job": ["a", "b", None], "bit": [0, 1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        ("age", "30", [0.0]),
+        ("age", "[20 - 30]", [-5 / np.sqrt(200 / 3)]),
+        ("age", "{20, 40}", [0.0]),
+        ("age", "*", [0.0]),
+        ("age", "middle-aged", [0.0]),
+        ("sex", "f", [1.0, 0.0]),
+        ("sex", "{f, m}", [0.5, 0.5]),
+        ("sex", "*", [0.5, 0.5]),
+        ("sex", "person", [0.5, 0.5]),
+        ("job", "a or missing", [0.5, 0.0, 0.5]),
+        ("job", "{a, b} or missing", [1 / 3, 1 / 3, 1 / 3]),
+        ("job", "", [0.0, 0.0, 1.0]),
+        ("job", "{not a cell", [0.5, 0.5, 0.0]),
+        ("bit", "{0, 1}", [0.5]),
+        ("bit", "[0 - 1]", [0.5]),
+    ],
+)
+def test_cells_of_a_release_become_what_they_stand_for(column, cell, expected):
+    encoding = Encoding.fit(pa.table(ORIGINAL).select([column]))
+    assert encoding.apply(pa.table({column: [cell]}))[0] == pytest.approx(expected)
+
+
+def test_labels_of_a_taxonomy_are_spread_over_its_leaves():
+    encoding = Encoding.fit(pa.table({"job": ["a", "b", "c"], "age": ["20", "30", "70"]}))
+    leaves = {"job": {"early": ("a", "b")}}
+    release = pa.table({"job": ["early", "{early, c}"], "age": ["20", "30"]})
+    assert encoding.apply(release, leaves)[:, :3] == pytest.approx(
+        np.array([[1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
+    )
+
+
+def test_ranges_in_two_columns_are_put_together():
+    encoding = Encoding.fit(pa.table({"age": [20, 30, 40]}))
+    release = pa.table({"age_low": ["20", "40"], "age_high": ["40", "40"]})
+    assert encoding.apply(release).ravel() == pytest.approx([0, np.sqrt(1.5)])
+
+
+def test_an_identifier_is_warned_of():
+    table = pa.table({"name": [f"n{number}" for number in range(10)], "x": [0, 1] * 5})
+    [warning] = Encoding.fit(table).warnings
+    assert "'name'" in warning
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=2, max_size=4, unique=True))
+@settings(max_examples=20, deadline=None)
+def test_a_set_has_equal_shares_that_sum_to_one(values):
+    encoding = Encoding.fit(pa.table({"x": ["a", "b", "c", "d"]}))
+    [shares] = encoding.apply(pa.table({"x": [cells.write_set(values)]}))
+    assert shares.sum() == pytest.approx(1)
+    assert sorted(set(shares.tolist()) - {0}) == pytest.approx([1 / len(values)])
