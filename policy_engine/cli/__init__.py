@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.auditing import audits
 from policy_engine.cli.converting import convert
 from policy_engine.cli.deciding import decide
 from policy_engine.cli.evaluating import evaluate
@@ -42,6 +43,7 @@ for _command in _COMMANDS:
 app.command("test")(run_tests)
 app.add_typer(hierarchies, name="hierarchy")
 app.add_typer(logs, name="log")
+app.add_typer(audits, name="audit")
 
 
 @app.callback(invoke_without_command=True)

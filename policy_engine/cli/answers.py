@@ -57,8 +57,8 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages and rows on a terminal; nothing when piped, but for long waits."""
+def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Show stages and how far they are on a terminal; nothing when piped, but for long waits."""
     if not sys.stderr.isatty():
         yield (
             lambda stage, _done, _total: (
@@ -66,11 +66,21 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
             )
         )
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    from policy_engine.rendering import console  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
-    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn())
+    columns: list[ProgressColumn] = [
+        *(TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn()),
+        *([TimeRemainingColumn()] if time_left else []),
+    ]
     with Progress(*columns, console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
@@ -82,7 +92,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
                     )
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=total or None)
-            bar.update(tasks[stage], completed=done)
+            bar.update(tasks[stage], completed=done, total=total or None)
 
         yield show
         for task in tasks.values():

@@ -69,7 +69,8 @@ def decide(
     if output_format is Format.JSON:
         print_json(decision.model_dump(mode="json"))
     else:
-        from policy_engine.rendering import console, decision_lines, explanation  # noqa: PLC0415
+        from policy_engine.rendering.decisions import decision_lines, explanation  # noqa: PLC0415
+        from policy_engine.rendering.tables import console  # noqa: PLC0415
 
         for line in explanation(decision) if explain else decision_lines(decision):
             console().print(line, soft_wrap=True)

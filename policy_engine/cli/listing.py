@@ -1,7 +1,8 @@
 """The commands that list and propose: methods, samples, hierarchies."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,33 +11,45 @@ from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, Sample
 from policy_engine.writing import write_whole
 
+if TYPE_CHECKING:
+    from policy_engine.reference import Parameter
+
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
-    """List what a policy can ask for: methods, what all share, settings of single columns."""
+    """List what a policy can ask for: methods, what all share, settings of columns, audits."""
     from policy_engine import reference  # noqa: PLC0415 (slow to import)
+    from policy_engine.modelling import of_audit  # noqa: PLC0415 (slow to import)
 
     known = {name: (term, reference.of_method(name)) for name, term in terms.methods().items()}
+    audits = {name: (term, of_audit(name)) for name, term in terms.audit_methods().items()}
     shared, columns = reference.shared(), reference.of_columns()
     if output_format is Format.JSON:
-        listing = {
-            name: {
-                "definition": term.definition,
-                "engines": term.texts("engine"),
-                "parameters": [one._asdict() for one in own],
-            }
-            for name, (term, own) in known.items()
-        }
         settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
-        whole = {"methods": listing, "shared": [one._asdict() for one in shared]}
-        print_json({**whole, "columns": settings})
+        whole = {"methods": _listing(known), "shared": [one._asdict() for one in shared]}
+        print_json({**whole, "columns": settings, "audits": _listing(audits)})
         return
-    from policy_engine.rendering import console, parameters_table  # noqa: PLC0415
+    from policy_engine.rendering.methods import parameters_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     for name, (term, own) in known.items():
         console().print(parameters_table(f"{name}: {term.definition}", own))
     console().print(parameters_table("Every method", shared))
     for role, found in columns.items():
         console().print(parameters_table(f"A column under {role}", found))
+    for name, (term, own) in audits.items():
+        title = f"{name}, by a duty to audit: {term.definition}"
+        console().print(parameters_table(title, own, with_engines=False))
+
+
+def _listing(known: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:
+    return {
+        name: {
+            "definition": term.definition,
+            "engines": term.texts("engine"),
+            "parameters": [one._asdict() for one in own],
+        }
+        for name, (term, own) in known.items()
+    }
 
 
 def sample(

@@ -122,7 +122,7 @@ def _print_rows(
 
 def _print_table(table: Any) -> None:
     from policy_engine.query.rows import as_texts  # noqa: PLC0415
-    from policy_engine.rendering import console, rows_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
 
     title = counted(table.num_rows, "row")
     console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))

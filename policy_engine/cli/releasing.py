@@ -41,18 +41,25 @@ def plan(
     parent: ParentOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
 ) -> None:
-    """Show what would be done, step by step; write nothing."""
-    from policy_engine.api import plan_policy  # noqa: PLC0415
+    """Show what would be done, step by step, and what audits would cost; write nothing."""
+    from policy_engine.api import estimate_policy, plan_policy  # noqa: PLC0415
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
-    contexts = contexts_of(context)
-    made = plan_policy(policy, paths_of(data), contexts, taxonomies, chosen, parents=parent)
+    contexts, given = contexts_of(context), paths_of(data)
+    made = plan_policy(policy, given, contexts, taxonomies, chosen, parents=parent)
+    cost = None
+    if made.audits and given:
+        cost = estimate_policy(policy, given, contexts, taxonomies, parent)
     if output_format is Format.JSON:
-        print_json(made.model_dump(mode="json"))
+        estimated = {"estimate": cost.model_dump(mode="json")} if cost else {}
+        print_json({**made.model_dump(mode="json"), **estimated})
         return
-    from policy_engine.rendering import console, plan_table  # noqa: PLC0415
+    from policy_engine.rendering.plans import cost_line, plan_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(plan_table(made))
+    if cost:
+        console().print(cost_line(cost), markup=False)
 
 
 def apply(
@@ -71,10 +78,17 @@ def apply(
         Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
     ] = Cells.TEXT,
     output_format: FormatOption = Format.TEXT,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all that its audits found.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Makes its audits repeatable; keep it secret then."),
+    ] = None,
     parent: ParentOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
 ) -> None:
-    """Anonymise data as a policy asks, prove it on the output, and write it."""
+    """Make of data what a policy asks, prove it on the output, and write it."""
     from policy_engine.api import apply_policy  # noqa: PLC0415
 
     with progress_bar() as progress:
@@ -90,11 +104,14 @@ def apply(
             cells=cells.value,
             engine=engine_of(engine, master, conf),
             parents=parent,
+            report=report,
+            seed=seed,
         )
     if output_format is Format.JSON:
         print_json(summary(release))
         return
-    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+    from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     out = console()
     out.print(certificate_table(release.certificate))
@@ -110,7 +127,7 @@ def show(
 ) -> None:
     """Print the first rows of a table."""
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
-    from policy_engine.rendering import console, rows_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
 
     names, values = first_rows(table, rows)
     console().print(rows_table(table.name, names, values))
@@ -155,7 +172,8 @@ def certify(
     if output_format is Format.JSON:
         print_json(json.loads(certificate.to_jsonld()))
         return
-    from policy_engine.rendering import certificate_table, console  # noqa: PLC0415
+    from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(certificate_table(certificate))
 
@@ -202,7 +220,8 @@ def compare(
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
-    from policy_engine.rendering import comparison_tables, console  # noqa: PLC0415
+    from policy_engine.rendering.comparisons import comparison_tables  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     for table in comparison_tables(found):
         console().print(table)
@@ -245,7 +264,8 @@ def explore(
     if output_format is Format.JSON:
         print_json([run.model_dump(mode="json") for run in runs])
         return
-    from policy_engine.rendering import console, runs_table  # noqa: PLC0415
+    from policy_engine.rendering.comparisons import runs_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(runs_table(runs))
     if chart is not None:

@@ -1,0 +1,218 @@
+"""The commands that attack: what a model tells of the records it was trained on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.options import Format, FormatOption, numbers_of, usage
+
+if TYPE_CHECKING:
+    from policy_engine.audits.membership.result import MembershipAudit
+
+audits = typer.Typer(
+    help="Attack what is to be released: membership inference.", no_args_is_help=True
+)
+
+
+class Domain(StrEnum):
+    """In which form the attacker has the records that he asks about."""
+
+    ORIGINAL = "original"
+    PERTURBED = "perturbed"
+
+
+AuditedOption = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE", help="Records: CSV, CSV.gz, Parquet or npz."),
+]
+LabelOption = Annotated[
+    str, typer.Option("--label", metavar="COLUMN", help="The classes; else the last column.")
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option("--model", metavar="FILE", help="The model, in JSON; else a small network."),
+]
+ShadowsOption = Annotated[
+    int, typer.Option("--shadows", min=0, max=10_000, help="How many shadow models to train.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same figures.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Keep all figures, the page and the splits there."),
+]
+
+
+@audits.command()
+def membership(
+    data: AuditedOption = None,
+    label: LabelOption = "",
+    model: ModelOption = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead: a model's answers, the labels, who was in."),
+    ] = None,
+    members: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Which records the target was trained on.")
+    ] = "",
+    attacks: Annotated[
+        str, typer.Option(metavar="NAME,NAME,...", help="Such as shokri,lira; else all.")
+    ] = "",
+    shadows: ShadowsOption = 10,
+    seed: SeedOption = 0,
+    slices: Annotated[
+        list[str],
+        typer.Option("--slice", metavar="COLUMN", help="Attack each of its values by itself."),
+    ] = [],  # noqa: B006
+    local_epsilon: Annotated[
+        float | None,
+        typer.Option(metavar="EPSILON", help="Train on records with randomized response."),
+    ] = None,
+    attack_domain: Annotated[
+        Domain, typer.Option(help="What the attacker has: records as they were, or perturbed.")
+    ] = Domain.ORIGINAL,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, metavar="ACCURACY", help="Exit 1 where an attack is right more often."
+        ),
+    ] = None,
+    out: OutOption = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Measure how well an attacker tells who was in a model's training data."""
+    from policy_engine.auditing import audit_membership, audit_predictions_file  # noqa: PLC0415
+    from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
+
+    if (data is None) == (predictions is None):
+        raise usage("Give either --data FILE with records, or --predictions FILE with answers.")
+    settings = Settings(
+        attacks=_names(attacks),
+        shadows=shadows,
+        seed=seed,
+        slices=tuple(slices),
+        local_epsilon=local_epsilon,
+        attack_domain=attack_domain.value,
+    )
+    with resumable(out), progress_bar(time_left=True) as progress:
+        if predictions is not None:
+            _refuse_training(label, model, members, local_epsilon)
+            found = audit_predictions_file(
+                predictions, settings=settings, out=out, report=report, progress=progress
+            )
+        else:
+            found = audit_membership(
+                data,
+                label,
+                model,
+                settings=settings,
+                members=members,
+                out=out,
+                report=report,
+                progress=progress,
+            )
+    _print_audit(found, output_format, [*_written(out), *filter(None, [report])])
+    if fail_above is not None and found.attack(found.strongest).figures.accuracy.value > fail_above:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def resumable(out: Path | None) -> Iterator[None]:
+    """Say of an interrupted audit what is kept of it, and end with 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"{out / 'cache'} keeps what models said, to go on from" if out else ""
+        typer.echo(f"interrupted; {kept or 'nothing was written'}", err=True)
+        raise typer.Exit(130) from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
+def _refuse_training(
+    label: str, model: Path | None, members: str, local_epsilon: float | None
+) -> None:
+    """Raise RequestError for what an audit of predictions, where nothing is trained, ignores."""
+    given = {
+        "--label": label,
+        "--model": model,
+        "--members": members,
+        "--local-epsilon": local_epsilon,
+    }
+    for name, value in given.items():
+        if value not in ("", None):
+            raise usage(f"{name} is for --data. A file of --predictions has all of it already.")
+
+
+def _written(out: Path | None) -> list[Path]:
+    names = ("audit.json", "audit.html", "splits.npz")
+    return [] if out is None else [out / name for name in names if (out / name).is_file()]
+
+
+def _print_audit(found: "MembershipAudit", output_format: Format, written: list[Path]) -> None:
+    if output_format is Format.JSON:
+        print_json(found.model_dump(mode="json"))
+        return
+    from policy_engine.rendering.audits import attacks_table, audit_lines  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
+
+    out = console()
+    for line in audit_lines(found):
+        out.print(line, soft_wrap=not out.is_terminal)
+    out.print(attacks_table(found))
+    for path in written:
+        out.print(f"written: {path}", markup=False, soft_wrap=True)
+
+
+@audits.command()
+def tradeoff(
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FILE", help="Records: CSV, CSV.gz, Parquet or npz.")
+    ],
+    label: LabelOption = "",
+    model: ModelOption = None,
+    noise: Annotated[
+        str, typer.Option(metavar="Z,Z,...", help="Noise multipliers of the training (DP-SGD).")
+    ] = "2,4,6,8,16",
+    local_epsilon: Annotated[
+        str, typer.Option(metavar="E,E,...", help="Epsilons per attribute (randomized response).")
+    ] = "8,5,3,1,0.1",
+    attack: Annotated[str, typer.Option(metavar="NAME", help="Which attack.")] = "shokri",
+    shadows: ShadowsOption = 10,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what differential privacy takes from an attacker, and from the model's accuracy."""
+    from policy_engine.auditing import audit_tradeoff  # noqa: PLC0415
+    from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
+    from policy_engine.audits.privacy.tradeoff import Grid  # noqa: PLC0415
+
+    grid = Grid(
+        noise_multipliers=numbers_of(noise, "--noise"),
+        local_epsilons=numbers_of(local_epsilon, "--local-epsilon"),
+    )
+    settings = Settings(attacks=_names(attack), shadows=shadows, seed=seed)
+    with resumable(out), progress_bar(time_left=True) as progress:
+        found = audit_tradeoff(
+            data, label, model, settings=settings, grid=grid, out=out, progress=progress
+        )
+    if output_format is Format.JSON:
+        print_json(found.model_dump(mode="json"))
+        return
+    from policy_engine.rendering.audits import tradeoff_table  # noqa: PLC0415
+    from policy_engine.rendering.tables import console  # noqa: PLC0415
+
+    console().print(tradeoff_table(found))
+    for name in ("tradeoff.json", "tradeoff.svg", "tradeoff.png"):
+        if out is not None:
+            console().print(f"written: {out / name}", markup=False, soft_wrap=True)

@@ -1,0 +1,282 @@
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from audits_made import audit, point, tradeoff
+from typer.testing import CliRunner
+
+from policy_engine import auditing
+from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.result import MembershipAudit
+from policy_engine.cli import answers, app
+from policy_engine.errors import AuditError, DataError, OutputError, RequestError
+
+MODEL = Estimator(name="GaussianNB")
+
+
+def people(rows=240):
+    random = np.random.default_rng(3)
+    ill = np.arange(rows) % 2
+    return pa.table(
+        {
+            "age": (random.normal(size=rows) + ill).round(3),
+            "weight": random.normal(size=rows).round(3),
+            "city": np.where(np.arange(rows) % 3 > 0, "Rome", "Oslo"),
+            "trained": np.arange(rows) % 4 // 2,
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with records in a CSV file, a model, and the predictions of one."""
+    folder = tmp_path_factory.mktemp("auditing")
+    pyarrow.csv.write_csv(people().drop_columns(["trained"]), folder / "people.csv")
+    (folder / "model.json").write_text(MODEL.model_dump_json())
+    sure = np.random.default_rng(1).integers(32, 65, 80) / 64
+    rows = {"p0": 1 - sure, "p1": sure, "label": np.ones(80, int), "member": np.arange(80) % 2}
+    pyarrow.csv.write_csv(pa.table(rows), folder / "said.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def audited(files):
+    """The answer of a small audit with a folder, and the folder."""
+    out = files / "out"
+    arguments = ["--attacks", "loss,lira", "--shadows", "2", "--slice", "city", "--seed", "5"]
+    return run(files, *arguments, "--out", str(out)), out
+
+
+def run(files, *arguments, data="people.csv"):
+    model = ["--model", str(files / "model.json"), "--label", "ill"]
+    given = ["audit", "membership", "--data", str(files / data), *model]
+    return CliRunner().invoke(app, [*given, *arguments])
+
+
+def refused(*arguments):
+    error = CliRunner().invoke(app, ["audit", *arguments]).exception
+    assert isinstance(error, (AuditError, DataError, OutputError, RequestError)), error
+    assert error.exit_code == 2
+    return str(error)
+
+
+def test_the_verdict_comes_first_then_the_attacks_then_the_files(audited):
+    answer, _ = audited
+    assert answer.exit_code == 0, answer.exception
+    first, *others = answer.stdout.splitlines()
+    assert first.startswith(("No attack did better", "Given a model's answer about a record"))
+    assert "of 4 attacks" in first
+    assert [one for one in others if one.startswith("│ lira-online")]
+    assert others[-1].startswith("written: ")
+
+
+def test_the_folder_holds_the_figures_the_page_and_the_rows(audited):
+    _, out = audited
+    found = MembershipAudit.model_validate_json((out / "audit.json").read_bytes())
+    assert {one.attack for one in found.attacks} == {
+        *("loss", "lira-online", "lira-offline", "label-only"),
+    }
+    assert found.architecture == MODEL
+    assert [one.name for one in found.encoding] == ["age", "weight", "city"]
+    assert (out / "audit.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("audit.html", "audit.json", "cache", "splits.npz"),
+    ]
+
+
+def test_the_rows_of_every_model_are_kept(audited):
+    with np.load(audited[1] / "splits.npz") as splits:
+        train, test = splits["target_train"], splits["target_test"]
+        assert len(train) == len(test) == 60
+        assert splits["shadow_train"].shape == (2, 60)
+        assert not np.intersect1d(splits["shadow_train"], np.concatenate([train, test])).size
+        assert splits["shadow_seeds"].shape == splits["online_seeds"].shape == (2,)
+
+
+def test_the_same_audit_gives_the_same_figures_with_and_without_its_cache(files, audited):
+    _, out = audited
+    before = (out / "audit.json").read_bytes()
+    kept = len(list((out / "cache").iterdir()))
+    arguments = ["--attacks", "loss,lira", "--shadows", "2", "--slice", "city", "--seed", "5"]
+    again = run(files, *arguments, "--out", str(out), "--format", "json")
+    assert (out / "audit.json").read_bytes() == before
+    assert len(list((out / "cache").iterdir())) == kept == 5
+    assert json.loads(again.stdout) == json.loads(before)
+    other = run(files, *arguments, "--format", "json")
+    assert json.loads(other.stdout) == json.loads(before)
+
+
+def test_a_pipeline_fails_above_a_bound(files):
+    arguments = ["--attacks", "loss", "--shadows", "2"]
+    assert run(files, *arguments, "--fail-above", "1").exit_code == 0
+    assert run(files, *arguments, "--fail-above", "0.1").exit_code == 1
+
+
+def test_predictions_alone_are_audited(files, tmp_path):
+    arguments = ["audit", "membership", "--predictions", str(files / "said.csv")]
+    answer = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "new")])
+    assert answer.exit_code == 0, answer.exception
+    found = json.loads((tmp_path / "new" / "audit.json").read_bytes())
+    assert found["target_train"]["records"] == found["target_test"]["records"] == 40
+    assert not (tmp_path / "new" / "splits.npz").exists()
+
+
+def test_a_column_may_say_who_was_trained_on(tmp_path):
+    found = auditing.audit_membership(
+        people(),
+        "ill",
+        MODEL,
+        settings=auditing.Settings(attacks=("loss",), shadows=2),
+        members="trained",
+        out=tmp_path,
+    )
+    with np.load(tmp_path / "splits.npz") as splits:
+        inside = people().column("trained").to_numpy() == 1
+        assert splits["target_train"].tolist() == np.flatnonzero(inside).tolist()
+    assert "trained" not in [one.name for one in found.encoding]
+
+
+def test_an_array_may_say_who_was_trained_on(tmp_path):
+    random = np.random.default_rng(0)
+    inside = np.arange(120) < 30
+    arrays = {"features": random.normal(size=(120, 3)), "labels": np.arange(120) % 2}
+    np.savez(tmp_path / "some.npz", **arrays, inside=inside)
+    settings = auditing.Settings(attacks=("loss",), shadows=2)
+    found = auditing.audit_membership(
+        tmp_path / "some.npz", "", MODEL, settings=settings, members="inside"
+    )
+    assert found.target_train.records == found.target_test.records == 30
+    with pytest.raises(AuditError, match=r"A011 .*no 'insid'.*Did you mean 'inside'"):
+        auditing.audit_membership(tmp_path / "some.npz", members="insid")
+
+
+def test_without_a_model_a_small_network_is_trained(monkeypatch):
+    asked = []
+
+    def attacked(records, learner, _settings, *, architecture, **_):
+        asked.append((architecture, learner.network, len(records)))
+        return audit()
+
+    monkeypatch.setattr(auditing, "audit", attacked)
+    auditing.audit_membership(people(), "ill")
+    assert asked == [(Network(), Network(), 240)]
+
+
+def test_a_failed_audit_leaves_no_figures(files, tmp_path, monkeypatch):
+    def broken(*_):
+        raise OutputError.of("O002", "No space is left.")
+
+    (tmp_path / "audit.json").write_text("of an earlier audit")
+    monkeypatch.setattr(auditing, "write_audit_report", broken)
+    with pytest.raises(OutputError):
+        auditing.audit_predictions_file(files / "said.csv", out=tmp_path)
+    assert not (tmp_path / "audit.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "U001 Give either --data"),
+        (["--data", "a.csv", "--predictions", "b.csv"], "U001 Give either --data"),
+        (["--predictions", "b.csv", "--label", "ill"], "U001 --label is for --data"),
+        (["--data", "nowhere.csv"], "C002"),
+        (["--data", "people.csv", "--attacks", "losss"], "A012 The attack 'losss' is not known"),
+        (["--data", "people.csv", "--label", "il"], "A002"),
+        (["--data", "people.csv", "--model", "nowhere.json"], "C002"),
+        (["--data", "people.csv", "--model", "people.csv"], "A009 The text is no JSON"),
+        (["--data", "people.csv", "--members", "cit"], "A011 There is no 'cit'"),
+        (["--data", "people.csv", "--members", "city"], "A011 'city' is to be 1 or 0"),
+        (["--data", "people.csv", "--out", "people.csv"], "O002 The folder cannot be made"),
+        (["--data", "people.csv", "--local-epsilon", "0"], "A006"),
+    ],
+)
+def test_bad_input_is_told_with_its_code(files, monkeypatch, arguments, says):
+    monkeypatch.chdir(files)
+    assert says in refused("membership", *arguments)
+
+
+def test_an_interrupted_audit_says_what_is_kept(files, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auditing, "audit", interrupted)
+    answer = run(files, "--attacks", "loss", "--out", str(files / "half"))
+    assert answer.exit_code == 130
+    assert f"interrupted; {files / 'half' / 'cache'} keeps what models said" in answer.stderr
+    assert run(files, "--attacks", "loss").stderr == "interrupted; nothing was written\n"
+
+
+def test_a_trade_off_is_over_networks(files):
+    model = str(files / "model.json")
+    data = str(files / "people.csv")
+    said = refused("tradeoff", "--data", data, "--model", model, "--attack", "loss")
+    assert "A009 A trade-off is over the training of networks. Given: GaussianNB." in said
+
+
+def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
+    made = tradeoff(point("central", 2.74, phi_precision=1.25), point("local", 600.0))
+    asked = []
+
+    def traded(_records, network, settings, grid, **_):
+        asked.append((network, settings.attacks, grid.noise_multipliers, grid.local_epsilons))
+        return made
+
+    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", traded)
+    out = files / "tradeoff"
+    arguments = ["audit", "tradeoff", "--data", str(files / "people.csv"), "--attack", "loss"]
+    answer = CliRunner().invoke(
+        app, [*arguments, "--noise", "2,4", "--local-epsilon", "", "--out", str(out)]
+    )
+    assert answer.exit_code == 0, answer.exception
+    assert asked == [(Network(), ("loss",), (2, 4), ())]
+    assert "│ central │    2.74 │    2.74 │    70.0% │" in answer.stdout
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("tradeoff.json", "tradeoff.png", "tradeoff.svg"),
+    ]
+    assert json.loads((out / "tradeoff.json").read_bytes()) == made.model_dump(mode="json")
+
+
+def test_columns_that_bear_no_randomized_response_are_told_before_the_training(monkeypatch):
+    def trained(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", trained)
+    with pytest.raises(AuditError, match=r"A006 The column 'weight' has [\d,]+ values"):
+        auditing.audit_tradeoff(people(2_000), "ill")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("time_left", [True, False])
+def test_a_terminal_is_told_how_long_it_takes(monkeypatch, time_left):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with answers.progress_bar(time_left=time_left) as progress:
+        progress("models", 1, 4)
+        progress("attacks", 1, 1)
+    assert "models" in screen.getvalue()
+    assert ("-:--:--" in screen.getvalue() or "0:00:0" in screen.getvalue()) is time_left
+
+
+def test_nothing_is_told_when_piped(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with answers.progress_bar(time_left=True) as progress:
+        progress("models", 1, 4)
+    assert not capsys.readouterr().err
+
+
+def test_the_commands_load_nothing_heavy_before_they_run():
+    heavy = ("numpy", "pyarrow", "matplotlib", "sklearn", "tensorflow", "pandas", "pydantic")
+    code = f"import policy_engine.cli, sys; print([m for m in {heavy} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
