@@ -34,18 +34,23 @@ def records():
 
 @pytest.fixture(scope="module")
 def trained(records):
-    return KerasLearner(_dense, epochs=8, batch_size=10).train(records, ROWS, [1, 2])
+    return KerasLearner(_dense, epochs=8, batch_size=10).train(records, [*ROWS, ROWS[0]], [1, 2, 1])
 
 
 def test_each_set_of_rows_has_a_model_that_has_learnt(records, trained):
     logits = trained.logits(records.features)
-    assert logits.shape == (2, 100, 3)
+    assert logits.shape == (3, 100, 3)
     assert ((logits.argmax(axis=2) == records.labels).mean(axis=1) > 0.8).all()
     assert (logits < 0).any()
     assert np.abs(logits[0] - logits[1]).max() > 0.05
 
 
-def test_a_seed_gives_the_same_model_and_leaves_the_generators_alone(records, trained):
+def test_a_model_keeps_nothing_of_those_before_it(trained):
+    for first, third in zip(trained.models[0], trained.models[2], strict=True):
+        np.testing.assert_array_equal(first, third)
+
+
+def test_a_seed_gives_the_same_model_and_leaves_the_generators_alone(trained):
     random.seed(5)
     before = random.getstate()
     again = trained.vessel
@@ -88,11 +93,24 @@ def test_private_steps_clip_each_record_exactly(records):
             loss = tf.nn.sparse_softmax_cross_entropy_with_logits([label], said)
         gradients = [one.numpy() for one in tape.gradient(loss, model.trainable_variables)]
         length = np.sqrt(sum((one**2).sum() for one in gradients))
-        for total, one in zip(clipped, gradients, strict=True):
-            total += one * min(1, 0.5 / length)
+        share = min(1, 0.5 / length)
+        clipped = [total + one * share for total, one in zip(clipped, gradients, strict=True)]
     for after, before, total in zip(trained.models[0], first, clipped, strict=True):
         np.testing.assert_allclose(after - before, -0.5 * total / 12, atol=1e-6)
     assert trained.logits(records.features).shape == (1, 100, 3)
+
+
+def test_private_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
+    privacy = CentralPrivacy(clipping_norm=1e-3, noise_multiplier=50.0)
+    learner = KerasLearner(lambda: _dense(last=None), 1, 12, privacy)
+    trained = learner.train(records, [np.arange(12)] * 12, range(12))
+    changes = []
+    for seed, after in enumerate(trained.models):
+        trained.vessel.fill(seed)
+        pairs = zip(after, trained.vessel.weights(), strict=True)
+        changes += [(one - before).ravel() for one, before in pairs]
+    share = 0.5 * 50 * 1e-3 / 12
+    assert np.concatenate(changes).std() == pytest.approx(share, rel=0.1)
 
 
 def test_dropout_can_be_trained_privately(records):
@@ -103,7 +121,7 @@ def test_dropout_can_be_trained_privately(records):
 
     privacy = CentralPrivacy(noise_multiplier=1.0)
     trained = KerasLearner(make, 1, 10, privacy).train(records, [np.arange(40)], [1])
-    assert (trained.epsilon.steps, trained.epsilon.sampling_rate) == (4, 0.25)
+    assert (trained.spending.steps, trained.spending.sampling_rate) == (4, 0.25)
     assert np.isfinite(trained.logits(records.features)).all()
 
 
@@ -142,3 +160,28 @@ def test_the_name_tells_models_apart_and_not_how_often_they_were_made():
     assert names[0] == names[1]
     assert KerasLearner(_dense, 9, 10).name != names[0]
     assert KerasLearner(lambda: _dense(None), 8, 10).name != names[0]
+
+
+def test_a_model_of_ones_own_class_is_trained_and_known_by_its_code(records):
+    learners = [KerasLearner(_own_class, 1, 50) for _ in range(2)]
+    assert learners[0].name == learners[1].name
+    assert learners[0].memory(records, 60, 2) > 0
+    trained = learners[0].train(records, ROWS[:1], [1])
+    logits = trained.logits(records.features)
+    assert logits.shape == (1, 100, 3)
+    np.testing.assert_allclose(np.exp(logits).sum(axis=2), 1, atol=1e-5)
+
+
+def _own_class():
+    import keras
+
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(3)
+            self.softmax = keras.layers.Softmax()
+
+        def call(self, features):
+            return self.softmax(self.dense(features))
+
+    return Own()

@@ -152,12 +152,17 @@ def test_models_with_fewer_rows_train_as_they_do_alone(records):
             np.testing.assert_allclose(mine, theirs, atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "momentum", "slots"), [("adam", 0, 2), ("sgd", 0.9, 1), ("sgd", 0, 0)])
+@pytest.mark.parametrize(
+    ("name", "momentum", "slots"), [("adam", 0, 2), ("sgd", 0.9, 1), ("sgd", 0, 0)]
+)
 def test_who_sits_a_step_out_keeps_what_they_have(name, momentum, slots):
     import tensorflow as tf
 
-    def steps(even, active):
-        held = [tf.Variable(tf.ones((2, 3))), *[tf.Variable(tf.zeros((2, 3))) for _ in range(slots)]]
+    def steps(active, *, even):
+        held = [
+            tf.Variable(tf.ones((2, 3))),
+            *[tf.Variable(tf.zeros((2, 3))) for _ in range(slots)],
+        ]
         state = State((held[0].handle,), tuple((one.handle,) for one in held[1:]))
         update = optimizer_of(tf, name, momentum, even=even)
         for taken in (1.0, 2.0):
@@ -165,7 +170,7 @@ def test_who_sits_a_step_out_keeps_what_they_have(name, momentum, slots):
             update(state, gradient, tf.constant(0.1), tf.fill((2,), taken), tf.constant(active))
         return [one.numpy() for one in held]
 
-    fused, masked = steps(True, [True, True]), steps(False, [True, False])
+    fused, masked = steps([True, True], even=True), steps([True, False], even=False)
     for mine, theirs in zip(masked, fused, strict=True):
         np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-4)
     assert (masked[0][1] == 1).all()
@@ -211,12 +216,9 @@ def test_an_epoch_has_every_row_once_in_an_order_of_its_own():
 
 
 def test_a_loss_that_is_no_number_says_which_model_and_epoch(records):
-    from dataclasses import replace
-
-    wild = replace(records, features=records.features.astype(np.float32) * np.float32(1e30))
-    network = NETWORK.model_copy(update={"layers": (Layer(units=4, activation="linear"),)})
+    network = NETWORK.model_copy(update={"learning_rate": 1e38})
     with pytest.raises(AuditError) as raised:
-        NetworkLearner(network).train(wild, ROWS[:1], [1])
+        NetworkLearner(network).train(records, ROWS[:1], [1])
     assert raised.value.problems[0].code == "A014"
     assert "model 1" in str(raised.value)
 

@@ -77,9 +77,9 @@ def test_without_noise_and_clipping_a_whole_batch_is_plain_training(records):
 
 def test_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     norm, multiplier = 1e-3, 50.0
-    noise = np.concatenate([_changes(records, _private(norm, multiplier), n) for n in range(20)])
+    noise = np.concatenate([_changes(records, _private(norm, multiplier), n) for n in range(10)])
     share = 0.5 * multiplier * norm / 40
-    assert noise.std() == pytest.approx(share, rel=0.06)
+    assert noise.std() == pytest.approx(share, rel=0.08)
     assert abs(noise.mean()) < 4 * share / np.sqrt(len(noise))
 
 
@@ -149,7 +149,9 @@ def test_epsilon_is_of_the_steps_really_taken(records):
     epsilon = trained.epsilon
     assert (epsilon.steps, epsilon.sampling_rate, epsilon.delta) == (12, 0.25, 1 / 40)
     assert epsilon.noise_multiplier == 4
-    assert isinstance(NetworkLearner(_private(1.0, 0.0)).train(records, [ROWS], [1]).epsilon, NotApplicable)
+    assert isinstance(
+        NetworkLearner(_private(1.0, 0.0)).train(records, [ROWS], [1]).epsilon, NotApplicable
+    )
 
 
 def test_training_stops_within_its_budget(records):
@@ -172,7 +174,11 @@ def test_noise_is_calibrated_to_the_steps_of_all_epochs(monkeypatch):
 
 @pytest.mark.parametrize(
     "privacy",
-    [CentralPrivacy(), CentralPrivacy(noise_multiplier=0.3, max_epsilon=0.01), CentralPrivacy(noise_multiplier=0.0, max_epsilon=1.0)],
+    [
+        CentralPrivacy(),
+        CentralPrivacy(noise_multiplier=0.3, max_epsilon=0.01),
+        CentralPrivacy(noise_multiplier=0.0, max_epsilon=1.0),
+    ],
 )
 def test_a_budget_that_allows_no_step_is_refused(privacy):
     with pytest.raises(AuditError) as raised:

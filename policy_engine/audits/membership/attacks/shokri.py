@@ -14,8 +14,9 @@ from policy_engine.audits.membership.training.parameters import Design, logits_o
 from policy_engine.audits.membership.training.stacks import Job, train
 
 ATTACK_NETWORK = Network(
-    layers=(Layer(units=64, activation="relu"),), epochs=20, batch_size=64, learning_rate=1e-3
+    layers=(Layer(units=64, activation="relu"),), epochs=50, batch_size=100, learning_rate=1e-2
 )
+"""64 relu units and 2 outputs, as in MOSAICrOWN's library; some hundred steps of Adam."""
 FEWEST = 10
 """How many members, and how many others, of its class an attack model needs to learn from."""
 

@@ -1,8 +1,10 @@
 """Any classifier that a function makes with Keras, trained with or without privacy."""
 
 import hashlib
+import inspect
 import json
 import random
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,8 +64,7 @@ class KerasModels:
 
     def save(self, path: Path, model: int = 0) -> None:
         """Write one model as a `.keras` file, as the function makes it."""
-        made = self.vessel.make()
-        self.vessel.build(made)
+        made = self.vessel.fresh(0)
         made.set_weights(self.models[model])
         with without_deprecations():
             made.save(path)
@@ -125,7 +126,8 @@ class KerasLearner:
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return about how many bytes training takes at its peak."""
-        size = 4 * int(_made(self.make, 0).count_params())
+        model = _built(_made(self.make, 0), records.features.shape[1])
+        size = 4 * int(model.count_params())
         gradients = self.batch_size if self.privacy else 4
         order = 16 * rows
         return (1 << 30) + records.features.nbytes + order + size * (4 + gradients + models)
@@ -185,8 +187,8 @@ class _Vessel:
 
     def __init__(self, make: Callable[[], Any], records: Records, *, private: bool) -> None:
         self._tf, self._keras = need_tensorflow(), need_keras()
-        self.make = make
-        self.model = _made(make, 0)
+        self._make = make
+        self.model = _built(_made(make, 0), records.features.shape[1])
         self._shape = _input_shape(self.model, records.features.shape[1])
         self._has_probabilities = _gives_probabilities(self._keras, self.model)
         self._features = self._tf.convert_to_tensor(records.features)
@@ -206,15 +208,13 @@ class _Vessel:
         )
         self._forward = self._tf.function(self._say, autograph=False, reduce_retracing=True)
 
-    def build(self, model: Any) -> None:
-        """Let a model that has not seen its inputs make its weights."""
-        if not model.built:
-            model(self._ready(self._features[:1]))
+    def fresh(self, seed: int) -> Any:
+        """Return a new model with the first weights of a seed."""
+        return _built(_made(self._make, seed), self._features.shape[1])
 
     def fill(self, seed: int) -> None:
         """Take the first weights of a seed, and forget what the optimizer knows."""
-        fresh = _made(self.make, seed)
-        self.build(fresh)
+        fresh = self.fresh(seed)
         for mine, theirs in zip(self.model.variables, fresh.variables, strict=True):
             mine.assign(theirs)
         for variable, first in self._slots:
@@ -325,14 +325,31 @@ def _gives_probabilities(keras: Any, model: Any) -> bool:
     return activation is not keras.activations.linear
 
 
+def _built(model: Any, features: int) -> Any:
+    """Return a model that has its weights, which some have only once they saw their inputs."""
+    if not model.built:
+        model(np.zeros((1, *_input_shape(model, features)), np.float32))
+    return model
+
+
 def _described(model: Any) -> str:
-    """Return what Keras writes of a model, the names that it numbers through left out."""
-    try:
-        text = str(model.to_json())
-    except (NotImplementedError, TypeError, ValueError):
-        text = type(model).__qualname__
-    parts = [*model._flatten_layers(include_self=True), getattr(model, "optimizer", None)]  # noqa: SLF001 (no public way)
+    """Return what a model is, the names that Keras numbers through left out.
+
+    That is what Keras writes of it and its layers, and the code of what is not Keras's own; where
+    that cannot be had, a text that is never given again, so that nothing is taken for another.
+    """
+    layers = model._flatten_layers(include_self=True)  # noqa: SLF001 (no public way)
+    parts = [*layers, *filter(None, [getattr(model, "optimizer", None)])]
+    text = json.dumps([_part(one) for one in parts], default=repr)
     for number, part in enumerate(parts):
-        if part is not None:
-            text = text.replace(json.dumps(part.name), f'"{number}"')
+        text = text.replace(json.dumps(part.name), f'"{number}"')
     return text
+
+
+def _part(part: Any) -> list[Any]:
+    kind = type(part)
+    try:
+        code = "" if kind.__module__.startswith("keras.") else inspect.getsource(kind)
+        return [kind.__qualname__, code, part.get_config()]
+    except (OSError, TypeError, NotImplementedError, ValueError):
+        return [kind.__qualname__, uuid.uuid4().hex]

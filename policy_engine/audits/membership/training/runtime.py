@@ -1,5 +1,6 @@
 """TensorFlow and Keras, imported when they are first needed, quiet, and set to few threads."""
 
+import logging
 import os
 import sys
 import warnings
@@ -60,6 +61,7 @@ def _quiet() -> Iterator[None]:
         yield
         return
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
     with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (no file)
         kept = os.dup(2)
         os.dup2(nowhere.fileno(), 2)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -90,13 +90,19 @@ def train(job: Job, progress: Progress = silent) -> list[Parameters]:
         tf.convert_to_tensor(np.ascontiguousarray(job.features, kind)),
         tf.convert_to_tensor(job.labels.astype(np.int32)),
     )
-    told = _told(job, progress)
-    parts = list(_parts(job))
+    parts, stop = list(_parts(job)), Event()
+    told = _told(len(parts) * job.network.epochs, progress)
     if len(parts) == 1:
-        return _Stack(parts[0], tensors).train(told)
+        return _Stack(parts[0], tensors).train(told, stop)
     with ThreadPoolExecutor(cores()) as pool:
-        futures = [pool.submit(_Stack(part, tensors).train, told) for part in parts]
-        return [model for future in futures for model in future.result()]
+        futures = [
+            pool.submit(lambda one: _Stack(one, tensors).train(told, stop), one) for one in parts
+        ]
+        try:
+            return [model for future in futures for model in future.result()]
+        except BaseException:
+            stop.set()
+            raise
 
 
 def _parts(job: Job) -> Iterator[Job]:
@@ -117,14 +123,13 @@ def bytes_of_a_model(design: Design, network: Network) -> int:
     return 4 * (design.count() * (4 + slots + private) + activations)
 
 
-def _told(job: Job, progress: Progress) -> Callable[[str], None]:
+def _told(total: int, progress: Progress) -> Callable[[str], None]:
     """Return what the stacks report their epochs to, from any thread."""
     lock, done = Lock(), count(1)
-    total = sum(1 for _ in _parts(job)) * job.network.epochs
 
     def tell(stage: str) -> None:
         with lock:
-            progress(stage, min(next(done), total), total)
+            progress(stage, next(done), total)
 
     return tell
 
@@ -146,9 +151,15 @@ class _Stack:
         self._noise = job.rngs(_NOISE)
         self._taken = self._tf.zeros(len(job.rows))
 
-    def train(self, tell: Callable[[str], None]) -> list[Parameters]:
+    def train(self, tell: Callable[[str], None], stop: Event) -> list[Parameters]:
+        """Return each model's parameters after all epochs, or after those that a budget allows.
+
+        Where `stop` is set, another stack has failed, and nothing is returned.
+        """
         for epoch in range(self._job.network.epochs):
             batches, active = self._epoch(epoch)
+            if stop.is_set():
+                return []
             if not len(active):
                 break
             losses = self._steps(batches, active)

@@ -1,0 +1,81 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine.audits.membership.releases import (
+    Covered,
+    as_released,
+    described,
+    fit_on_release,
+    leaves_of,
+)
+from policy_engine.taxonomy import Taxonomy
+
+NONE = Covered({}, {})
+RELEASE = pa.table(
+    {
+        "age": ["[20 - 40]", "[20 - 40]", "[50 - 70]", "[50 - 70]"] * 2,
+        "city": ["{Oslo, Rome}", "{Oslo, Rome}", "Bern", "Bern"] * 2,
+        "ill": ["no", "yes", "no", "yes"] * 2,
+    }
+)
+
+
+def features(fitted, table, covered=NONE):
+    return fitted.records(table, "a table", covered.leaves).features.tolist()
+
+
+def test_ranges_are_numbers_fitted_on_their_ends_and_encoded_as_their_middles():
+    fitted = fit_on_release(RELEASE.select(["age", "ill"]), "ill", NONE)
+    [age] = described(fitted)["columns"]
+    assert (age["kind"], age["mean"]) == ("number", 45.0)  # of 20, 40, 50 and 70
+    assert age["deviation"] == pytest.approx(np.std([20, 40, 50, 70]))
+    low, _, high, _ = np.array(features(fitted, RELEASE))[:4, 0] * age["deviation"] + 45
+    assert (low, high) == (pytest.approx(30), pytest.approx(60))
+
+
+def test_a_set_is_equal_shares_and_an_original_record_one_of_them():
+    fitted = fit_on_release(RELEASE.select(["city", "ill"]), "ill", NONE)
+    assert described(fitted)["columns"][0]["values"] == ("Bern", "Oslo", "Rome")
+    assert features(fitted, RELEASE)[0] == [0, 0.5, 0.5]
+    original = pa.table({"city": ["Rome", "Kiev"], "ill": ["no", "yes"]})
+    rome, kiev = features(fitted, original)
+    assert rome == [0, 0, 1]
+    assert kiev == pytest.approx([1 / 3] * 3)  # in no cell: it says nothing
+
+
+def test_ranges_in_two_columns_are_read_as_one():
+    ends = pa.table(
+        {"age_low": ["20", "50"] * 4, "age_high": ["40", "70"] * 4, "ill": [*"abababab"]}
+    )
+    [age] = described(fit_on_release(ends, "ill", NONE))["columns"]
+    assert (age["name"], age["mean"]) == ("age", 45.0)
+
+
+def test_a_label_of_a_taxonomy_stands_for_its_leaves():
+    taxonomy = Taxonomy(("all", "North", "Oslo", "Bergen", "South", "Rome"), (-1, 0, 1, 1, 0, 4))
+    leaves = leaves_of({"cities": taxonomy}, {"city": "cities"})
+    assert leaves["city"]["North"] == ("Oslo", "Bergen")
+    assert leaves["city"]["all"] == ("Oslo", "Bergen", "Rome")
+    covered = Covered(leaves, {})
+    table = pa.table({"city": ["North", "North", "Rome", "Rome"] * 2, "ill": [*"abababab"]})
+    fitted = fit_on_release(table, "ill", covered)
+    assert described(fitted)["columns"][0]["values"] == ("Bergen", "Oslo", "Rome")
+    assert features(fitted, table, covered)[0] == [0.5, 0.5, 0]
+
+
+def test_originals_are_masked_as_far_as_the_release_is():
+    release = pa.table({"zip": ["471**", "47***", "20121"]})
+    original = pa.table({"zip": ["47123", "47999", "20121", "33333"]})
+    shown = as_released(original, release, Covered({}, {"zip": "*"}))
+    assert shown.column("zip").to_pylist() == ["471**", "47***", "20121", "33333"]
+
+
+def test_missing_cells_are_a_category_of_their_own():
+    cells = ["Rome or missing", "Rome or missing", "", "Oslo"] * 2
+    table = pa.table({"city": cells, "ill": [*"abababab"]})
+    fitted = fit_on_release(table, "ill", NONE)
+    rows = features(fitted, table)
+    assert rows[0] == [0, 0.5, 0.5]
+    assert rows[2] == [0, 0, 1]
+    assert rows[3] == [1, 0, 0]
