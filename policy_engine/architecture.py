@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -64,7 +65,9 @@ class Network(_Frozen):
     """
 
     kind: Literal["network"] = "network"
-    layers: tuple[Layer, ...] = (Layer(units=128, activation="tanh"),)
+    layers: tuple[Layer, ...] = Field(
+        default_factory=lambda: (Layer(units=128, activation="tanh"),)
+    )
     optimizer: Literal["adam", "sgd"] = "adam"
     learning_rate: Positive = 1e-3
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -83,7 +86,6 @@ class Estimator(_Frozen):
 
 
 Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]
-_ARCHITECTURE: TypeAdapter[Network | Estimator] = TypeAdapter(Architecture)
 
 
 def read_architecture(text: str | bytes, source: str = "") -> Network | Estimator:
@@ -95,10 +97,16 @@ def read_architecture(text: str | bytes, source: str = "") -> Network | Estimato
     if isinstance(given, dict) and "kind" not in given:
         given = {"kind": "estimator" if "name" in given else "network", **given}
     try:
-        return _ARCHITECTURE.validate_python(_tupled(given))
+        return _adapter().validate_python(_tupled(given))
     except ValidationError as error:
         problems = [Problem("A009", _sentence(detail)) for detail in error.errors()]
         raise AuditError(*problems, source=source) from None
+
+
+@cache
+def _adapter() -> TypeAdapter[Network | Estimator]:
+    """Return what validates descriptions; built when first used, for that takes a while."""
+    return TypeAdapter(Architecture)
 
 
 def _tupled(given: Any) -> Any:

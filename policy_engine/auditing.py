@@ -13,7 +13,13 @@ from policy_engine.architecture import Estimator, Network, read_architecture
 from policy_engine.audits.membership.auditing import audit, audit_predictions, splits_of
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.predictions import read_predictions
-from policy_engine.audits.membership.records import Records, read_npz, read_records, source_table
+from policy_engine.audits.membership.records import (
+    Records,
+    read_npz,
+    read_records,
+    records_of_arrays,
+    source_table,
+)
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import ONLINE, SHADOW, TARGET, seed_of
@@ -29,7 +35,8 @@ from policy_engine.writing import write_whole
 if TYPE_CHECKING:
     from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff
 
-Model = Path | str | Network | Estimator | None
+Model = Any
+"""A description, the file that holds one, a classifier, a learner; None for the usual network."""
 _Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
 _MEMBER = {"1": True, "true": True, "in": True, "yes": True, "member": True, "train": True}
 _OTHER = {"0": False, "false": False, "out": False, "no": False, "non-member": False, "test": False}
@@ -48,10 +55,12 @@ def audit_membership(
 ) -> MembershipAudit:
     """Train a model on a part of some records, and measure how well attackers tell which part.
 
-    `data` is a file (CSV, CSV.gz, Parquet, npz) or a frame, `label` the column of the classes,
-    the last one if not given. `model` is a description or a file with one; without it a network
-    of one small layer is trained. `members` names a column, or an array of an npz file, that
-    says of each record whether the target is to be trained on it (1) or not (0).
+    `data` is a file (CSV, CSV.gz, Parquet, npz), a frame, or a pair of arrays, features and
+    labels; `label` is the column of the classes, the last one if not given. `model` is a
+    description or a file with one, a classifier of scikit-learn's kind, or any other Learner, such
+    as a KerasLearner; without it a network of one small layer is trained. `members` names a
+    column, or an array of an npz file, that says of each record whether the target is to be
+    trained on it (1) or not (0).
 
     Into the folder `out` go `splits.npz` (the rows and the seed of every model), `audit.html`
     and, last, `audit.json` with all figures; its `cache` keeps what models said, so that an
@@ -60,8 +69,7 @@ def audit_membership(
     """
     settings = settings or Settings()
     _check_output(out, report)
-    architecture = _architecture(model)
-    learner = learner_of(architecture)
+    learner, architecture = _learner(model)
     records, inside = _records(data, label, members)
     sides = (None, None) if inside is None else _sides(inside)
     found = audit(
@@ -146,6 +154,20 @@ def _check_perturbing(records: Records, grid: "Grid") -> None:
         perturb(records.features, records.encoding, epsilon, np.random.default_rng(0))
 
 
+def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
+    """Return what trains a model, and what the model is."""
+    if isinstance(model, Learner):
+        return model, model.name
+    if hasattr(model, "fit") or hasattr(model, "predict"):
+        from policy_engine.audits.membership.learners.scikit import (  # noqa: PLC0415 (an extra)
+            EstimatorLearner,
+        )
+
+        return EstimatorLearner.of_object(model), " ".join(repr(model).split())
+    architecture = _architecture(model)
+    return learner_of(architecture), architecture
+
+
 def _architecture(model: Model) -> Network | Estimator:
     if model is None:
         return Network()
@@ -162,6 +184,8 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
 
     That column is no feature: it would tell a model what an attacker is to find out.
     """
+    if isinstance(data, tuple):
+        return records_of_arrays(*data), None
     if not members:
         return read_records(data, label), None
     is_file = isinstance(data, str | Path)

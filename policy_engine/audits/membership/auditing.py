@@ -4,14 +4,12 @@ import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine import __version__
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.attacks import Attack, Judgement
 from policy_engine.audits.membership.cache import ModelCache, Said
@@ -53,6 +51,7 @@ from policy_engine.audits.privacy.randomized_response import composed_epsilon, p
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, did_you_mean
 from policy_engine.estimates import NotApplicable
+from policy_engine.versions import version_of
 
 _PERTURBED = 65
 _COMPARED = 8
@@ -63,7 +62,10 @@ _SEEDED = (
     "towards those who do not know it, so a model to be released is to be trained from a seed "
     "kept secret."
 )
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "tensorflow", "tensorflow-cpu", "keras")
+_PACKAGES = (
+    *("policy-engine", "numpy", "scipy", "scikit-learn"),
+    *("tensorflow", "tensorflow-cpu", "keras"),
+)
 
 
 def audit(
@@ -74,6 +76,7 @@ def audit(
     architecture: Network | Estimator | str,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
+    splits: Splits | None = None,
     cache: Path | None = None,
     model: Path | None = None,
     sanitiser: Sanitiser | None = None,
@@ -83,17 +86,18 @@ def audit(
     """Train a target and its shadows on parts of the records, and attack the target.
 
     With `members`, the target is trained on these rows and tested on others of `non_members`
-    (see `make_splits`). What models say is kept in the folder `cache`, and not asked again; the
-    target is written to the file `model`. A `sanitiser` makes of the rows that a model is to
-    learn from what it does learn from; it is asked about the records as they are.
+    (see `make_splits`); with `splits`, all models are trained and tested as these say. What
+    models say is kept in the folder `cache`, and not asked again; the target is written to the
+    file `model`. A `sanitiser` makes of the rows that a model is to learn from what it does learn
+    from; it is asked about the records as they are.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not bear (A005), classes too small (A001), too little memory (A008), and whatever the
-    learner finds wrong (A009, A014); DataError (C005) for slices by columns that are not there.
+    learner finds wrong (A009, A013); DataError (C005) for slices by columns that are not there.
     """
     attacks = attacks_of_model(settings, learner.gives)
     _check_slices(settings, records.columns)
-    splits = splits_of(records, attacks, settings, members, non_members)
+    splits = splits or splits_of(records, attacks, settings, members, non_members)
     learnt, shown = _domains(records, settings)
     workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available)
     target, evidence = _evidence(workshop, splits, settings.seed, model, progress)
@@ -338,16 +342,16 @@ def _upper(target: Said) -> EpsilonUpper | NotApplicable:
 def _lower(
     found: _Found, is_member: NDArray[np.bool_], upper: EpsilonUpper | NotApplicable, seed: int
 ) -> EpsilonLower | NotApplicable:
-    """Return what the strongest attack with confidences proves, at the accountant's delta."""
-    able = [one for one in found.results if one.needs == "confidences"]
+    """Return what the best attack with confidences proves, at the accountant's delta."""
+    able = [one.attack for one in found.results if one.needs == "confidences"]
     members, others = int(is_member.sum()), int((~is_member).sum())
     if not able:
         return NotApplicable(reason="no attack ranks the records by confidence")
     if min(members, others) < 2:
         return NotApplicable(reason="there are too few records to halve")
-    best = max(able, key=lambda one: one.figures.accuracy.value).attack
     delta = upper.delta if isinstance(upper, EpsilonUpper) else 1 / members
-    return epsilon_lower(best, found.judgements[best].scores, is_member, delta, seed)
+    scores = {name: found.judgements[name].scores for name in able}
+    return epsilon_lower(scores, is_member, delta, seed)
 
 
 def _said_of(
@@ -381,10 +385,8 @@ def _few(others: int) -> Iterator[str]:
 
 
 def _versions() -> Iterator[tuple[str, str]]:
-    yield "policy-engine", __version__
     yield "python", platform.python_version()
     for name in _PACKAGES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            continue
+        found = version_of(name)
+        if found != "not installed":
+            yield name, found

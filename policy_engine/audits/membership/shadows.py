@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine import __version__
 from policy_engine.audits.membership.cache import ModelCache, Said, key_of
 from policy_engine.audits.membership.learners.learner import Learner, Trained
 from policy_engine.audits.membership.memory import (
@@ -21,6 +20,7 @@ from policy_engine.audits.membership.memory import (
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.splits import Rows
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.versions import version_of
 
 TARGET, SHADOW, ONLINE = range(3)
 _AT_ONCE = 16
@@ -105,7 +105,7 @@ class Workshop:
     def _key(self, job: Job, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
         rows = digest_of(job.train, job.asked)
-        return key_of(__version__, self.learner.name, *digests, way, rows, job.seed)
+        return key_of(version_of("policy-engine"), self.learner.name, *digests, way, rows, job.seed)
 
     def _kept(self, jobs: Sequence[Job]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""

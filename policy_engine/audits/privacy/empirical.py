@@ -1,5 +1,8 @@
 """What an attack proves: a lower bound of epsilon, with its ceiling."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,28 +17,33 @@ _ONE_SIDE = (1 - CONFIDENCE) / 2
 
 
 def epsilon_lower(
-    attack: str,
-    scores: NDArray[np.float64],
+    attacks: Mapping[str, NDArray[np.float64]],
     is_member: NDArray[np.bool_],
     delta: float,
     seed: int = 0,
 ) -> EpsilonLower:
-    """Return the epsilon that an attack proves of one model, with 95% confidence.
+    """Return the epsilon that the best of some attacks proves of one model, with 95% confidence.
 
-    `scores` (n,) are higher for likelier members. The threshold is the best one on a random half
-    of the members and of the others, the rates are counted on the other half, and bounded as
+    Their scores (n,), by their notation, are higher for likelier members. Attack and threshold
+    are the best ones on a random half of the members and of the others; the rates are counted on
+    the other half, which had no part in the choice, and bounded as
     Clopper and Pearson do: with probability 95%, (TPR - delta) / FPR or (TNR - delta) / FNR of
     the attack are no less than what `value` is the logarithm of (Kairouz, Oh and Viswanath,
     ICML 2015, theorem 2.1; Jagielski, Ullman and Oprea, NeurIPS 2020). The confidence is as if
     every record were a draw of its own: one model is trained, on all of them. Raises AuditError
     (A011) with fewer than two members or two others.
     """
-    members, others = _shuffled(scores, is_member, seed)
+    members, others = _shuffled(is_member, seed)
     if min(len(members), len(others)) < 2:
         message = f"{len(members)} members and {len(others)} others cannot be halved."
         raise AuditError.of("A011", message, "Give two of each at least.")
-    threshold = _best_threshold(members[::2], others[::2], delta)
-    counted = members[1::2], others[1::2]
+    chosen = {
+        name: _best_threshold(scores[members[::2]], scores[others[::2]], delta)
+        for name, scores in attacks.items()
+    }
+    attack = max(chosen, key=lambda name: chosen[name].proves)
+    scores, threshold = attacks[attack], chosen[attack].threshold
+    counted = scores[members[1::2]], scores[others[1::2]]
     found = int((counted[0] > threshold).sum())
     accused = int((counted[1] > threshold).sum())
     sizes = len(counted[0]), len(counted[1])
@@ -67,10 +75,15 @@ def _logarithm(
     return np.log(np.maximum(np.maximum(*gains), 1.0))
 
 
+class _Choice(NamedTuple):
+    threshold: float
+    proves: float
+
+
 def _best_threshold(
     members: NDArray[np.float64], others: NDArray[np.float64], delta: float
-) -> float:
-    """Return the threshold that proves most on these records, chosen by the same bounds."""
+) -> _Choice:
+    """Return the threshold that proves most on these records, by the same bounds, and how much."""
     candidates = np.unique(np.concatenate([members, others]))
     if len(candidates) > _MOST_THRESHOLDS:
         ranks = np.linspace(0, len(candidates) - 1, _MOST_THRESHOLDS)
@@ -78,7 +91,9 @@ def _best_threshold(
     found, accused = _above(members, candidates), _above(others, candidates)
     tpr_low, _ = _interval(found, len(members))
     _, fpr_high = _interval(accused, len(others))
-    return float(candidates[np.argmax(_logarithm(tpr_low, fpr_high, delta))])
+    proven = _logarithm(tpr_low, fpr_high, delta)
+    best = int(np.argmax(proven))
+    return _Choice(float(candidates[best]), float(proven[best]))
 
 
 def _interval(
@@ -98,7 +113,9 @@ def _above(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDAr
 
 
 def _shuffled(
-    scores: NDArray[np.float64], is_member: NDArray[np.bool_], seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    is_member: NDArray[np.bool_], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the members and of the others, each in a random order."""
     random = np.random.default_rng([seed, _STREAM])
-    return random.permutation(scores[is_member]), random.permutation(scores[~is_member])
+    places = np.flatnonzero(is_member), np.flatnonzero(~is_member)
+    return random.permutation(places[0]), random.permutation(places[1])

@@ -120,7 +120,10 @@ def test_dropout_can_be_trained_privately(records):
         return _dense(extra=[keras.layers.Dropout(0.5)])
 
     privacy = CentralPrivacy(noise_multiplier=1.0)
-    trained = KerasLearner(make, 1, 10, privacy).train(records, [np.arange(40)], [1])
+    told = []
+    learner = KerasLearner(make, 1, 10, privacy)
+    trained = learner.train(records, [np.arange(40)], [1], lambda *one: told.append(one))
+    assert told == [(f"training, epsilon {trained.spending.so_far(4):.2f} spent", 1, 1)]
     assert (trained.spending.steps, trained.spending.sampling_rate) == (4, 0.25)
     assert np.isfinite(trained.logits(records.features)).all()
 

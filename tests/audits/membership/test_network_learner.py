@@ -219,7 +219,7 @@ def test_a_loss_that_is_no_number_says_which_model_and_epoch(records):
     network = NETWORK.model_copy(update={"learning_rate": 1e38})
     with pytest.raises(AuditError) as raised:
         NetworkLearner(network).train(records, ROWS[:1], [1])
-    assert raised.value.problems[0].code == "A014"
+    assert raised.value.problems[0].code == "A013"
     assert "model 1" in str(raised.value)
 
 

@@ -131,7 +131,7 @@ def test_steps_have_the_same_noise_however_many_are_filled_at_once():
 def test_poisson_samples_take_each_row_with_the_rate_and_lose_none():
     rngs = [np.random.default_rng(one) for one in (0, 1)]
     rows = [np.arange(100, 150), np.arange(20)]
-    batches = poisson(rows, [0.2, 1.0], np.ones((2000, 2), bool), rngs)
+    batches = poisson(rows, [0.2, 1.0], [2000, 2000], rngs)
     assert (batches.counts[:, 1] == 20).all()
     assert batches.counts[:, 0].mean() == pytest.approx(10, abs=0.25)
     assert batches.counts[:, 0].var() == pytest.approx(8, rel=0.12)
@@ -191,3 +191,13 @@ def test_models_of_different_sizes_count_the_one_that_spends_most():
     assert (spending.sampling_rate, spending.steps, spending.delta) == (0.1, 80, 1 / 400)
     assert steps_per_epoch(104, 10) == 10
     assert steps_per_epoch(3, 10) == 1
+
+
+def test_models_with_fewer_rows_train_as_they_do_alone(records):
+    learner = NetworkLearner(_private(1.0, 0.5, batch_size=10, epochs=2))
+    rows = [np.arange(40), np.arange(20, 40)]
+    both = learner.train(records, rows, [1, 2])
+    for model, own in enumerate(rows):
+        alone = learner.train(records, [own], [model + 1])
+        for mine, theirs in zip(both.models[model], alone.models[0], strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-5)

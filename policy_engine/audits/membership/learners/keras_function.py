@@ -34,6 +34,7 @@ from policy_engine.audits.membership.training.runtime import (
 from policy_engine.audits.membership.training.spending import (
     Spending,
     spending_of,
+    stage_of,
     steps_per_epoch,
 )
 from policy_engine.engines.engine import Progress, silent
@@ -77,8 +78,9 @@ class KerasLearner:
     The output is probabilities or logits; the loss is the cross-entropy. A compiled model brings
     its optimizer, any other is trained by Adam. Python's and numpy's generators of random numbers
     are seeded while the function runs, and put back. With `privacy` every record's gradient is
-    formed on its own: exact for any layer, and about ten times slower than plain training; a batch shares its
-    dropout. The noise comes of the seed: a model is private only towards those who do not know it.
+    formed on its own: exact for any layer, and several times slower than plain training; the
+    records of a batch share its dropout. The noise comes of the seed: a model is private only
+    towards those who do not know it.
     """
 
     make: Callable[[], Any]
@@ -108,7 +110,7 @@ class KerasLearner:
         """Return a model for each set of rows.
 
         Raises AuditError where the model's inputs or outputs are not the records' (A009), a
-        layer mixes records under privacy (A010), a loss is no longer a number (A014), or an
+        layer mixes records under privacy (A010), a loss is no longer a number (A013), or an
         epsilon cannot be reached (A006); DataError (C011) without TensorFlow.
         """
         vessel = _Vessel(self.make, records, private=self.privacy is not None)
@@ -119,9 +121,8 @@ class KerasLearner:
         models = []
         for number, (own, seed) in enumerate(zip(rows, seeds, strict=True)):
             vessel.fill(seed)
-            self._fit(vessel, own, seed, spending, number)
+            self._fit(vessel, own, seed, spending, (number, len(rows)), progress)
             models.append(vessel.weights())
-            progress("training", number + 1, len(rows))
         return KerasModels(vessel, tuple(models), spending)
 
     def memory(self, records: Records, rows: int, models: int) -> int:
@@ -138,22 +139,27 @@ class KerasLearner:
         rows: NDArray[np.int64],
         seed: int,
         spending: Spending | None,
-        number: int,
+        which: tuple[int, int],
+        progress: Progress,
     ) -> None:
+        number, models = which
         order = np.random.default_rng([seed, 1])
         expected = min(self.batch_size, len(rows))
         noise = _Noise(spending, expected, np.random.default_rng([seed, 3])) if spending else None
-        left = spending.steps if spending else 0
+        taken = 0
         for epoch in range(self.epochs):
-            batches = self._batches(rows, order, left if spending else None)
-            left -= len(batches.widths)
+            batches = self._batches(rows, order, spending.steps - taken if spending else None)
+            taken += len(batches.widths)
             if not np.isfinite(vessel.epoch(batches, noise)):
                 message = (
                     f"The loss of model {number + 1} is no longer a number in epoch {epoch + 1} "
                     f"of {self.epochs}."
                 )
-                raise AuditError.of("A014", message, "Lower the learning rate of the optimizer.")
-            if spending and left <= 0:
+                raise AuditError.of("A013", message, "Lower the learning rate of the optimizer.")
+            if progress is not silent:
+                done, total = number * self.epochs + epoch + 1, models * self.epochs
+                progress(stage_of(spending, taken), done, total)
+            if spending and taken == spending.steps:
                 break
 
     def _batches(
@@ -163,7 +169,7 @@ class KerasLearner:
             return in_order([rows], self.batch_size, [rng])
         steps = min(left, steps_per_epoch(len(rows), self.batch_size))
         rate = min(1.0, self.batch_size / len(rows))
-        return poisson([rows], [rate], np.ones((steps, 1), bool), [rng])
+        return poisson([rows], [rate], [steps], [rng])
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.estimates import NotApplicable
 
 _ROWS_AT_ONCE = 8192
-_TENSORFLOW = 600 << 20
+_TENSORFLOW = 700 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class NetworkLearner:
     ) -> Networks:
         """Return a network for each set of rows; sets may differ in size.
 
-        Raises AuditError where a loss is no longer a number (A014), or an epsilon cannot be
+        Raises AuditError where a loss is no longer a number (A013), or an epsilon cannot be
         reached (A006); DataError (C011) without TensorFlow.
         """
         design = Design.of(self.network, records.features.shape[1], len(records.classes))

@@ -51,25 +51,24 @@ def in_order(
 def poisson(
     rows: Sequence[NDArray[np.int64]],
     rates: Sequence[float],
-    active: NDArray[np.bool_],
+    steps: Sequence[int],
     rngs: Sequence[np.random.Generator],
 ) -> Batches:
     """Return steps each of which takes every row of a model independently with the model's rate.
 
-    Where a model is not `active` (steps, S), it has no records.
+    Each model has so many steps; a model with fewer than another has no records in the last.
     """
     picked, counts = [], []
-    for own, rate, rng, takes_part in zip(rows, rates, rngs, active.T, strict=True):
-        hits = _hits(len(active) * len(own), rate, rng)
-        hits = hits[takes_part[hits // len(own)]]
+    for own, rate, taken, rng in zip(rows, rates, steps, rngs, strict=True):
+        hits = _hits(taken * len(own), rate, rng)
         picked.append(own[hits % len(own)])
-        counts.append(np.bincount(hits // len(own), minlength=len(active)))
+        counts.append(np.bincount(hits // len(own), minlength=max(steps)))
     return _packed(picked, np.array(counts).T)
 
 
 def _hits(trials: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return which of independent trials succeed: the gaps between them are geometric."""
-    parts, reached = [], -1
+    parts, reached = [np.zeros(0, np.int64)], -1
     expected = int((trials * rate) + 6 * np.sqrt(trials * rate) + 16)
     while reached < trials:
         parts.append(reached + np.cumsum(rng.geometric(rate, expected)))

@@ -24,11 +24,9 @@ class Spending:
     delta: float
 
     def so_far(self, steps: int) -> float:
-        """Return the epsilon of so many steps, infinite without noise (by Renyi DP)."""
+        """Return the epsilon of so many steps by Renyi DP."""
         from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
 
-        if self.noise_multiplier == 0:
-            return float("inf")
         return Budget(self.noise_multiplier, self.sampling_rate, self.delta).spent(steps)
 
     def epsilon(self) -> EpsilonUpper | NotApplicable:
@@ -38,6 +36,13 @@ class Spending:
         if self.noise_multiplier == 0:
             return NotApplicable(reason="Clipping without noise bounds no epsilon.")
         return epsilon_of(self.noise_multiplier, self.sampling_rate, self.steps, self.delta)
+
+
+def stage_of(spending: Spending | None, steps: int) -> str:
+    """Return what is being done, with what so many steps of private training have spent."""
+    if spending is None or spending.noise_multiplier == 0:
+        return "training"
+    return f"training, epsilon {spending.so_far(steps):.2f} spent"
 
 
 def steps_per_epoch(records: int, batch_size: int) -> int:

@@ -21,11 +21,13 @@ from policy_engine.audits.membership.training.parameters import (
     stacked,
 )
 from policy_engine.audits.membership.training.runtime import cores, need_tensorflow, use_few_threads
-from policy_engine.audits.membership.training.spending import Spending, steps_per_epoch
+from policy_engine.audits.membership.training.spending import Spending, stage_of, steps_per_epoch
 from policy_engine.audits.membership.training.steps import Rates, Shape, State, Work, compiled
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
+Tell = Callable[[Callable[[], str]], None]
+"""Is told that an epoch is over, and asks for what is then to be said."""
 _FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
 _NOISE_BYTES = 1 << 24
@@ -80,7 +82,7 @@ class Job:
 def train(job: Job, progress: Progress = silent) -> list[Parameters]:
     """Return the trained parameters of each model.
 
-    Models are trained in stacks, one stack on each processor. Raises AuditError (A014) where a
+    Models are trained in stacks, one stack on each processor. Raises AuditError (A013) where a
     loss is no longer a number.
     """
     tf = need_tensorflow()
@@ -123,13 +125,14 @@ def bytes_of_a_model(design: Design, network: Network) -> int:
     return 4 * (design.count() * (4 + slots + private) + activations)
 
 
-def _told(total: int, progress: Progress) -> Callable[[str], None]:
+def _told(total: int, progress: Progress) -> Tell:
     """Return what the stacks report their epochs to, from any thread."""
     lock, done = Lock(), count(1)
 
-    def tell(stage: str) -> None:
-        with lock:
-            progress(stage, next(done), total)
+    def tell(stage: Callable[[], str]) -> None:
+        if progress is not silent:
+            with lock:
+                progress(stage(), next(done), total)
 
     return tell
 
@@ -151,7 +154,7 @@ class _Stack:
         self._noise = job.rngs(_NOISE)
         self._taken = self._tf.zeros(len(job.rows))
 
-    def train(self, tell: Callable[[str], None], stop: Event) -> list[Parameters]:
+    def train(self, tell: Tell, stop: Event) -> list[Parameters]:
         """Return each model's parameters after all epochs, or after those that a budget allows.
 
         Where `stop` is set, another stack has failed, and nothing is returned.
@@ -164,7 +167,7 @@ class _Stack:
                 break
             losses = self._steps(batches, active)
             self._check(losses, epoch)
-            tell(self._stage())
+            tell(self._stage)
         whole = tuple(variable.numpy() for variable in self._parameters)
         return [of_model(whole, model) for model in range(len(self._job.rows))]
 
@@ -178,7 +181,7 @@ class _Stack:
         here = np.clip(job.spending.steps - epoch * steps, 0, steps)
         rates = [min(1.0, size / len(rows)) for rows in job.rows]
         active = np.arange(here.max())[:, None] < here
-        return poisson(job.rows, rates, active, self._order), active
+        return poisson(job.rows, rates, here.tolist(), self._order), active
 
     def _steps(self, batches: Batches, active: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Take the steps in as many calls as the memory for noise asks for; return the losses."""
@@ -200,15 +203,17 @@ class _Stack:
             for model, rng in enumerate(self._dropout):
                 keys[:, model] = rng.integers(0, 1 << 64, len(active), np.uint64)
         spending = self._job.spending
-        noise = self._fresh_noise(len(active), spending) if spending else _NO_NOISE
+        noise = self._fresh_noise(active, spending) if spending else _NO_NOISE
         return Work(batches.rows, batches.widths, batches.counts, active, keys, noise)
 
-    def _fresh_noise(self, steps: int, spending: Spending) -> NDArray[np.float32]:
+    def _fresh_noise(self, active: NDArray[np.bool_], spending: Spending) -> NDArray[np.float32]:
         """Return noise for each step, model and parameter, already over the expected batch."""
-        noise = np.empty((steps, len(self._noise), self._job.design.count()), np.float32)
+        noise = np.zeros((*active.shape, self._job.design.count()), np.float32)
         deviation = spending.noise_multiplier * spending.clipping_norm
+        taken = active.sum(axis=0)
         for model, expected in enumerate(self._expected()):
-            fill_normals(self._noise[model], noise[:, model], deviation / expected)
+            own = noise[: taken[model], model]
+            fill_normals(self._noise[model], own, deviation / expected)
         return noise
 
     def _expected(self) -> list[float]:
@@ -226,10 +231,7 @@ class _Stack:
 
     def _stage(self) -> str:
         spending = self._job.spending
-        if spending is None or spending.noise_multiplier == 0:
-            return "training"
-        steps = int(self._taken.numpy().max())
-        return f"training, epsilon {spending.so_far(steps):.2f} spent"
+        return stage_of(spending, int(self._taken.numpy().max()))
 
     def _check(self, losses: NDArray[np.float32], epoch: int) -> None:
         bad = np.flatnonzero(~np.isfinite(losses))
@@ -245,4 +247,4 @@ class _Stack:
                 f"{self._job.network.learning_rate:g}."
             )
             hint = "Lower the learning rate, or scale the features to about -1 to 1."
-            raise AuditError.of("A014", message, hint)
+            raise AuditError.of("A013", message, hint)
