@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.errors import PolicyEngineError, Problem
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import Limits, Source, load_policies
 from policy_engine.policy.files import is_vocabulary, load_hierarchies
-from policy_engine.transformation import check_transformation
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def check_file(
             return Checked(path, what=" (who and what belongs to what)")
         policies = load_policies(path, contexts, parents, limits or Limits())
         for policy in policies:
-            check_transformation(policy)
+            check_plannable(policy)
     except PolicyEngineError as error:
         return Checked(path, error.problems, exit_code=error.exit_code)
     return Checked(path, hints=tuple(hint for policy in policies for hint in policy.hints))

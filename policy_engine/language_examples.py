@@ -175,6 +175,20 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "pe:fanout": {"pe:generalization": "interval", "pe:precision": 5, "pe:fanout": 4},
     "pe:precision": {"pe:generalization": "interval", "pe:precision": 5},
 }
+OF_AUDITS: Mapping[str, tuple[str, Any]] = {
+    "mosaicrown:method": ("eq", "membership-inference"),
+    "pe:precision": ("lteq", 0.6),
+    "pe:recall": ("lteq", 0.7),
+    "pe:auc": ("lt", 0.6),
+    "pe:tprAtFpr": ("lteq", 0.02),
+    "pe:fpr": ("eq", 0.001),
+    "pe:attack": ("isAllOf", ["loss", "lira-offline"]),
+    "pe:shadowModels": ("eq", 4),
+    "pe:label": ("eq", "http://example.com/Visits/Diagnosis"),
+    "pe:feature": ("isAllOf", ["http://example.com/Visits/Zip"]),
+    "pe:model": ("eq", "RandomForestClassifier"),
+    "pe:trainingShare": ("eq", 0.2),
+}
 DISTANCES: Mapping[str, Mapping[str, Any]] = {
     "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},
     "pe:distance": {"pe:distance": "ordered"},

@@ -11,6 +11,7 @@ from policy_engine.language_examples import (
     CLASSES,
     COLUMNS,
     DISTANCES,
+    OF_AUDITS,
     OF_CONSTRAINTS,
     OF_POLICIES,
     OF_RULES,
@@ -19,6 +20,8 @@ from policy_engine.language_examples import (
     SETTINGS,
     VALUES,
 )
+from policy_engine.modelling import of_audit
+from policy_engine.policy.constraints import operands, refining_operands
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.rules import needed
 from policy_engine.reference import Parameter, of_columns, of_method, shared
@@ -48,7 +51,7 @@ def with_reference(page: str) -> str:
 
 def reference() -> str:
     """Return all terms of the policy language, each with its definition and an example."""
-    parts = [*_language(), *_sanitisation()]
+    parts = [*_language(), *_sanitisation(), *_modelling()]
     titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
     links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
     return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
@@ -112,6 +115,25 @@ def _sanitisation() -> Iterator[str]:
         yield _table(title, "refinement", names, (_setting(role, one) for one in parameters), more)
 
 
+def _modelling() -> Iterator[str]:
+    known = terms.audit_methods().items()
+    yield _simple("Methods of audits", "audit", ((t.iri, _method_of_audit(n)) for n, t in known))
+    told = {one.name: one for notation in terms.audit_methods() for one in of_audit(notation)}
+    method = terms.vocabulary()[f"{_MC}method"]
+    by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
+    rows = (
+        _refining(term, told.get(terms.compact(iri), by_name))
+        for iri, term in refining_operands().items()
+        if iri not in operands()
+    )
+    names = ("operand", "of", "what it is", "takes", "default", "example")
+    more = "Bounds take `lteq` or `lt`. [Models and audits](#models-and-audits) tells how."
+    yield _table("Refinements of trainings and audits", "audit", names, rows, more)
+    attacks = terms.attacks().items()
+    rows_ = ((f"`{n}`", term.definition, _code(_attack(n))) for n, term in attacks)
+    yield _table("Attacks", "audit", ("attack", "what it is", "example"), rows_)
+
+
 # -- tables ---------------------------------------------------------------------------------------
 
 
@@ -130,6 +152,7 @@ _KINDS = {
     "rule": "members of a rule",
     "constraint": "constraints",
     "refinement": "refinements of `anonymize`",
+    "audit": "refinements of `pe:train`, or of an audit",
 }
 
 
@@ -195,8 +218,7 @@ def _actions() -> Iterator[str]:
 def _operands() -> str:
     rows = (
         (*_defined(iri), _takes(term), _instead(term), _code(_compared_by(iri)))
-        for iri, term in terms.instances(f"{_ODRL}LeftOperand").items()
-        if "range" not in term.facts
+        for iri, term in operands().items()
     )
     names = ("operand", "what it means", "takes", "instead", "example")
     more = "What `takes` nothing takes any text, number or IRI."
@@ -335,6 +357,31 @@ def _row(one: Parameter, given: Any) -> tuple[str, ...]:
         default.replace("'", ""),
         _code(given),
     )
+
+
+# -- trainings and audits ---------------------------------------------------------------------
+
+
+def _method_of_audit(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("mosaicrown:method", notation), _of_audit("pe:auc")]
+
+
+def _attack(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("pe:attack", [notation]), _of_audit("pe:auc")]
+
+
+def _of_audit(name: str, value: Any = None) -> dict[str, Any]:
+    operator, usual = OF_AUDITS[name]
+    return _comparison(name, operator, usual if value is None else value)
+
+
+def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
+    own = [iri for iri in term.iris("refines") if iri.startswith(_PE)]
+    name, definition, takes, default, _ = _row(one, {})
+    given = [_of_audit("pe:tprAtFpr")] if one.name == "pe:fpr" else []
+    example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
+    refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)
+    return name, refined, definition, takes, default, example
 
 
 if __name__ == "__main__":

@@ -119,6 +119,16 @@ def methods() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
 
 
+def audit_methods() -> Mapping[str, Term]:
+    """Return the methods of audits by their notation, such as `membership-inference`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}AuditMethod").values()}
+
+
+def attacks() -> Mapping[str, Term]:
+    """Return the membership-inference attacks by their notation, such as `shokri`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}Attack").values()}
+
+
 @cache
 def engines() -> tuple[str, ...]:
     """Return the engines that have some method, in the order of the vocabulary."""

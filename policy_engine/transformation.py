@@ -35,7 +35,7 @@ def transformation(policy: Policy) -> tuple[Rule, Anonymization]:
     """
     rule, action = _only_one(policy)
     asked = _anonymization(policy, rule, action)
-    problems = list(_forbidden(policy, rule))
+    problems = list(forbidden(policy, rule))
     if problems:
         raise PlanError(*problems, source=policy.source)
     return rule, asked
@@ -69,14 +69,14 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     if rule.output in [target.iri for target in rule.targets]:
         message = f"The output {rule.output!r} is the target itself; the result needs its own IRI."
         problems.append(Problem("M007", message, "", rule.place))
-    problems += _bounds_on_rows(rule)
+    problems += bounds_on_rows(rule)
     if problems:
         raise PlanError(*problems, source=policy.source)
     return rule, action
 
 
-def _bounds_on_rows(rule: Rule) -> Iterator[Problem]:
-    """Yield what would keep rows out of a release: a release is of all the rows there are.
+def bounds_on_rows(rule: Rule, done: str = "anonymised") -> Iterator[Problem]:
+    """Yield what would keep rows out of what is `done`: that is for all the rows there are.
 
     What else bounds the permission, its time or its duties, decides who may read the output.
     """
@@ -85,13 +85,11 @@ def _bounds_on_rows(rule: Rule) -> Iterator[Problem]:
         for leaf in leaves:
             name = column_name(target.iri, leaf.left_operand)
             if name is not None:
-                message = (
-                    f"The constraint is about the rows' {name!r}, and all rows are anonymised."
-                )
+                message = f"The constraint is about the rows' {name!r}, and all rows are {done}."
                 hint = "Give the rows that are meant a dataset of their own."
                 yield Problem("M010", message, hint, leaf.place)
         if target.refinements:
-            message = "The target is refined, and all of a dataset is anonymised."
+            message = f"The target is refined, and all of a dataset is {done}."
             yield Problem("M010", message, "Name the dataset that is meant.", target.place)
 
 
@@ -264,7 +262,7 @@ def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator
             yield name, value
 
 
-def _forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
+def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
     """Yield the prohibitions that speak against carrying the rule out."""
     for prohibition in policy.prohibitions if policy.conflict != "perm" else ():
         if overlap(rule, prohibition, policy.hierarchy):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from policy_engine.errors import CODES, PolicyEngineError
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import read_policies
-from policy_engine.transformation import check_transformation
 
 BAD = Path(__file__).parents[1] / "policies" / "bad"
 POLICIES = sorted(path for path in BAD.iterdir() if path.suffix != ".expected")
@@ -16,7 +16,7 @@ POLICIES = sorted(path for path in BAD.iterdir() if path.suffix != ".expected")
 
 def read_and_check(text):
     for policy in read_policies(text):
-        check_transformation(policy)
+        check_plannable(policy)
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)

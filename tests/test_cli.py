@@ -213,14 +213,17 @@ def test_decide_takes_hierarchies_from_files(run, people):
 
 def test_methods_come_from_the_vocabulary(run):
     listing = json.loads(run("methods", "--format", "json").output)
-    assert set(listing) == {"methods", "shared", "columns"}
+    assert set(listing) == {"methods", "shared", "columns", "audits"}
     own = listing["methods"]["l-diversity"]["parameters"]
     assert [one["name"] for one in own] == ["mosaicrown:k", "mosaicrown:l", "mosaicrown:sensitive"]
     assert own[1]["type"] == "an integer from 2"
     assert listing["methods"]["l-diversity"]["engines"] == own[1]["engines"] == ["local", "spark"]
     assert {one["name"]: one["engines"] for one in listing["shared"]}["pe:polish"] == ["local"]
+    audits = listing["audits"]["membership-inference"]["parameters"]
+    assert {one["name"]: one["default"] for one in audits}["pe:shadowModels"] == "10"
     printed = run("methods").output
     assert "pe:maxSuppression" in printed
+    assert "pe:tprAtFpr" in printed
     assert printed.count("spark: default only") == 5
     assert "A column under mosaicrown:quasi-identifier" in printed
 
@@ -326,8 +329,8 @@ def test_a_name_that_no_disk_takes_is_told(people, arguments):
 
 def test_our_own_bug_is_told_as_one(people):
     code = (
-        "import policy_engine.transformation as p, sys\n"
-        "p.check_transformation = lambda policy: 1 / 0\n"
+        "import policy_engine.modelling as p, sys\n"
+        "p.check_plannable = lambda policy: 1 / 0\n"
         "sys.argv = ['policy-engine', 'validate', 'policy.jsonld']\n"
         "from policy_engine.cli import main; main()\n"
     )

@@ -4,7 +4,7 @@ from building import ANALYST, DATASET, permission, policy
 
 from policy_engine.decision import Decider, World, read_request
 from policy_engine.policy import read_policy
-from policy_engine.rendering import decision_lines, explanation
+from policy_engine.rendering.decisions import decision_lines, explanation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BEFORE = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2027-01-01T00:00:00Z"}

@@ -1,8 +1,8 @@
 import pytest
 from building import DATASET, people_policy
 
-from policy_engine import charts
 from policy_engine.catalog import make_catalog
+from policy_engine.charts import canvas
 from policy_engine.comparison import NotApplicable
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError, OutputError, PlanError
@@ -115,6 +115,6 @@ def test_a_picture_that_cannot_be_drawn_or_written_is_an_error(tmp_path, name, r
 
 
 def test_a_picture_needs_matplotlib(tmp_path, monkeypatch):
-    monkeypatch.setattr(charts, "find_spec", lambda _: None)
+    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     with pytest.raises(DataError, match="C011"):
         trade_off_chart(RUNS, tmp_path / "a.svg")

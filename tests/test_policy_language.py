@@ -15,12 +15,12 @@ from policy_engine.cli import app
 from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
 from policy_engine.language_examples import VALUES
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import load_policy, read_drafts, read_hierarchy, read_policies
-from policy_engine.policy.constraints import parameters
+from policy_engine.policy.constraints import operands, parameters, refining_operands
 from policy_engine.policy.linked_data import expand
 from policy_engine.policy.text import read_json
 from policy_engine.reference import of_method
-from policy_engine.transformation import check_transformation
 
 ODRL, MC, PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 PAGE = (Path(__file__).parent.parent / "docs" / "policy-language.md").read_text("utf-8")
@@ -31,13 +31,16 @@ EXCEPTED = {
     **dict.fromkeys(
         [
             *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
+            *(f"{PE}{name}" for name in ("AuditMethod", "Attack")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{ODRL}{name}" for name in ("LeftOperand", "Operator", "RightOperand")),
         ],
         "the vocabulary is sorted by it; policies name what is in it",
     ),
 }
-AGE, DISEASE = "http://example.com/Visits/Age", "http://example.com/Visits/Disease"
+VISITS = "http://example.com/Visits"
+AGE, DISEASE = f"{VISITS}/Age", f"{VISITS}/Disease"
+OF_MODEL = ("pe:label", "pe:feature", "pe:model", "pe:trainingShare")
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,35 @@ def as_refinements(given):
     return as_policy({"permission": {"target": "ex:Visits", "action": action, "output": "ex:Out"}})
 
 
+def as_audit(given):
+    """Return the permissions to train a model, and to use it once it is audited."""
+    given = given if isinstance(given, list) else [given]
+    trained = [one for one in given if one["leftOperand"] in OF_MODEL]
+    audited = [one for one in given if one not in trained]
+    label = refinement("pe:label", DISEASE)
+    trained += [] if any(one["leftOperand"] == "pe:label" for one in trained) else [label]
+    if not any("pe:" in one["leftOperand"] for one in audited if one["operator"][0] == "l"):
+        audited.append({"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6})
+    method = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
+    kept = [refinement("mosaicrown:quasi-identifier", [AGE, f"{VISITS}/Zip"])]
+    kept.append(refinement("mosaicrown:sensitive", [DISEASE, f"{VISITS}/Diagnosis"]))
+    train, audit = action("pe:train", trained), action("pe:membershipInference", audited)
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", method + kept)}
+    return as_policy(
+        {
+            "permission": [
+                {**made, "output": "ex:Out"},
+                {"target": "ex:Out", "action": train, "output": "ex:Model"},
+                {"target": "ex:Model", "action": "use", "duty": {"action": audit}},
+            ]
+        }
+    )
+
+
+def action(name, refinements):
+    return {"rdf:value": {"@id": name}, "refinement": refinements}
+
+
 def method_with(said):
     """Return the first method whose parameters some are."""
     if "pe:distance" in json.dumps(said):
@@ -147,6 +179,7 @@ WRAPPED = {
     **{kind: of(kind) for kind in RULES},
     "constraint": lambda one: as_policy(as_rule({"constraint": one})),
     "refinement": as_refinements,
+    "audit": as_audit,
 }
 
 
@@ -172,8 +205,8 @@ def read(example):
         return read_drafts(text)
     policies = read_policies(text, parents=parents_of(text, example))
     for policy in policies:
-        if example.kind == "refinement":
-            check_transformation(policy)
+        if example.kind in ("refinement", "audit", "policy"):
+            check_plannable(policy)
     return policies
 
 
@@ -324,15 +357,18 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 # -- every term -----------------------------------------------------------------------------------
 
 
+NAMED = (terms.methods(), terms.audit_methods(), terms.attacks())
+
+
 def iris_in(data):
-    """Yield every IRI in an expanded text, and the methods that it names by their notation."""
+    """Yield every IRI in an expanded text, and what it names by its notation."""
     for key, values in data.items():
         if key == "@id":
             yield values
         elif key == "@type":
             yield from values if isinstance(values, list) else [values]
         elif key == "@value":
-            yield from [terms.methods()[values].iri] if values in terms.methods() else []
+            yield from (known[values].iri for known in NAMED if values in known)
         elif key == "@list" or not key.startswith("@"):
             yield key
             for value in values:
@@ -395,6 +431,12 @@ def test_a_term_that_is_not_read_is_refused_wherever_it_stands(iri):
 def test_every_parameter_has_a_row():
     rows = {row[0].strip("`") for _, _, row in tables(r"examples: refinement")}
     assert {terms.compact(iri) for iri in parameters()} <= rows
+
+
+def test_what_refines_trainings_and_audits_has_a_row():
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: audit")}
+    assert {terms.compact(iri) for iri in refining_operands() if iri not in operands()} <= rows
+    assert set(terms.attacks()) <= rows
 
 
 # -- the page -------------------------------------------------------------------------------------

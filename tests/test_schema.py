@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from policy_engine import terms
 from policy_engine.errors import PolicyEngineError
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import load_policy, read_policy
 from policy_engine.policy.reader import read_policies
 from policy_engine.schema import policy_schema
-from policy_engine.transformation import check_transformation
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = sorted((ROOT / "policies").glob("*.jsonld"))
@@ -48,6 +48,18 @@ UNSEEN = {
     "what only the reader knows": """
         language-that-is-none misspelt-type-of-a-collection obligation-of-nobody
         term-of-ones-own unknown-data-type""",
+    "what a training or an audit is held against": """
+        attack-bound-above-1 attack-bound-below-chance attack-bound-below-the-false-positives
+        attack-bound-from-below attack-twice audit-by-an-unknown-method
+        audit-of-a-table-without-label audit-of-another-asset audit-of-persons
+        audit-of-suppressed-rows audit-that-bounds-nothing audit-with-a-parameter-of-others
+        audit-with-its-bound-twice audit-with-joined-refinements audit-with-one-shadow-model
+        audit-without-method feature-not-released fpr-at-which-nothing-is-bounded fpr-of-1
+        label-among-the-features label-of-another-table label-that-is-generalised
+        model-described-wrongly model-not-beside-the-policy model-of-raw-data-without-audit
+        model-of-raw-data-without-features model-without-label prohibition-forbids-the-training
+        training-of-another-table training-of-some-rows training-over-its-table
+        training-share-too-large training-twice unknown-attack unknown-model""",
     "a context that is the policy's own, or given beside it": "redefined-term unknown-context",
     "what JSON itself loses": "duplicate-key setting-given-twice t-infinite",
 }
@@ -122,7 +134,7 @@ def test_a_bad_policy_is_refused_unless_no_schema_can_see_why(path):
 def is_good(path):
     """Tell whether a bad policy is bad by its data or its plan alone."""
     try:
-        check_transformation(load_policy(path))
+        check_plannable(load_policy(path))
     except PolicyEngineError:
         return False
     return True
@@ -157,7 +169,7 @@ def test_terms_are_offered_with_what_they_mean(definition, kind):
 
 def test_every_parameter_and_every_method_is_there():
     parameters = {
-        i for i, t in terms.instances(f"{terms.ODRL}LeftOperand").items() if "range" in t.facts
+        i for i, t in terms.instances(f"{terms.ODRL}LeftOperand").items() if "operator" in t.facts
     }
     assert set(map(terms.expand, consts("parameterTerm"))) == parameters
     text = json.dumps(definitions()["methodValues"])
@@ -192,6 +204,7 @@ def test_patterns_are_read_alike_by_python_and_by_editors():
 TWO = [constraint(), constraint("dateTime", "lt", "2030-01-01")]
 GOOD = {
     "typed": under(constraint(right={"@value": "3", "@type": "xsd:integer"})),
+    "double": under(constraint("payAmount", right={"@value": "9.5E0", "@type": "xsd:double"})),
     "date": under(constraint("dateTime", "lt", {"@value": "2030-01-01", "@type": "xsd:date"})),
     "duration": under(constraint("elapsedTime", "lteq", "P1DT2H")),
     "usage": under(constraint("event", "lt", {"@id": "odrl:policyUsage"})),
@@ -255,6 +268,7 @@ GOOD = {
     ),
     "list of one": [policy()],
     "anonymized": json.loads(people_policy()),
+    "model": json.loads((ROOT / "policies" / "model-release.jsonld").read_text()),
     "columns": json.loads((ROOT / "policies" / "customer-close.jsonld").read_text()),
 }
 
@@ -325,6 +339,18 @@ REFUSED = {
     "blank policy": (policy(uid="_:policy"), "'_:policy'"),
     "other type of rule": (policy(permission=rule(type="Duty")), "'Duty'"),
     "replaced": (policy(**{"dct:isReplacedBy": {"@id": "http://x.org/new"}}), "False schema"),
+    "bound of an attack in a constraint": (under(constraint("pe:auc", right=0.6)), "'pe:auc'"),
+    "model without output": (
+        policy(
+            permission=rule(
+                action={
+                    "rdf:value": {"@id": "pe:train"},
+                    "refinement": constraint("pe:label", "eq", f"{DATA}/income"),
+                }
+            )
+        ),
+        "'output' is a required property",
+    ),
     "no output": (
         policy(
             permission=rule(action={"rdf:value": {"@id": "odrl:anonymize"}, "refinement": []}),
@@ -339,7 +365,7 @@ def test_a_mistake_is_refused_where_it_is(name):
     document, where = REFUSED[name]
     assert where in mistake(document)
     with pytest.raises(PolicyEngineError):
-        check_transformation(read_policy(json.dumps(document)))
+        check_plannable(read_policy(json.dumps(document)))
 
 
 def test_with_terms_of_ones_own_the_schema_keeps_silent():
@@ -398,7 +424,7 @@ def test_whatever_the_reader_accepts_validates(name, data):
         at(document, path[:-1])[path[-1]] = edited
     try:
         for one in read_policies(json.dumps(document)):
-            check_transformation(one)
+            check_plannable(one)
     except PolicyEngineError:
         event("refused")
         return

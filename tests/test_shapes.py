@@ -7,9 +7,9 @@ import pytest
 
 from policy_engine import terms
 from policy_engine.errors import CODES, PolicyEngineError
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import read_policy
 from policy_engine.policy.rdf import convert_text
-from policy_engine.transformation import check_transformation
 
 SHAPES = Path(__file__).parent.parent / "vocab" / "shapes.ttl"
 POLICIES = SHAPES.parent.parent / "policies"
@@ -293,7 +293,7 @@ def told_by_shapes(text):
 def told_by_the_validator(text):
     """Return the codes of the problems that the validator finds in a policy."""
     try:
-        check_transformation(read_policy(PREFIXES + text, syntax="turtle"))
+        check_plannable(read_policy(PREFIXES + text, syntax="turtle"))
     except PolicyEngineError as error:
         return {problem.code for problem in error.problems}
     return set()

@@ -1,5 +1,6 @@
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -7,9 +8,14 @@ import pytest
 from pyld import jsonld
 
 from policy_engine import methods, terms
+from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods import Method, allowed, method_class, parameters
+from policy_engine.methods.membership_inference import USUAL_ATTACKS, Measure
+from policy_engine.modelling import of_audit
+from policy_engine.modelling.refining import OF_AUDIT, OF_MODEL
 from policy_engine.plan import EngineName
+from policy_engine.policy.constraints import operands, refining_operands
 from policy_engine.recoding import Recoding
 from policy_engine.reference import SETTINGS
 
@@ -26,11 +32,11 @@ SHARED = {**parameters(Columns), **parameters(Recoding)}
 OPERANDS = {
     iri: term
     for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
-    if "range" in term.facts and iri != f"{terms.MOSAICROWN}method"
+    if "operator" in term.facts and iri != f"{terms.MOSAICROWN}method"
 }
 NAMING = [
     *("requires", "allows", "operator", "domain", "includedIn", "implies"),
-    *("replacedBy", "subClassOf", "subPropertyOf"),
+    *("replacedBy", "subClassOf", "subPropertyOf", "refines"),
 ]
 PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" in term.facts}
 
@@ -47,7 +53,7 @@ def range_of(field):
 
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*.py")}
-    named = {notation.replace("-", "_") for notation in NOTATIONS}
+    named = {notation.replace("-", "_") for notation in (*NOTATIONS, *terms.audit_methods())}
     assert files - {"__init__", "method"} == named
 
 
@@ -102,7 +108,78 @@ def test_every_method_and_every_option_says_which_engines_have_it(iri):
 def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
     options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
-    assert declared == options | {term.iri for term in terms.methods().values()}
+    every = (*terms.methods().values(), *terms.audit_methods().values())
+    assert declared == options | {term.iri for term in every}
+
+
+# -- audits ---------------------------------------------------------------------------------------
+
+ATTACKS = sorted(terms.attacks())
+SHARED_BY_ATTACKS = {"__init__", "attack", "likelihood", "references"}
+
+
+@pytest.mark.parametrize("notation", terms.audit_methods())
+def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
+    term, name = terms.audit_methods()[notation], notation.replace("-", "_")
+    kind = getattr(
+        import_module(f"policy_engine.methods.{name}"), notation.title().replace("-", "")
+    )
+    assert kind.notation == notation
+    assert term.iri == f"{terms.PE}{notation}"
+    assert set(term.texts("engine")) <= set(get_args(EngineName))
+    assert (ROOT / "tests" / "methods" / f"test_{name}.py").is_file()
+
+
+def test_a_method_of_audits_allows_what_is_read_of_an_audit():
+    term = terms.audit_methods()["membership-inference"]
+    assert local_names(term, "allows") == {*OF_AUDIT, *OF_MODEL}
+    assert [terms.expand(one.name) for one in of_audit("membership-inference")] == [
+        *term.iris("allows")
+    ]
+    read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}
+    assert read == set(term.iris("allows"))
+
+
+@pytest.mark.parametrize("name", ["train", "audit", "membershipInference"])
+def test_what_refines_an_action_is_what_is_read_of_it(name):
+    allowed = {"train": OF_MODEL, "audit": ("method", *OF_AUDIT, *OF_MODEL)}
+    known = terms.instances(f"{terms.ODRL}Action")
+    action = known[f"{terms.PE}{name}"]
+    refined = {action.iri, *action.iris("includedIn")}
+    refining = {i for i, one in refining_operands().items() if refined & set(one.iris("refines"))}
+    assert {terms.local_name(i) for i in refining} == set(allowed.get(name, allowed["audit"]))
+
+
+def test_every_measure_that_is_bounded_is_a_number():
+    for name in (*get_args(Measure), "fpr", "trainingShare"):
+        assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
+
+
+def test_every_attack_of_the_vocabulary_has_a_file_and_no_file_is_without():
+    folder = ROOT / "policy_engine" / "audits" / "membership" / "attacks"
+    files = {path.stem for path in folder.glob("*.py")} - SHARED_BY_ATTACKS
+    assert files == {notation.replace("-", "_") for notation in ATTACKS}
+
+
+@pytest.mark.parametrize("notation", ATTACKS)
+def test_an_attack_is_named_and_defined_by_its_entry(notation):
+    term = terms.attacks()[notation]
+    assert term.iri == f"{terms.PE}{notation}-attack"
+    assert term.definition.endswith(".")
+
+
+@pytest.mark.parametrize("notation", ATTACKS)
+def test_an_attack_has_its_class(notation):
+    attack = attack_of(notation)
+    assert attack.notation == notation
+    assert type(attack).__name__ == notation.title().replace("-", "")
+
+
+def test_the_attacks_that_are_run_unless_others_are_named_are_known():
+    assert set(USUAL_ATTACKS) <= set(ATTACKS)
+
+
+# -- all terms ------------------------------------------------------------------------------------
 
 
 def test_the_engines_of_the_vocabulary_are_those_of_plans():
@@ -155,7 +232,7 @@ def test_what_is_said_of_a_column_is_a_field_of_its_class(role):
 def test_what_is_said_of_columns_is_said_of_columns_with_settings():
     for term in PROPERTIES.values():
         assert set(term.iris("domain")) <= set(SETTINGS)
-        assert term.types == ("owl:DatatypeProperty",)
+        assert "owl:DatatypeProperty" in term.types
 
 
 def test_no_term_stands_twice():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from policy_engine.errors import Problem
 from policy_engine.policy.clashes import Neighbours, clashes
-from policy_engine.policy.model import ANONYMIZE, Policy, Rule
+from policy_engine.policy.model import ANONYMIZE, MAKING, Policy, Rule
 from policy_engine.policy.rules import (
     ACTION,
     ASSIGNEE,
@@ -72,7 +72,7 @@ def _unassigned(policy: Policy) -> Iterator[Problem]:
 
 
 def _ungoverned(policy: Policy) -> Iterator[Problem]:
-    """Yield the outputs that no rule is about; those of `anonymize` their own rule governs."""
+    """Yield the outputs that no rule is about; what is made by their rule, that rule governs."""
     outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
     near = Neighbours(policy.rules if outputs else (), policy.hierarchy)
     for rule in outputs:
@@ -83,4 +83,4 @@ def _ungoverned(policy: Policy) -> Iterator[Problem]:
 
 
 def _is_made(rule: Rule) -> bool:
-    return any(action.iri == ANONYMIZE for action in rule.actions)
+    return any(action.iri in MAKING for action in rule.actions)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import isfinite
 from typing import Any
 
 from policy_engine import terms
@@ -39,6 +40,7 @@ _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
 _OF_PARAMETER = {_LEFT, _OPERATOR, _RIGHT, _DATA_TYPE}
 _OF_CONSTRAINT = {*_OF_PARAMETER, _REFERENCE, _UNIT, _STATUS}
 CONSTRAINT, REFINEMENT = f"{_ODRL}constraint", f"{_ODRL}refinement"
+_WHAT = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
 
 
 class ConstraintReader(Walker):
@@ -53,9 +55,9 @@ class ConstraintReader(Walker):
         self.own_terms: list[tuple[str, Place]] = []
         self._left = limits.constraints
 
-    def conditions(self, node: Node, prop: str, what: str) -> tuple[Condition, ...]:
+    def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
         """Return the constraints or refinements that a property of a node holds."""
-        found = (self._condition(child, what, ()) for child in self.nodes(node, prop))
+        found = (self._condition(child, _WHAT[prop], ()) for child in self.nodes(node, prop))
         return tuple(condition for condition in found if condition is not None)
 
     def parameters(self, node: Node) -> Iterator[Constraint]:
@@ -162,7 +164,8 @@ class ConstraintReader(Walker):
     def _constraint(self, node: Node, what: str) -> Constraint | None:
         self.known_properties(node, _OF_CONSTRAINT, what)
         capital = _capital(what)
-        left = self._left_operand(node, capital)
+        known = refining_operands() if what == _WHAT[REFINEMENT] else operands()
+        left = self._left_operand(node, capital, known)
         operator = self._operator(node, capital)
         data_type = self._data_type(node)
         values = tuple(self._values(node, left, data_type))
@@ -199,10 +202,9 @@ class ConstraintReader(Walker):
             prop = _RIGHT if _RIGHT in node.data else _REFERENCE
             self.add("P007", message, f"Several take the operator {sets}.", node, prop)
 
-    def _left_operand(self, node: Node, capital: str) -> str:
-        """Return a left operand of ODRL, or an IRI of the profile's: a column, an attribute."""
+    def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
+        """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
         given = self._one(node, "leftOperand", capital)
-        known = operands()
         if given and (not is_absolute(given) or is_ours(given)) and given not in known:
             self._unknown(node, "leftOperand", given, known)
             return ""
@@ -326,16 +328,26 @@ class ConstraintReader(Walker):
 
 @cache
 def operands() -> dict[str, terms.Term]:
-    """Return the left operands of ODRL that constraints have: all but the parameters."""
+    """Return the left operands that constraints have: those of ODRL."""
     every = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in every if iri not in parameters()}
+    return {iri: term for iri, term in every if not {"operator", "refines"} & term.facts.keys()}
+
+
+@cache
+def refining_operands() -> dict[str, terms.Term]:
+    """Return the left operands that refinements have but those of `anonymize`.
+
+    Beside the ones of constraints they are those that refine other actions, such as audits.
+    """
+    every = terms.instances(f"{_ODRL}LeftOperand").items()
+    return {iri: term for iri, term in every if iri in operands() or "refines" in term.facts}
 
 
 @cache
 def parameters() -> dict[str, terms.Term]:
-    """Return the left operands that refine `anonymize`: those with a range of their own."""
+    """Return the left operands that refine `anonymize`: those that say which operator they take."""
     operands = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in operands if "range" in term.facts}
+    return {iri: term for iri, term in operands if "operator" in term.facts}
 
 
 def read_operand(given: Any, said: str, left: str) -> Literals:
@@ -346,6 +358,9 @@ def read_operand(given: Any, said: str, left: str) -> Literals:
     value = read_literal(given, said)
     term = terms.vocabulary().get(left)
     takes = term.iris("takes") if term else ()
+    is_finite = isinstance(value, int | float) and isfinite(value)
+    if said == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
+        return value  # what 0.5 in JSON becomes in other syntaxes
     for kind in (*({said} & set(takes)), *takes):
         try:
             return read_literal(given, kind)

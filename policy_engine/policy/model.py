@@ -12,6 +12,9 @@ from policy_engine.policy.values import Literals
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
 READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
+TRAIN = f"{terms.PE}train"
+MAKING = (ANONYMIZE, TRAIN)
+"""What makes an output, and is refined by parameters that no request has."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 """How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
 IRI = "@id"

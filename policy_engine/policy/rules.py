@@ -80,7 +80,7 @@ class RuleReader(ConstraintReader):
             uid=self.uid_of(node),
             purposes=() if is_duty else self.names(node, PURPOSE, "purpose"),
             output="" if is_duty else self._output(node),
-            constraints=self.conditions(node, CONSTRAINT, "a constraint"),
+            constraints=self.conditions(node, CONSTRAINT),
             duties=nested.get("duty", ()),
             remedies=nested.get("remedy", ()),
             consequences=nested.get("consequence", ()),
@@ -135,7 +135,7 @@ class RuleReader(ConstraintReader):
         self.check_types(node, _ROLES[kind])
         self.said_once(node, "P015", "Two collections have")
         sources = [iri for iri, _ in self.iris(node, SOURCE)]
-        refinements = self.conditions(node, REFINEMENT, "a refinement")
+        refinements = self.conditions(node, REFINEMENT)
         given = len(node.data.get(SOURCE, []))
         if uid := self.uid_of(node):
             message = "A collection with refinements is named by its source, not by a uid."
@@ -186,7 +186,7 @@ class RuleReader(ConstraintReader):
         place = self.graph.place(node)
         if iri == ANONYMIZE:
             return Action(iri, tuple(self.parameters(node)), place)
-        return Action(iri, self.conditions(node, REFINEMENT, "a refinement"), place)
+        return Action(iri, self.conditions(node, REFINEMENT), place)
 
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
         iri = terms.canonical(given)

@@ -1,6 +1,9 @@
 """Constraints and refinements, one by one and joined (ODRL Information Model 2.2, section 2.5)."""
 
+from collections.abc import Mapping
+
 from policy_engine import terms
+from policy_engine.policy.constraints import operands, refining_operands
 from policy_engine.schema.building import (
     Schema,
     a_term,
@@ -24,27 +27,28 @@ _ODRL = terms.ODRL
 
 def conditions() -> dict[str, Schema]:
     """Return the definitions of constraints and of refinements but those of `anonymize`."""
-    operands = terms.instances(f"{_ODRL}LeftOperand")
-    left = a_term(
-        (iri for iri, one in operands.items() if "range" not in one.facts), or_foreign=True
-    )
+    linked = "The name of an object elsewhere in the text."
+    return {
+        "linked": {"type": "string", "pattern": "^[^:/?#]+:", "description": linked},
+        **_conditions("constraints", operands()),
+        **_conditions("refinements", refining_operands()),
+        **_ordered(),
+    }
+
+
+def _conditions(kind: str, known: Mapping[str, terms.Term]) -> dict[str, Schema]:
+    """Return the definitions of conditions of one kind, plain and joined, about known operands."""
     joining = exactly(*_joining())["pattern"]
     is_plain = {"type": "object", "propertyNames": {"not": {"pattern": joining}}}
     is_joined = {"type": "object", "not": is_plain}
-    alone = when({"type": "object"}, ref("comparison"), ref("linked"))
+    alone = when({"type": "object"}, ref(f"{kind}Compared"), ref("linked"))
+    left = f"{kind}Left"
     return {
-        "linked": {
-            "type": "string",
-            "pattern": "^[^:/?#]+:",
-            "description": "The name of an object elsewhere in the text.",
-        },
-        "leftOperandName": left,
-        **several("leftOperand", named(ref("leftOperandName")), most=1),
-        "comparison": _comparison(),
-        "joined": _joined(),
-        "twoAtLeast": _two(),
-        "ordered": _ordered(),
-        **several("conditions", when(is_joined, ref("joined"), alone)),
+        f"{left}Name": a_term(known, or_foreign=True),
+        **several(left, named(ref(f"{left}Name")), most=1),
+        f"{kind}Compared": _comparison(left, known),
+        f"{kind}Joined": _joined(kind),
+        **several(kind, when(is_joined, ref(f"{kind}Joined"), alone)),
     }
 
 
@@ -52,9 +56,9 @@ def _joining() -> list[str]:
     return list(terms.instances(f"{terms.PE}LogicalOperator"))
 
 
-def _comparison() -> Schema:
+def _comparison(left: str, known: Mapping[str, terms.Term]) -> Schema:
     keys = of_odrl(
-        leftOperand="leftOperand",
+        leftOperand=left,
         operator="operator",
         rightOperand="values",
         rightOperandReference="names",
@@ -64,7 +68,7 @@ def _comparison() -> Schema:
     )
     either = {"anyOf": [{"required": ["rightOperand"]}, {"required": ["rightOperandReference"]}]}
     made = an_object(
-        keys, needs("leftOperand", "operator"), when(said(), either), _one_right(), *_takes()
+        keys, needs("leftOperand", "operator"), when(said(), either), _one_right(), *_takes(known)
     )
     made["dependentSchemas"] |= without("rightOperand", "rightOperandReference")
     return made
@@ -78,15 +82,14 @@ def _one_right() -> Schema:
     return for_one("operator", exactly(*others), {"properties": one})
 
 
-def _takes() -> list[Schema]:
-    operands = terms.instances(f"{_ODRL}LeftOperand").items()
+def _takes(known: Mapping[str, terms.Term]) -> list[Schema]:
     return [
         for_one(
             "leftOperand",
             exactly(iri),
             {**told(iri), "properties": {"rightOperand": ref(taking(term))}},
         )
-        for iri, term in operands
+        for iri, term in known.items()
         if term.iris("takes")
     ]
 
@@ -101,31 +104,30 @@ def for_key(key: str, name: Schema) -> Schema:
     return {"required": [key], "properties": {key: name}}
 
 
-def _joined() -> Schema:
-    """Return the schema of a constraint that joins two others at least, by one operand."""
-    operands = [terms.local_name(iri) for iri in _joining()]
-    made = an_object(dict.fromkeys(_joining(), "conditions"))
+def _joined(kind: str) -> Schema:
+    """Return the schema of a condition that joins two others at least, by one operand."""
+    operators = [terms.local_name(iri) for iri in _joining()]
+    made = an_object(dict.fromkeys(_joining(), kind))
     ordered = spelling([f"{_ODRL}andSequence"])
-    made["patternProperties"][ordered] = {**ref("conditions"), "allOf": [ref("ordered")]}
-    for one in operands:
-        alone = without(one, *(other for other in operands if other != one))
+    made["patternProperties"][ordered] = {**ref(kind), "allOf": [ref("ordered")]}
+    for one in operators:
+        alone = without(one, *(other for other in operators if other != one))
         alone[one]["properties"][one] = ref("twoAtLeast")
         made["dependentSchemas"] |= alone
     return made
 
 
-def _ordered() -> Schema:
-    """Return the schema of an ordered list under a key whose context does not say it is one."""
+def _ordered() -> dict[str, Schema]:
+    """Return the definitions of an ordered list and of two values at least.
+
+    An ordered list stands under a key whose context does not say it is one; JSON-LD takes lists
+    of lists for one.
+    """
     alone = {"minItems": 1, "maxItems": 1, "items": ref("ordered")}
-    return when({"type": "array"}, alone, {"type": "object", "required": ["@list"]})
-
-
-def _two() -> Schema:
-    """Return the schema of two values at least; JSON-LD takes lists of lists for one."""
     inner = {"minProperties": 1, "propertyNames": {"enum": ["@list", "@set"]}}
     inner |= {"type": "object", "additionalProperties": ref("twoAtLeast")}
-    return when(
-        {"type": "array"},
-        when({"maxItems": 1}, {"minItems": 1, "items": ref("twoAtLeast")}),
-        inner,
-    )
+    several_ = when({"maxItems": 1}, {"minItems": 1, "items": ref("twoAtLeast")})
+    return {
+        "ordered": when({"type": "array"}, alone, {"type": "object", "required": ["@list"]}),
+        "twoAtLeast": when({"type": "array"}, several_, inner),
+    }

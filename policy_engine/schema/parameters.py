@@ -1,11 +1,12 @@
 """What refines `anonymize`: the method, its parameters, columns and what is said of each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pydantic import BaseModel
 
 from policy_engine import terms
 from policy_engine.methods import method_class, parameters
+from policy_engine.policy.constraints import parameters as operands
 from policy_engine.recoding import Recoding
 from policy_engine.reference import SETTINGS
 from policy_engine.schema.building import (
@@ -34,27 +35,22 @@ _ONE: Schema = {"maxItems": 1}
 def anonymization() -> dict[str, Schema]:
     """Return the definitions of parameters, of their values, and of settings of columns."""
     found: dict[str, Schema] = {}
-    for iri, term in _parameters().items():
+    for iri, term in operands().items():
         found |= several(_values_of(iri), _value(iri), most=_most(term))
     keys = of_odrl(leftOperand="parameterName", operator="operator", rightOperand="anything")
     one = an_object(
         keys | of_odrl(dataType="oneName"), needs(*map(terms.local_name, keys)), *_by_parameter()
     )
-    for operators in {term.iris("operator") for term in _parameters().values()}:
+    for operators in {term.iris("operator") for term in operands().values()}:
         found |= several(_only(operators), named(a_term(operators)), most=1)
     return {
         **found,
-        "parameterTerm": a_term(_parameters()),
+        "parameterTerm": a_term(operands()),
         **several("parameterName", named(ref("parameterTerm")), most=1),
         **several("parameters", when({"type": "object"}, one, ref("linked"))),
         "anonymization": {**ref("parameters"), "allOf": [*_whole()]},
         **_columns(),
     }
-
-
-def _parameters() -> Mapping[str, terms.Term]:
-    operands = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in operands if "range" in term.facts}
 
 
 def _values_of(iri: str) -> str:
@@ -70,7 +66,7 @@ def _most(term: terms.Term) -> int | None:
 
 
 def _by_parameter() -> Iterator[Schema]:
-    for iri, term in _parameters().items():
+    for iri, term in operands().items():
         inner = {
             "operator": ref(_only(term.iris("operator"))),
             "rightOperand": ref(_values_of(iri)),
@@ -162,7 +158,7 @@ def _whole() -> Iterator[Schema]:
     operand = {"required": ["leftOperand"], "properties": {"leftOperand": {"type": "string"}}}
     shown = {"type": "array", "items": {**said(), **operand}}
     yield when(shown, _contains(METHOD))
-    yield from (_at_most_once(iri) for iri in _parameters())
+    yield from (_at_most_once(iri) for iri in operands())
     for notation, term in terms.methods().items():
         one = {"anyOf": [{"const": notation}, exactly(term.iri)]}
         alone = {"anyOf": [one, _literal_of(one)]}
@@ -201,7 +197,7 @@ def _required(term: terms.Term) -> list[str]:
 def _unowned(term: terms.Term) -> Iterator[Schema]:
     """Yield that a method on its own takes no parameters of others."""
     known = {METHOD, *_required(term), *terms.vocabulary()[f"{_PE}Method"].iris("allows")}
-    others = [iri for iri in _parameters() if iri not in known]
+    others = [iri for iri in operands() if iri not in known]
     message = f"{term.facts['notation']} has no such parameter."
     none = {"not": exactly(*others), "errorMessage": message}
     if others:
@@ -211,7 +207,7 @@ def _unowned(term: terms.Term) -> Iterator[Schema]:
 def _ranges(notation: str) -> Iterator[Schema]:
     """Yield the ranges that the parameters of a method on its own have."""
     kind = method_class(notation)
-    for iri in _parameters():
+    for iri in operands():
         name = terms.local_name(iri)
         if name in parameters(kind):
             number = when({"type": "number"}, _field(kind, name))

@@ -22,6 +22,7 @@ _WITHIN = {"permission": "duty", "prohibition": "remedy", "obligation": "consequ
 _WITHIN |= {"duty": "consequence"}
 _VALUE = f"{terms.RDF}value"
 _ANONYMIZE = exactly(f"{_ODRL}anonymize")
+_MAKES = exactly(f"{_ODRL}anonymize", f"{terms.PE}train")
 
 
 def rules() -> dict[str, Schema]:
@@ -50,14 +51,14 @@ def shared() -> dict[str, str]:
 
 
 def _rule(kind: str) -> dict[str, Schema]:
-    keys = shared() | of_odrl(constraint="conditions")
+    keys = shared() | of_odrl(constraint="constraints")
     name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
     if kind in ("permission", "prohibition"):
         keys |= {f"{_ODRL}output": "output", f"{_MC}purpose": "purposes"}
     if kind in _WITHIN:
         keys |= of_odrl(**{_WITHIN[kind]: f"{_WITHIN[kind]}Rules"})
     own = [] if kind in KINDS else [needs("action")]
-    own += [when(_anonymizes(), needs("output"))] if kind == "permission" else []
+    own += [when(_makes(), needs("output"))] if kind == "permission" else []
     rule = an_object(keys, *own)
     rule["properties"] |= dict.fromkeys(TYPES, ref(f"{name}Type"))
     return several(f"{kind}Rules", when({"type": "object"}, rule, ref("linked")))
@@ -67,15 +68,16 @@ def _type_of(kind: str) -> Schema:
     return a_term([f"{_ODRL}{kind}", f"{_ODRL}Rule"])
 
 
-def _anonymizes() -> Schema:
-    """Return what tells a rule that has something anonymised as its refinements say."""
-    refined = {"type": "object", "allOf": [_is_anonymize(), {"required": ["refinement"]}]}
+def _makes() -> Schema:
+    """Return what tells a rule that has something anonymised or trained as its refinements say."""
+    refined = {"type": "object", "allOf": [_is(_MAKES), {"required": ["refinement"]}]}
     either = {"anyOf": [refined, {"type": "array", "contains": refined}]}
     return {"required": ["action"], "properties": {"action": either}}
 
 
-def _is_anonymize() -> Schema:
-    return {"required": ["rdf:value"], "properties": {"rdf:value": _with_name(_ANONYMIZE)}}
+def _is(action: Schema) -> Schema:
+    """Return what tells an action that is one of some narrowed."""
+    return {"required": ["rdf:value"], "properties": {"rdf:value": _with_name(action)}}
 
 
 def _with_name(name: Schema) -> Schema:
@@ -85,7 +87,7 @@ def _with_name(name: Schema) -> Schema:
 
 def _collection(kind: str) -> Schema:
     """Return a party or an asset that says what it is part of, or some members of one."""
-    keys = of_odrl(partOf=kind, source="oneName", refinement="conditions")
+    keys = of_odrl(partOf=kind, source="oneName", refinement="refinements")
     if kind == "parties":
         keys[f"{_MC}belongsTo"] = kind
     chosen = {"properties": {"uid": False, "@id": False}, "required": ["source"]}
@@ -101,7 +103,7 @@ def _refined() -> Schema:
     """Return an action that is narrowed; what narrows `anonymize` are parameters."""
     keys = {_VALUE: "actionObject", f"{_ODRL}refinement": "anything"}
     is_named = {"required": ["rdf:value"], "properties": {"rdf:value": _with_name({})}}
-    conditions = {"properties": {"refinement": ref("conditions")}}
+    refinements = {"properties": {"refinement": ref("refinements")}}
     parameters = {"properties": {"refinement": ref("anonymization")}}
-    chosen = when(_is_anonymize(), parameters, when(is_named, conditions))
+    chosen = when(_is(_ANONYMIZE), parameters, when(is_named, refinements))
     return an_object(keys, needs("rdf:value"), chosen)

@@ -81,6 +81,9 @@ def _taking(kinds: tuple[str, ...]) -> dict[str, Schema]:
     plain += [{"type": "integer"}] if "integer" in kinds else []
     plain += [{"type": "number"}] if "decimal" in kinds else []
     scalar = {"anyOf": plain} if len(plain) > 1 else plain[0]
-    literal = {"properties": {"@value": scalar}, **ref("literal")}
+    # A number of JSON is a double in other syntaxes, and comes back from them with that type.
+    double = [{"type": "string", "pattern": lexical(_LEXICAL["double"])}]
+    typed = {"anyOf": [*plain, *double]} if "decimal" in kinds else scalar
+    literal = {"properties": {"@value": typed}, **ref("literal")}
     item = when(HAS_VALUE, literal, when({"type": "object"}, ref("name"), scalar))
     return several(_name(kinds), item)

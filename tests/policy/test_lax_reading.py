@@ -6,9 +6,9 @@ import pytest
 
 from policy_engine import terms
 from policy_engine.errors import PlanError, PolicyError
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import read_hierarchy, read_policy
 from policy_engine.policy.text import read_json
-from policy_engine.transformation import check_transformation
 
 CONTEXT = [
     "http://www.w3.org/ns/odrl.jsonld",
@@ -21,7 +21,7 @@ COLUMNS = ["http://e.org/T/ZIP"]
 
 def problems(value, read=read_policy, **options):
     with pytest.raises((PolicyError, PlanError)) as error:
-        check_transformation(read(json.dumps(value), **options))
+        check_plannable(read(json.dumps(value), **options))
     return [(found.code, found.place.pointer) for found in error.value.problems]
 
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.errors import PolicyEngineError
+from policy_engine.modelling import check_plannable
 from policy_engine.policy import read_policy
-from policy_engine.transformation import check_transformation
 
 CUSTOMER = json.loads(
     (Path(__file__).parents[2] / "policies" / "customer.jsonld").read_text("utf-8")
@@ -129,7 +129,7 @@ def _offline(monkeypatch):
 def test_mutated_policy_is_read_or_refused(text):
     try:
         policy = read_policy(text)
-        check_transformation(policy)
+        check_plannable(policy)
     except PolicyEngineError as error:
         problems = error.problems
     else:
@@ -146,7 +146,7 @@ def objects(policy):
 
 @pytest.mark.parametrize("policy", [CUSTOMER, MARKET], ids=["customer", "market"])
 def test_policy_is_fine_before_it_is_mutated(policy):
-    check_transformation(read_policy(json.dumps(policy)))
+    check_plannable(read_policy(json.dumps(policy)))
 
 
 def bounds(policy):

@@ -1,0 +1,69 @@
+"""Membership inference: how well an attacker may tell on which records a model was trained."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.estimates import Estimate, NotApplicable
+
+Measure = Literal["precision", "recall", "auc", "tprAtFpr"]
+UpperSense = Literal["at most", "below"]
+USUAL_ATTACKS = ("shokri", "loss", "lira-offline")
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class AttackBound(_Frozen):
+    """What a figure of every attack may be at most; `fpr` is that of the measure `tprAtFpr`."""
+
+    measure: Measure
+    asked: Annotated[float, Field(ge=0, le=1)]
+    sense: UpperSense = "at most"
+    fpr: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+    @property
+    def chance(self) -> float:
+        """What guessing reaches where every second record is a member."""
+        return 0.5 if self.fpr is None else self.fpr
+
+    def __str__(self) -> str:
+        name = self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
+        return f"{name} {self.sense} {self.asked:g}"
+
+
+class MembershipInference(_Frozen):
+    """The attacks that are run, how many shadow models they learn from, and what bounds them.
+
+    Every bound is about every attack. A bound holds where the upper end of the figure's 95%
+    interval does: what cannot be told from a greater figure has not been shown to be below it.
+    Shokri et al.: Membership Inference Attacks Against Machine Learning Models, IEEE S&P 2017.
+    """
+
+    notation: ClassVar[str] = "membership-inference"
+
+    bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
+    attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
+    shadow_models: Annotated[int, Field(ge=2, le=10_000)] = 10
+
+
+class AttackMeasurement(_Frozen):
+    """What was measured of one bound with one attack; `reached` with its 95% interval."""
+
+    attack: str
+    bound: AttackBound
+    reached: Estimate | NotApplicable
+
+    @property
+    def achieved(self) -> float:
+        """The upper end of the interval; 0 where the attack called nobody a member."""
+        return self.reached.high if isinstance(self.reached, Estimate) else 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether no more was achieved than the bound allows."""
+        bound = self.bound
+        return self.achieved < bound.asked or (
+            bound.sense == "at most" and self.achieved <= bound.asked
+        )

@@ -1,0 +1,28 @@
+"""The model that a policy has trained, and the audits that it asks for, checked without data."""
+
+from policy_engine.modelling.model import Audit, Modelling, Training
+from policy_engine.modelling.parameters import of_audit
+from policy_engine.modelling.reading import (
+    asks_for_data,
+    certified_duties,
+    check_plannable,
+    modelling,
+    trainings,
+)
+from policy_engine.modelling.refining import AUDIT, MEMBERSHIP
+from policy_engine.policy.model import TRAIN
+
+__all__ = [
+    "AUDIT",
+    "MEMBERSHIP",
+    "TRAIN",
+    "Audit",
+    "Modelling",
+    "Training",
+    "asks_for_data",
+    "certified_duties",
+    "check_plannable",
+    "modelling",
+    "of_audit",
+    "trainings",
+]

@@ -1,0 +1,181 @@
+"""The audits that duties ask for, and the bounds on what attacks reach."""
+
+from collections.abc import Iterator, Mapping
+
+from policy_engine import terms
+from policy_engine.errors import did_you_mean, listed
+from policy_engine.methods.membership_inference import (
+    AttackBound,
+    Measure,
+    MembershipInference,
+)
+from policy_engine.modelling.model import Audit, Modelling, Training
+from policy_engine.modelling.refining import (
+    AUDIT,
+    BELOW,
+    MEASURES,
+    OF_AUDIT,
+    OF_MODEL,
+    USUAL_FPR,
+    is_audit,
+    mentions,
+)
+from policy_engine.modelling.training import TrainingReader
+from policy_engine.policy import Action, Constraint, Rule
+from policy_engine.transformation import parameters_of, transforms
+
+_SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
+_MOST_SHADOWS = 10_000
+_Given = Mapping[str, Constraint]
+
+
+class AuditReader(TrainingReader):
+    """Reads the audits of what a policy's plan makes: of its model, else of its table."""
+
+    def audits(self, made: str, training: Training | None, *, of_model: bool) -> tuple[Audit, ...]:
+        """Return the audits that the duties of permissions on what is made ask for.
+
+        Of a model, its training says how it is trained; it is None where that is wrong. Of a
+        table, the audit itself says what model is to be attacked.
+        """
+        found = []
+        audited = [(rule, duty) for rule, duty in self._duties() if self._is_of(rule, made)]
+        for _, duty in audited:
+            for action in filter(is_audit, duty.actions):
+                given = self.given(action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL)))
+                modelling = training if of_model else self.modelling(action, given, made)
+                one = self._audit(duty, action, given, made, modelling)
+                found += [one] if one else []
+        if audited:
+            self._check_countable()
+        return tuple(found)
+
+    def _duties(self) -> Iterator[tuple[Rule, Rule]]:
+        """Yield every duty to audit, with its permission."""
+        for rule in self.policy.permissions:
+            yield from ((rule, duty) for duty in rule.duties if any(map(is_audit, duty.actions)))
+
+    def _is_of(self, rule: Rule, made: str) -> bool:
+        """Tell whether a permission is on what is made; note where its audit would never be run."""
+        targets = [target.iri for target in rule.targets]
+        if made in targets:
+            return True
+        message = f"The audit is of {listed(targets)}, and what the policy has made is {made!r}."
+        hint = did_you_mean(targets[0], [made])
+        self.add("M013", message, hint, rule.targets[0].place)
+        return False
+
+    def _audit(
+        self, duty: Rule, action: Action, given: _Given, made: str, modelling: Modelling | None
+    ) -> Audit | None:
+        self._check_method(given, action)
+        method = self._method(given, action)
+        if method is None or modelling is None:
+            return None
+        plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
+        return Audit(duty=duty.label(), asset=made, method=method, modelling=plain)
+
+    def _check_method(self, given: _Given, action: Action) -> None:
+        """Note an audit by no method or an unknown one; membership inference names itself."""
+        known = terms.audit_methods()
+        if "method" in given:
+            part = given["method"]
+            notation = str(part.right_operands[0].value).removeprefix(terms.PE)
+            if notation not in known:
+                message = f"The method {notation!r} is none of audits. Known are {listed(known)}."
+                self.add("M013", message, did_you_mean(notation, known), part.place)
+        elif action.iri == AUDIT:
+            message = f"The audit names no method. Known are {listed(known)}."
+            hint = "Add a refinement with the leftOperand mosaicrown:method."
+            self.add("M013", message, hint, action.place)
+
+    def _method(self, given: _Given, action: Action) -> MembershipInference | None:
+        before = len(self.problems)
+        fpr, shadows = self._fpr(given, action), self._shadows(given)
+        bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
+        if not mentions(action, *MEASURES):
+            message = f"The audit bounds nothing. It may bound {listed(MEASURES)}."
+            hint = "Add a refinement such as pe:auc lteq 0.6."
+            self.add("M013", message, hint, action.place)
+        attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
+        if not bounds or len(self.problems) > before:
+            return None
+        named = {"attacks": attacks} if attacks else {}
+        return MembershipInference.model_validate(
+            {"bounds": tuple(filter(None, bounds)), "shadow_models": shadows, **named}
+        )
+
+    def _fpr(self, given: _Given, action: Action) -> float:
+        if "fpr" not in given:
+            return USUAL_FPR
+        part = given["fpr"]
+        fpr = self.number(part)
+        if fpr is not None and not 0 < fpr < 1:
+            self.add("M013", f"fpr is above 0 and below 1. Given: {fpr:g}.", "", part.place)
+            return USUAL_FPR
+        if not mentions(action, "tprAtFpr"):
+            message = "fpr is that at which tprAtFpr is measured, and that is not bounded."
+            hint = "Add a refinement with the leftOperand pe:tprAtFpr, or leave out pe:fpr."
+            self.add("M013", message, hint, part.place)
+        return USUAL_FPR if fpr is None else fpr
+
+    def _shadows(self, given: _Given) -> int:
+        if "shadowModels" not in given:
+            return _SHADOWS
+        part = given["shadowModels"]
+        shadows = self.number(part)
+        if shadows is not None and not 2 <= shadows <= _MOST_SHADOWS:
+            message = f"shadowModels is an integer from 2 to {_MOST_SHADOWS}. Given: {shadows:g}."
+            self.add("M013", message, "", part.place)
+        return int(shadows or _SHADOWS)
+
+    def _bound(self, name: Measure, part: Constraint, fpr: float) -> AttackBound | None:
+        """Return a bound, None where it can never be exceeded or guessing exceeds it."""
+        asked = self.number(part)
+        if asked is None:
+            return None
+        chance = fpr if name == "tprAtFpr" else 0.5
+        is_strict = part.operator == BELOW
+        if asked > 1 or asked < chance or (is_strict and asked == chance):
+            why = "no figure is above 1" if asked > 1 else f"guessing reaches {chance:g}"
+            message = f"{name} is to be {'below' if is_strict else 'at most'} {asked:g}, but {why}."
+            allowed = f"Allowed is from {chance:g} to 1."
+            hint = f"Allowed is above {chance:g}, up to 1." if is_strict else allowed
+            self.add("M011", message, hint, part.place)
+            return None
+        return AttackBound(
+            measure=name,
+            asked=asked,
+            sense="below" if is_strict else "at most",
+            fpr=fpr if name == "tprAtFpr" else None,
+        )
+
+    def _attacks(self, part: Constraint) -> Iterator[str]:
+        known = terms.attacks()
+        named = {term.iri: notation for notation, term in known.items()}
+        found: set[str] = set()
+        for value in part.right_operands:
+            notation = named.get(str(value.value), str(value.value))
+            if notation not in known:
+                message = f"The attack {notation!r} is not known. Known are {listed(known)}."
+                self.add("M013", message, did_you_mean(notation, known), value.place)
+            elif notation in found:
+                message = f"The attack {notation!r} is asked for twice."
+                self.add("M013", message, "", value.place)
+            else:
+                yield notation
+            found.add(notation)
+
+    def _check_countable(self) -> None:
+        """Note what keeps members of a training from being told from other records."""
+        if not self.asked:
+            return
+        asked = self.asked[1]
+        [(_, action)] = transforms(self.policy)
+        places = {name: part.place for name, part in parameters_of(action).items()}
+        if asked.recoding.max_suppression:
+            message = "An audit needs to know who was trained on, and suppressed rows were not."
+            self.add("M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"])
+        if asked.columns.privacy_unit:
+            message = "An audit counts records, and the policy counts persons who have several."
+            self.add("M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"])

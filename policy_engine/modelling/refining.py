@@ -1,0 +1,107 @@
+"""What refines a training or an audit, read one by one: operators, numbers, columns."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from policy_engine import terms
+from policy_engine.anonymization import Anonymization
+from policy_engine.catalog import column_name
+from policy_engine.errors import Place, Problem, listed
+from policy_engine.methods.membership_inference import Measure
+from policy_engine.policy import Action, Asset, Constraint, Policy, Rule
+
+AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+OF_MODEL = ("label", "feature", "model", "trainingShare")
+OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels")
+BELOW = f"{terms.ODRL}lt"
+USUAL_FPR = 0.001
+_AT_MOST = f"{terms.ODRL}lteq"
+_EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
+_SEVERAL = ("attack", "feature")
+
+
+class Refinements:
+    """Reads what refines the actions to train and to audit, and collects what is wrong.
+
+    `asked` is the permission to anonymise that the policy gives, if any, and what it asks for.
+    """
+
+    def __init__(self, policy: Policy, asked: tuple[Rule, Anonymization] | None) -> None:
+        self.policy = policy
+        self.asked = asked
+        self.problems: list[Problem] = []
+
+    def add(self, code: str, message: str, hint: str, place: Place) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(code, message, hint, place))
+
+    def inputs(self) -> Sequence[Asset]:
+        """Return what is anonymised."""
+        return self.asked[0].targets if self.asked else ()
+
+    def given(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
+        """Return the refinements of an action by the local name of their operand."""
+        found: dict[str, Constraint] = {}
+        takes = [f"{terms.MOSAICROWN if name == 'method' else terms.PE}{name}" for name in allowed]
+        for part in action.refinements:
+            if not isinstance(part, Constraint):
+                message = "The refinements of an audit or a training all hold; nothing joins them."
+                self.add("M013", message, "", part.place)
+                continue
+            name, operand = terms.local_name(part.left_operand), terms.compact(part.left_operand)
+            if part.left_operand not in takes:
+                known = listed(map(terms.compact, takes))
+                message = f"{terms.compact(action.iri)} takes no {operand}. It takes {known}."
+                self.add("M013", message, "", part.place)
+            elif name in found:
+                self.add("M013", f"{operand} is given twice.", "", part.place)
+            elif self._takes_operator(name, part):
+                found[name] = part
+        return found
+
+    def _takes_operator(self, name: str, part: Constraint) -> bool:
+        allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
+        allowed += [_ALL] if name in _SEVERAL else []
+        if part.operator in allowed and part.right_operands:
+            return True
+        message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')} and "
+        message += f"a rightOperand. Given: {terms.local_name(part.operator)!r}"
+        message += "." if part.right_operands else " and no rightOperand."
+        self.add("M013", message, "", part.place)
+        return False
+
+    def number(self, part: Constraint) -> float | None:
+        """Return the number on the right, None where there stands a name."""
+        try:
+            return float(str(part.right_operands[0].value))
+        except ValueError:
+            name, given = terms.local_name(part.left_operand), part.right_operands[0].value
+            self.add("M013", f"{name} is a number. Given: {given!r}.", "", part.place)
+            return None
+
+    def columns(self, part: Constraint, target: str) -> list[str]:
+        """Return the columns named, of the target or of what the target is made from."""
+        tables = [target, *(one.iri for one in self.inputs())]
+        found: dict[str, None] = {}
+        for value in part.right_operands:
+            iri = terms.canonical(str(value.value))
+            name = next((one for table in tables if (one := column_name(table, iri))), None)
+            if name is None:
+                message = f"{value.value!r} is not a column of the target. "
+                message += f"Its columns are {target}/..."
+                self.add("M012", message, "", value.place)
+            else:
+                found[name] = None
+        return list(found)
+
+
+def mentions(action: Action, *names: str) -> bool:
+    """Tell whether some refinement of an action is about one of these, be it wrong or right."""
+    leaves = (leaf for part in action.refinements for leaf in part.constraints())
+    return any(leaf.left_operand == f"{terms.PE}{name}" for leaf in leaves for name in names)
+
+
+def is_audit(action: Action) -> bool:
+    """Tell whether an action is one that the engine carries out as an audit."""
+    return action.iri in (AUDIT, MEMBERSHIP)

@@ -1,0 +1,77 @@
+"""A policy that releases a model, and the table that it is trained on."""
+
+import csv
+import random
+
+from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy, refinement
+
+MODEL = "http://x.org/model"
+TEAM = "http://x.org/team"
+BOUNDS = {"auc": 0.75}
+
+
+def people_table(path, rows=480, seed=7):
+    """Write people of whom the disease follows from age and city, but for one in five."""
+    draw = random.Random(seed)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["name", "age", "city", "disease"])
+        for number in range(rows):
+            age, city = draw.randrange(20, 80), draw.choice(["Rome", "Oslo", "Bern", "Nice"])
+            ill = (age > 50) != (city in ("Rome", "Oslo"))
+            ill = not ill if draw.random() < 0.2 else ill
+            out.writerow([f"P{number}", age, city, "flu" if ill else "none"])
+    return path
+
+
+def bound(name, value, operator="lteq"):
+    return {"leftOperand": f"pe:{name}", "operator": operator, "rightOperand": value}
+
+
+def audit(attacks=("loss",), shadows=2, bounds=None, **more):
+    """Return the action of a duty to audit, its bounds at most so much."""
+    parts = [bound(name, value) for name, value in (bounds or BOUNDS).items()]
+    parts += [refinement("pe:attack", list(attacks)), refinement("pe:shadowModels", shadows)]
+    parts += [refinement(f"pe:{name}", value) for name, value in more.items()]
+    return {"rdf:value": {"@id": "pe:membershipInference"}, "refinement": parts}
+
+
+def train(model="GaussianNB", target=OUTPUT, **more):
+    given = {"label": f"{DATASET}/disease", "model": model, **more}
+    action = {
+        "rdf:value": {"@id": "pe:train"},
+        "refinement": [refinement(f"pe:{name}", value) for name, value in given.items()],
+    }
+    return permission(
+        uid="http://x.org/policy#train", assignee=TEAM, target=target, action=action, output=MODEL
+    )
+
+
+def anonymised(**options):
+    given = {"identifier": ["name"], "quasi": ["age", "city"], "sensitive": ["disease"]}
+    action = anonymize(method="k-anonymity", k=5, **given, **options)
+    return permission(uid="http://x.org/policy#anonymize", action=action, output=OUTPUT)
+
+
+def use(target=MODEL, **audited):
+    duty = {"uid": "http://x.org/policy#audit", "action": audit(**audited)}
+    return permission(
+        uid="http://x.org/policy#use", assignee=ANALYST, target=target, action="read", duty=duty
+    )
+
+
+def of_release(model="GaussianNB", **audited):
+    """Return the policy: anonymise, train, audit, release only the model."""
+    return policy([anonymised(), train(model), use(**audited)])
+
+
+def of_raw(model="GaussianNB", **audited):
+    """Return the policy that trains on the records as they are."""
+    features = [f"{DATASET}/age", f"{DATASET}/city"]
+    return policy([train(model, DATASET, feature=features), use(**audited)])
+
+
+def of_table(**audited):
+    """Return the policy that releases a table, once a model of it is audited."""
+    given = {"label": f"{OUTPUT}/disease", "model": "GaussianNB", **audited}
+    return policy([anonymised(), use(OUTPUT, **given)])

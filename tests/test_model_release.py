@@ -1,0 +1,215 @@
+import json
+
+import pytest
+from building import ANALYST, DATASET, OUTPUT
+from modelled import MODEL, TEAM, of_raw, of_release, of_table, people_table
+
+from policy_engine import apply_policy
+from policy_engine.api import certify_output, estimate_policy, plan_policy
+from policy_engine.certificate import load_certificate
+from policy_engine.decision import Request, decide
+from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
+from policy_engine.policy import read_policy
+from policy_engine.policy.model import READ
+from policy_engine.terms import MOSAICROWN
+
+MARKETING = f"{MOSAICROWN}marketing"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return people_table(tmp_path_factory.mktemp("people") / "people.csv")
+
+
+@pytest.fixture(scope="module")
+def released(table, tmp_path_factory):
+    """Return a model as it was released, and the folder of it."""
+    folder = tmp_path_factory.mktemp("model") / "out"
+    text = of_release()
+    return apply_policy(text, {DATASET: table}, folder, seed=1), folder
+
+
+def asked(text, folder, assignee, target=MODEL):
+    request = Request(assignee=assignee, action=READ, targets=(target,), purpose=MARKETING)
+    certificates = [load_certificate(folder)] if folder else []
+    return decide([read_policy(text)], certificates, request)
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def test_only_the_model_is_released_beside_its_certificate(released):
+    release, folder = released
+    assert release.path == folder / "model"
+    assert names(folder) == [
+        *("certificate.jsonld", "model", "model/architecture.json", "model/encoding.json"),
+        "model/model.joblib",
+    ]
+
+
+def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(released):
+    certificate = load_certificate(released[1])
+    assert certificate.holds
+    assert [(m.bound, m.achieved >= 5) for m in certificate.measurements] == [("k", True)]
+    [attack] = certificate.attacks
+    assert (attack.attack, attack.bound.measure, attack.bound.asked) == ("loss", "auc", 0.75)
+    assert attack.reached.low <= attack.reached.value <= attack.reached.high <= 0.75
+    assert certificate.rows_in == certificate.rows_out + certificate.rows_held_out == 480
+    assert certificate.rows_out == 119  # a quarter of each class, rounded down
+
+
+def test_the_model_was_trained_on_the_anonymised_share_and_foretells(released):
+    import joblib
+
+    model = joblib.load(released[1] / "model" / "model.joblib")
+    encoding = json.loads((released[1] / "model" / "encoding.json").read_text())
+    assert encoding["classes"] == ["flu", "none"]
+    assert [one["name"] for one in encoding["columns"]] == ["age", "city"]
+    assert model.n_features_in_ == sum(one["width"] for one in encoding["columns"])
+
+
+def test_the_order_is_sanitise_train_audit_publish():
+    plan = plan_policy(of_release())
+    assert [step.step for step in plan.steps] == [
+        *("read", "drop", "anonymize", "train", "audit", "publish")
+    ]
+    assert plan.publish.asset == MODEL
+
+
+def test_who_may_read_the_model_is_decided_by_the_certificate(released):
+    text, folder = of_release(), released[1]
+    assert asked(text, folder, ANALYST).permitted
+    assert asked(text, folder, TEAM).permitted
+    assert not asked(text, folder, "http://x.org/stranger").permitted
+    assert not asked(text, None, ANALYST).permitted
+
+
+def test_the_table_between_is_readable_by_nobody(released):
+    decision = asked(of_release(), released[1], ANALYST, OUTPUT)
+    assert not decision.permitted
+    assert "no certificate that is valid" in decision.reason
+
+
+def test_a_certificate_of_looser_bounds_is_not_valid(released):
+    strict = of_release(bounds={"auc": 0.6})
+    assert not asked(strict, released[1], ANALYST).permitted
+
+
+def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
+    text = of_raw("DecisionTreeClassifier", bounds={"precision": 0.55})
+    with pytest.raises(CertificateError, match=r"V007 precision at most 0.55 is asked for, but"):
+        apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1, report=tmp_path / "why")
+    assert names(tmp_path / "out") == ["certificate.jsonld"]
+    assert names(tmp_path / "why") == ["audit.html", "audit.json"]
+    decision = asked(text, tmp_path / "out", ANALYST)
+    assert not decision.permitted
+    assert "precision at most 0.55 is asked for, but the attack loss reaches 0." in decision.reason
+
+
+def test_a_failed_audit_leaves_an_earlier_release_as_it_was(table, tmp_path):
+    good, bad = of_raw(), of_raw("DecisionTreeClassifier", bounds={"precision": 0.55})
+    apply_policy(good, {DATASET: table}, tmp_path, seed=1)
+    before = (tmp_path / "certificate.jsonld").read_bytes()
+    with pytest.raises(CertificateError, match="V007"):
+        apply_policy(bad, {DATASET: table}, tmp_path, seed=1, overwrite=True)
+    assert (tmp_path / "certificate.jsonld").read_bytes() == before
+    assert load_certificate(tmp_path).holds
+
+
+def test_a_model_of_raw_records_is_certified_by_its_audit_alone(table, tmp_path):
+    release = apply_policy(of_raw(), {DATASET: table}, tmp_path, seed=1)
+    assert release.certificate.measurements == ()
+    assert release.certificate.utility.reason == "nothing was generalised"
+    assert asked(of_raw(), tmp_path, ANALYST).permitted
+
+
+def test_a_table_is_released_once_a_model_of_it_is_audited(table, tmp_path):
+    release = apply_policy(of_table(), {DATASET: table}, tmp_path, seed=1)
+    assert [step.step for step in release.plan.steps][-2:] == ["audit", "publish"]
+    assert [one.attack for one in release.certificate.attacks] == ["loss"]
+    assert release.certificate.rows_out == 480
+    assert asked(of_table(), tmp_path, ANALYST, OUTPUT).permitted
+
+
+def test_an_audited_table_is_certified_again_with_its_input_alone(table, tmp_path):
+    apply_policy(of_table(), {DATASET: table}, tmp_path, seed=1)
+    with pytest.raises(DataError, match="V006"):
+        certify_output(tmp_path, of_table())
+    assert certify_output(tmp_path, of_table(), data={DATASET: table}).holds
+
+
+def test_a_model_cannot_be_certified_again(table, released):
+    with pytest.raises(DataError, match="V006 A model tells nobody"):
+        certify_output(released[1], of_release(), data={DATASET: table})
+
+
+def test_the_same_seed_gives_the_same_figures_and_is_not_told(table, tmp_path):
+    made = [
+        apply_policy(of_release(), {DATASET: table}, tmp_path / name, seed=86_420_531)
+        for name in ("one", "other")
+    ]
+    assert made[0].certificate.attacks == made[1].certificate.attacks
+    text = (tmp_path / "one" / "certificate.jsonld").read_text()
+    assert "86420531" not in text
+    assert "splits" not in text
+
+
+def test_without_a_seed_none_is_the_same(table, tmp_path):
+    made = [apply_policy(of_raw(), {DATASET: table}, tmp_path / str(n)) for n in range(2)]
+    seeds = [release.release.reports[0].seed for release in made]
+    assert seeds[0] != seeds[1]
+
+
+def test_what_the_model_knows_of_its_columns_is_of_the_share_it_learnt_from(tmp_path):
+    rows = [["Ann", 30, "Rome", "flu"], ["Bob", 40, "Oslo", "none"]] * 60
+    rows = [["name", "age", "city", "disease"], *rows, ["Eve", 99, "Kiev", "flu"]]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    release = apply_policy(of_raw(bounds={"auc": 1}), {DATASET: path}, tmp_path / "out", seed=3)
+    kept = json.loads((release.path / "encoding.json").read_text())["columns"]
+    report = release.release.reports[0]
+    assert report.target_train.records == 30  # 15 of 61 with flu, 15 of 60 without
+    has_eve = "Kiev" in kept[1]["values"]
+    assert has_eve == (kept[0]["mean"] > 36)
+
+
+def test_a_model_is_no_table(released):
+    with pytest.raises(DataError, match="C010 A model was released"):
+        _ = released[0].table
+
+
+@pytest.mark.parametrize("output", [None, "model.csv", "table:people"])
+def test_a_model_needs_a_folder(table, tmp_path, output):
+    place = output if output is None or ":" in output else tmp_path / output
+    with pytest.raises(OutputError, match="O002"):
+        apply_policy(of_raw(), {DATASET: table}, place)
+    assert names(tmp_path) == []
+
+
+def test_audits_are_not_run_on_spark():
+    with pytest.raises(PlanError, match="M009 The spark engine has no method 'membership-inf"):
+        plan_policy(of_release(), engine="spark")
+
+
+def test_the_cost_is_estimated_from_a_few_records(table):
+    cost = estimate_policy(of_release(shadows=3), {DATASET: table})
+    assert (cost.models, cost.records, cost.calibrated_on) == (4, 119, 119)
+    assert 0 < cost.cpu_seconds < 60
+    assert estimate_policy(of_table(shadows=2), {DATASET: table}).models == 3
+
+
+def test_a_prohibition_of_training_stops_the_plan():
+    text = json.loads(of_release())
+    text["prohibition"] = [{"target": OUTPUT, "action": {"@id": "pe:train"}}]
+    with pytest.raises(PlanError, match="M008"):
+        plan_policy(json.dumps(text))
+
+
+def test_a_class_too_small_for_shadows_is_named(tmp_path):
+    path = people_table(tmp_path / "people.csv", rows=60)
+    with path.open("a") as file:
+        file.write("Eve,30,Rome,plague\nAda,31,Rome,plague\n")
+    with pytest.raises(AuditError, match=r"A001 The class 'plague' has 2 records.*it needs 4"):
+        apply_policy(of_raw(), {DATASET: path}, tmp_path / "out")
+    assert names(tmp_path) == ["people.csv"]
