@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         compare_release,
         decide_request,
         decider,
+        estimate_policy,
         explore_policy,
         load_policies,
         load_policy,
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
         read_world,
         suggest_hierarchy,
     )
+    from policy_engine.architecture import CentralPrivacy, Estimator, Layer, Network
+    from policy_engine.auditing import audit_membership, audit_predictions_file, audit_tradeoff
+    from policy_engine.audits.membership.learners.keras_function import KerasLearner
+    from policy_engine.audits.privacy.one_run import audit_in_one_run
     from policy_engine.compliance import compliance_report
     from policy_engine.decision import Decider, Decision, Request, World
     from policy_engine.decision_log import DecisionLog, verify_log
@@ -42,19 +47,32 @@ _HOMES = {
     "policy_schema": "schema",
     "run_policy_tests": "policy_tests",
     "verify_log": "decision_log",
+    "KerasLearner": "audits.membership.learners.keras_function",
+    "audit_in_one_run": "audits.privacy.one_run",
+    **dict.fromkeys(("CentralPrivacy", "Estimator", "Layer", "Network"), "architecture"),
+    **dict.fromkeys(("audit_membership", "audit_predictions_file", "audit_tradeoff"), "auditing"),
     **dict.fromkeys(("Decider", "Decision", "Request", "World"), "decision"),
 }
 
 __all__ = [
+    "CentralPrivacy",
     "Decider",
     "Decision",
     "DecisionLog",
+    "Estimator",
+    "KerasLearner",
+    "Layer",
+    "Network",
     "PolicyEngineError",
     "Request",
     "SparkEngine",
     "VerifiedRelease",
     "World",
     "apply_policy",
+    "audit_in_one_run",
+    "audit_membership",
+    "audit_predictions_file",
+    "audit_tradeoff",
     "certify_output",
     "check_policy",
     "compare_policies",
@@ -63,6 +81,7 @@ __all__ = [
     "decide_request",
     "decider",
     "draw_policy",
+    "estimate_policy",
     "explore_policy",
     "load_policies",
     "load_policy",

@@ -38,7 +38,9 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
 )
+from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, launched
+from policy_engine.modelling import asks_for_data, check_plannable
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
     Policy,
@@ -50,11 +52,11 @@ from policy_engine.publication import (
     Publication,
     TablePublication,
     destination,
+    model_destination,
     publication,
 )
 from policy_engine.release import Release, run_plan
 from policy_engine.storage import Place
-from policy_engine.transformation import check_transformation, transforms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from policy_engine.comparison import Comparison
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.exploration import Run
+    from policy_engine.model_release import Cost
     from policy_engine.suggestion import Suggestion
 
 
@@ -85,6 +88,8 @@ class VerifiedRelease:
 
         A pyarrow table; of a Spark engine its frame, as long as its session lasts.
         """
+        if self.plan.train:
+            raise DataError.of("C010", "A model was released, and a model is no table.")
         return self._engine.output(self.path)
 
     @property
@@ -125,9 +130,9 @@ class VerifiedRelease:
 
 
 def check_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
-    """Return a policy that can be read and, where it asks for a transformation, planned."""
+    """Return a policy that can be read and, where it asks for something of data, planned."""
     policy = load_policy(source, contexts)
-    check_transformation(policy)
+    check_plannable(policy)
     return policy
 
 
@@ -144,8 +149,12 @@ def apply_policy(
     cells: CellStyle = "text",
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
+    report: str | Path | None = None,
+    seed: int | None = None,
 ) -> VerifiedRelease:
-    """Anonymise data as a policy asks, prove it on the output, and release it.
+    """Make of data what a policy asks, prove it on the output, and release it.
+
+    An anonymised table, or a model trained on one, or on the data themselves, once it is audited.
 
     `data` maps dataset IRIs to paths or tables, `taxonomies` the names that the policy has for
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
@@ -153,8 +162,10 @@ def apply_policy(
     the path of a file that holds them. With an `output`, a file or a folder, the release is
     written there beside its certificate; else it stays in memory. The `engine` is "local",
     "spark" or a SparkEngine, which takes frames of Spark for tables, and locations wherever Spark
-    reads and writes; its output is a folder of files. Raises a PolicyEngineError of the stage
-    that found a problem; then nothing is written.
+    reads and writes; its output is a folder of files. Into the folder `report` goes all that the
+    audits of the policy found. A `seed` makes audits repeatable; it is then to be kept secret.
+    Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
+    where an attack reached more than is allowed, the report and a certificate that says so.
     """
     read = _asking(policy, contexts, parents)
     if cells not in get_args(CellStyle):
@@ -166,11 +177,15 @@ def apply_policy(
         run = launcher.engine(catalog, progress, key)
         try:
             if output is None:
-                return _verified(run_plan(plan, run), run, None)
+                made = run_plan(plan, run, seed=seed, progress=progress)
+                _write_reports(made, report)
+                return _verified(made, run, None)
             file = _destination(output, plan)
             _check_apart(file, catalog)
             with publication(file, run.session, overwrite=overwrite) as place:
-                return _published(run_plan(plan, run, place.staged), run, place)
+                made = run_plan(plan, run, place.staged, seed=seed, progress=progress)
+                _write_reports(made, report)
+                return _published(made, run, place)
         finally:
             run.close()
 
@@ -190,6 +205,27 @@ def plan_policy(
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         return make_plan(read, catalog, engine=launcher.name)
+
+
+def estimate_policy(
+    policy: Source,
+    data: Mapping[str, Any],
+    contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+) -> "Cost | NotApplicable":
+    """Return what the audits of a policy would cost here, calibrated on a few of the records."""
+    from policy_engine.model_release import estimate  # noqa: PLC0415 (slow to import)
+
+    read = _asking(policy, contexts, parents)
+    with launched("local") as launcher:
+        catalog = launcher.catalog(read, data, taxonomies)
+        plan = make_plan(read, catalog)
+        if not plan.audits:
+            return NotApplicable(reason="the policy asks for no audit")
+        run = launcher.engine(catalog)
+        table, _ = run.read(plan.read)
+        return estimate(plan, run, table)
 
 
 def certify_output(
@@ -214,14 +250,19 @@ def certify_output(
     place = _only_output(place_of(output))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
+        plan = make_plan(read, engine=launcher.name)
+        if plan.train:
+            message = "A model tells nobody on whom it was trained: it is audited when it is made."
+            raise DataError.of("V006", message, "Make it again: policy-engine apply.")
         stored = launcher.stored(place)
-        cells = _cells_of(launcher, place, make_plan(read, engine=launcher.name))
+        cells = _cells_of(launcher, place, plan)
         bound = catalog if data else None
         release = Release(
             plan=make_plan(read, bound, engine=launcher.name, cells=cells), output=stored
         )
         run = launcher.engine(catalog, key=key)
-        is_made = release.plan.anonymize.columns.privacy_unit and data
+        release, asked = _audited_again(release, run, bool(data)), release.plan.anonymize
+        is_made = asked and asked.columns.privacy_unit and data
         certificate = _made_again(release, run) if is_made else certify(release, run)
         run.close()
     check(certificate, str(place))
@@ -230,6 +271,21 @@ def certify_output(
     if earlier:
         check_digest(earlier, stored)
     return certificate
+
+
+def _audited_again(release: Release, engine: Engine, has_data: bool) -> Release:
+    """Return a release with what the audits of its plan measure today."""
+    plan = release.plan
+    if not plan.audits:
+        return release
+    if not has_data:
+        message = "The policy asks for an audit, which the output alone does not bear."
+        raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+    from policy_engine.model_release import audit_table  # noqa: PLC0415 (slow to import)
+
+    table, _ = engine.read(plan.read)
+    attacks, reports = audit_table(plan, engine, table)
+    return release.model_copy(update={"attacks": attacks, "reports": reports})
 
 
 def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
@@ -279,7 +335,7 @@ def compare_release(
         raise DataError.of("C002", message, "Give --policy POLICY.")
     read = _asking(policy) if policy is not None else None
     plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
-    asked = plan.anonymize
+    asked = plan.anonymization()
     folder = Path(read.source).parent if read is not None and read.source else path.parent
     found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
     engine = Launcher().engine(Catalog(taxonomies=found), key=key)
@@ -344,7 +400,7 @@ def _asking(
 ) -> Policy:
     """Return the one policy of a text or, of several, the one that asks for a transformation."""
     found = load_policies(source, contexts, parents)
-    asking = [policy for policy in found if transforms(policy)]
+    asking = [policy for policy in found if asks_for_data(policy)]
     if len(found) > 1 and len(asking) != 1:
         message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."
         raise PolicyError(Problem("P001", message, "", found[0].place), source=found[0].source)
@@ -354,6 +410,8 @@ def _asking(
 def _destination(output: str | Path, plan: Plan) -> Place:
     """Return where an output goes, given the path of it or of a folder for it."""
     asset, like = plan.publish.asset, plan.read.format
+    if plan.train:
+        return model_destination(place_of(output), asset)
     return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")
 
 
@@ -380,9 +438,26 @@ def _verified(release: Release, engine: Engine, place: Place | None) -> Verified
 def _published(
     release: Release, engine: Engine, place: Publication | TablePublication
 ) -> VerifiedRelease:
-    verified = _verified(release, engine, place.file)
-    place.publish(verified.certificate)
-    return verified
+    certificate = certify(release, engine)
+    try:
+        check(certificate)
+    except CertificateError as error:
+        if {problem.code for problem in error.problems} == {"V007"}:
+            place.refuse(certificate)
+        raise
+    place.publish(certificate)
+    return VerifiedRelease(release, certificate, place.file, engine)
+
+
+def _write_reports(release: Release, folder: str | Path | None) -> None:
+    """Write all that the audits of a plan found, one page each."""
+    if folder is None or not release.reports:
+        return
+    from policy_engine.auditing import write_audit  # noqa: PLC0415 (slow to import)
+
+    for number, found in enumerate(release.reports, start=1):
+        place = Path(folder) if number == 1 else Path(folder) / str(number)
+        write_audit(found, place)
 
 
 def _beside(output: Place) -> Certificate | None:
@@ -418,6 +493,7 @@ __all__ = [
     "compare_release",
     "decide_request",
     "decider",
+    "estimate_policy",
     "explore_policy",
     "load_policies",
     "load_policy",

@@ -13,11 +13,14 @@ from policy_engine import storage
 from policy_engine.catalog import MEMORY, TABLE
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
+from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
-from policy_engine.plan import EngineName, Plan
+from policy_engine.methods.membership_inference import AttackMeasurement
+from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.release import Release
 from policy_engine.storage import Place
+from policy_engine.versions import version_of
 
 if TYPE_CHECKING:
     from policy_engine.kernels.grouping import Whole
@@ -51,7 +54,9 @@ class Certificate(BaseModel):
     It holds the digests of the policy, the plan, the input and the output, so that none of
     them can be changed unnoticed. `file` is the name of the output's file beside the
     certificate, empty for a table in memory. `approximated` columns have too many values for
-    their first cuts to be looked for everywhere: those stand at quantiles.
+    their first cuts to be looked for everywhere: those stand at quantiles. `attacks` are the
+    bounds of the plan's audits with what the attacks reached. Of a model, the measurements are
+    those of the table that it was trained on, and `rows_held_out` rows were kept for its audit.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -63,16 +68,18 @@ class Certificate(BaseModel):
     rows_in: int | None = None
     rows_out: int
     rows_suppressed: int = 0
+    rows_held_out: int = 0
     approximated: tuple[str, ...] = ()
     measurements: tuple[Measurement, ...]
-    utility: Utility
+    attacks: tuple[AttackMeasurement, ...] = ()
+    utility: Utility | NotApplicable
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
 
     @property
     def holds(self) -> bool:
         """Whether every bound that the policy asks for was achieved, and no row was lost."""
-        return not list(_shortcomings(self))
+        return not list(shortcomings(self))
 
     def to_jsonld(self) -> str:
         """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
@@ -83,24 +90,32 @@ class Certificate(BaseModel):
 def certify(release: Release, engine: Engine) -> Certificate:
     """Measure every bound of the plan on the release as it lies, read back from there.
 
-    Returns the certificate whether or not the bounds hold; `check` insists on it. Raises
-    CertificateError where the output has other columns than the plan releases (V002).
+    Of a model, on the table that it was trained on. Returns the certificate whether or not the
+    bounds hold; `check` insists on it. Raises CertificateError where the output has other columns
+    than the plan releases (V002).
     """
     plan, asked = release.plan, release.plan.anonymize
-    _check_columns(release, engine)
-    measured = engine.measure(release.output, asked)
+    stored = release.sanitised or release.output
+    measured = None
+    if asked is not None:
+        _check_columns(release, stored, asked, engine)
+        measured = engine.measure(stored, asked)
     return Certificate(
         plan=plan.without_path(),
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         input_digest=release.source.digest if release.source else "",
         rows_in=release.source.rows if release.source else None,
-        rows_out=measured.whole.rows,
+        rows_out=measured.whole.rows if measured else stored.rows,
         rows_suppressed=release.suppressed,
+        rows_held_out=release.held_out,
         approximated=release.approximated,
-        measurements=measured.measurements,
-        utility=_utility(measured.whole, asked.k, release.suppressed),
-        versions=_versions(plan.engine),
+        measurements=measured.measurements if measured else (),
+        attacks=release.attacks,
+        utility=_utility(measured.whole, asked.k, release.suppressed)
+        if measured and asked
+        else NotApplicable(reason="nothing was generalised"),
+        versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
     )
 
@@ -119,12 +134,13 @@ def _utility(found: "Whole", k: int, suppressed: int) -> Utility:
 
 def check(certificate: Certificate, source: str = "") -> None:
     """Raise CertificateError with every bound that falls short, and where it does."""
-    problems = list(_shortcomings(certificate))
+    problems = list(shortcomings(certificate))
     if problems:
         raise CertificateError(*problems, source=source)
 
 
-def _shortcomings(certificate: Certificate) -> Iterator[Problem]:
+def shortcomings(certificate: Certificate) -> Iterator[Problem]:
+    """Yield every bound that a certificate shows to fall short, and where it does."""
     for measured in certificate.measurements:
         if not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
@@ -134,19 +150,42 @@ def _shortcomings(certificate: Certificate) -> Iterator[Problem]:
                 f"{measured.achieved:g} in {where} of the output."
             )
             yield Problem("V001", message)
+    yield from _unbounded(certificate)
     if certificate.rows_in is None:
         return
-    left = certificate.rows_in - certificate.rows_suppressed
+    left = certificate.rows_in - certificate.rows_held_out - certificate.rows_suppressed
     if left != certificate.rows_out:
         message = (
             f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}, of "
-            f"which {certificate.rows_suppressed} were suppressed."
+            f"which {certificate.rows_suppressed} were suppressed"
         )
-        yield Problem("V003", message)
-    most = certificate.plan.anonymize.recoding.max_suppression * certificate.rows_in
+        message += f" and {certificate.rows_held_out} kept" if certificate.rows_held_out else ""
+        yield Problem("V003", f"{message}.")
+    asked = certificate.plan.anonymize
+    most = asked.recoding.max_suppression * certificate.rows_in if asked else 0
     if certificate.rows_suppressed > most:
         message = f"{certificate.rows_suppressed} rows are suppressed. Allowed are {int(most)}."
         yield Problem("V003", message)
+
+
+def _unbounded(certificate: Certificate) -> Iterator[Problem]:
+    """Yield the bounds on attacks that were not held, or not measured for every attack."""
+    measured = {(one.attack, one.bound) for one in certificate.attacks}
+    for step in certificate.plan.audits:
+        asked = {(name, bound) for name in step.method.attacks for bound in step.method.bounds}
+        for name, bound in sorted(asked - measured, key=str):
+            yield Problem("V007", f"Whether {bound} holds of the attack {name} was not measured.")
+    for one in certificate.attacks:
+        if not one.holds:
+            message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
+            yield Problem("V007", f"{message}{said(one.reached)}.")
+
+
+def said(reached: Estimate | NotApplicable) -> str:
+    """Return what an attack reached, in words."""
+    if isinstance(reached, NotApplicable):
+        return f"nothing: {reached.reason}"
+    return f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:
@@ -202,9 +241,9 @@ def _is_file(release: Release) -> bool:
     return location != MEMORY and not location.startswith(TABLE)
 
 
-def _check_columns(release: Release, engine: Engine) -> None:
-    asked, found = set(release.plan.publish.columns), set(engine.columns(release.output))
-    for name in set(release.plan.anonymize.columns.quasi_names) - found:
+def _check_columns(release: Release, stored: Stored, step: Anonymize, engine: Engine) -> None:
+    asked, found = set(release.plan.publish.columns), set(engine.columns(stored))
+    for name in set(step.columns.quasi_names) - found:
         ends = {f"{name}_low", f"{name}_high"}
         if ends <= found:
             found = (found - ends) | {name}
@@ -221,18 +260,11 @@ def _check_columns(release: Release, engine: Engine) -> None:
         raise CertificateError(*problems, source=release.output.location)
 
 
-def _versions(engine: EngineName) -> dict[str, str]:
-    packages = ["policy-engine", "numpy", "numba", "pyarrow"] + ["pyspark"] * (engine == "spark")
-    return {**{name: _version(name) for name in packages}, "python": platform.python_version()}
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow to import)
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+def _versions(plan: Plan) -> dict[str, str]:
+    packages = ["policy-engine", "numpy", "numba", "pyarrow"]
+    packages += ["pyspark"] * (plan.engine == "spark")
+    packages += ["scikit-learn", "keras"] * bool(plan.train or plan.audits)
+    return {**{name: version_of(name) for name in packages}, "python": platform.python_version()}
 
 
 def _provenance(certificate: Certificate) -> dict[str, Any]:

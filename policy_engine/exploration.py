@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.certificate import Certificate, certify, check
+from policy_engine.certificate import Certificate, Utility, certify, check
 from policy_engine.charts import line_chart, need_matplotlib
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import (
@@ -71,7 +71,7 @@ def explore(
     The table is read once. A parameter is set in every model that has it. Raises PlanError
     (M004) where no model has one, DataError where the table cannot be read.
     """
-    _check_names(plan.anonymize, settings)
+    _check_names(plan.anonymization(), settings)
     table, source = engine.read(plan.read)
     runs = []
     for done, setting in enumerate(settings):
@@ -100,10 +100,9 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
 
 
 def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: Stored) -> Outcome:
-    step = changed(plan.anonymize, setting)
-    varied = plan.model_copy(
-        update={"steps": tuple(step if isinstance(s, Anonymize) else s for s in plan.steps)}
-    )
+    step = changed(plan.anonymization(), setting)
+    steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
+    varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
     stored = engine.write(engine.anonymize(table, step, plan.publish), None)
     release = Release(plan=varied, output=stored, source=source, suppressed=engine.suppressed)
@@ -140,6 +139,7 @@ def _problem(found: Finding) -> Problem:
 
 def _read_off(certificate: Certificate, seconds: float) -> Outcome:
     utility = certificate.utility
+    assert isinstance(utility, Utility)  # noqa: S101 (there is none but of models)
     return Outcome(
         classes=utility.classes,
         average_class_ratio=utility.average_class_ratio,

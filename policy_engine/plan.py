@@ -13,6 +13,7 @@ from policy_engine.catalog import Catalog, Dataset, missing_columns
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
+from policy_engine.modelling import Audit, Training, modelling
 from policy_engine.policy import Policy
 from policy_engine.recoding import Recoding, misplaced
 from policy_engine.transformation import parameters_of, transformation, transforms
@@ -57,6 +58,7 @@ class Anonymize(Anonymization):
 class Publish(_Frozen):
     """Write the columns as the output, measure every bound on it, and only then publish.
 
+    Where a model is trained, it is the output, and the columns are what its table was made of.
     With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
     """
 
@@ -66,11 +68,23 @@ class Publish(_Frozen):
     cells: CellStyle = "text"
 
 
-Step = Annotated[Read | Drop | Anonymize | Publish, Field(discriminator="step")]
+class Train(Training):
+    """Train a model on what the steps before made of a share of the records."""
+
+    step: Literal["train"] = "train"
+
+
+class Attack(Audit):
+    """Attack the model, or one trained on the table, and hold what is reached against bounds."""
+
+    step: Literal["audit"] = "audit"
+
+
+Step = Annotated[Read | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")]
 
 
 class Plan(_Frozen):
-    """The steps that carry out one permission of a policy, in order.
+    """The steps that carry out one permission of a policy, or one to train on another's output.
 
     `policy_digest` is the digest of the policy's text; assignees and purposes are those that
     the output is made for.
@@ -100,14 +114,35 @@ class Plan(_Frozen):
         return self._only(Drop)
 
     @property
-    def anonymize(self) -> Anonymize:
-        """The step that generalises."""
-        return self._only(Anonymize)
+    def anonymize(self) -> Anonymize | None:
+        """The step that generalises, None where a model is trained on the records as they are."""
+        return next((step for step in self.steps if isinstance(step, Anonymize)), None)
+
+    def anonymization(self) -> Anonymize:
+        """Return the step that generalises. Raises PlanError (M007) where there is none."""
+        if self.anonymize is None:
+            raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")
+        return self.anonymize
+
+    @property
+    def train(self) -> Train | None:
+        """The step that trains the model that is released, if one is."""
+        return next((step for step in self.steps if isinstance(step, Train)), None)
+
+    @property
+    def audits(self) -> tuple[Attack, ...]:
+        """The audits, in order."""
+        return tuple(step for step in self.steps if isinstance(step, Attack))
 
     @property
     def publish(self) -> Publish:
         """The step that writes the output."""
         return self._only(Publish)
+
+    def without_audits(self) -> "Plan":
+        """Return the plan as far as it is about a table: it trains and attacks nothing."""
+        steps = tuple(step for step in self.steps if not isinstance(step, Train | Attack))
+        return self.model_copy(update={"steps": steps})
 
     def without_path(self) -> "Plan":
         """Return the plan with no more of the input's location than its name."""
@@ -127,18 +162,40 @@ def make_plan(
     engine: EngineName = "local",
     cells: CellStyle = "text",
 ) -> Plan:
-    """Return the plan that carries out the policy's one permission to anonymise.
+    """Return the plan that carries out what the policy permits to be made of data.
 
-    With a catalog, the plan is bound to the data; without, it says what would be done to
+    That is one anonymisation, one model, or a model of what was anonymised, with the audits that
+    its duties ask for: sanitise, train, audit, publish. With a catalog, the plan is bound to the
+    data; without, it says what would be done to
     whatever lies there. Raises PlanError with every problem that shows without the data's
     values, or with all that the engine does not have (M009), and DataError where the data
     lacks a column or a taxonomy cannot be read.
     """
-    rule, asked = transformation(policy)
-    _check_engine(policy, asked, engine)
-    target = rule.targets[0].iri
+    trainer, training, audits = modelling(policy)
+    sanitised = transformation(policy) if transforms(policy) or training is None else None
+    rule = trainer or (sanitised or transformation(policy))[0]
+    asked = sanitised[1] if sanitised else None
+    _check_engine(policy, asked, engine, audited=bool(training or audits))
+    target = (sanitised[0] if sanitised else rule).targets[0].iri
     dataset = catalog.dataset(target) if catalog is not None else None
-    digests = catalog.digests(asked.columns.taxonomies) if catalog is not None else {}
+    digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
+    read, drop = _reading(target, asked, training, dataset)
+    steps: list[Step] = [read, drop]
+    if asked is not None:
+        steps.append(
+            Anonymize(
+                columns=asked.columns,
+                methods=asked.methods,
+                recoding=asked.recoding,
+                taxonomies=digests,
+            )
+        )
+    if training is not None:
+        steps.append(Train(**dict(training)))
+    steps += [Attack(**dict(audit)) for audit in audits]
+    unit = asked.columns.privacy_unit if asked else ""
+    columns = tuple(name for name in read.columns if name != unit)
+    steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
         policy_digest=policy.digest,
@@ -146,16 +203,26 @@ def make_plan(
         assignees=tuple(party.iri for party in rule.assignees),
         purposes=rule.purposes,
         engine=engine,
-        steps=tuple(_steps(target, rule.output, asked, dataset, digests, cells)),
+        steps=tuple(steps),
     )
 
 
-def _check_engine(policy: Policy, asked: Anonymization, engine: EngineName) -> None:
+def _check_engine(
+    policy: Policy, asked: Anonymization | None, engine: EngineName, *, audited: bool
+) -> None:
     """Raise PlanError with every method and every option asked for that the engine lacks."""
-    [(_, action)] = transforms(policy)
-    places = {name: part.place for name, part in parameters_of(action).items()}
-    found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
-    problems = [Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found]
+    problems = []
+    if asked is not None:
+        [(_, action)] = transforms(policy)
+        places = {name: part.place for name, part in parameters_of(action).items()}
+        found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
+        problems += [
+            Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found
+        ]
+    for notation, term in terms.audit_methods().items() if audited else ():
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no method {notation!r}."
+            problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
     if problems:
         raise PlanError(*sorted(problems, key=by_place), source=policy.source)
 
@@ -191,33 +258,31 @@ def _elsewhere(term: terms.Term) -> str:
     return f"run it on the {' or '.join(term.texts('engine'))} engine."
 
 
-def _steps(
-    target: str,
-    output: str,
-    asked: Anonymization,
-    dataset: Dataset | None,
-    digests: Mapping[str, str],
-    cells: CellStyle,
-) -> Iterator[Step]:
-    columns = asked.columns
-    kept = columns.released
+def _reading(
+    target: str, asked: Anonymization | None, training: Training | None, dataset: Dataset | None
+) -> tuple[Read, Drop]:
+    """Return what is read, in the order of the data where that is known, and what is left out."""
+    kept = asked.columns.released if asked else _learnt_from(training)
+    dropped = asked.columns.dropped if asked else ()
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        mentioned = {*columns.dropped, *kept}
-        problems = list(missing_columns(tuple(dict.fromkeys((*columns.dropped, *kept))), dataset))
+        mentioned = {*dropped, *kept}
+        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *kept))), dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         kept = tuple(name for name in dataset.columns if name in set(kept))
-    unit = (columns.privacy_unit,) if columns.privacy_unit else ()
-    yield Read(
+    unit = (asked.columns.privacy_unit,) if asked and asked.columns.privacy_unit else ()
+    read = Read(
         asset=target,
         location=dataset.location if dataset else "",
         format=dataset.format if dataset else "",
         columns=(*kept, *unit),
     )
-    yield Drop(identifiers=columns.dropped, unmentioned=unmentioned)
-    yield Anonymize(
-        columns=columns, methods=asked.methods, recoding=asked.recoding, taxonomies=digests
-    )
-    yield Publish(asset=output, columns=kept, cells=cells)
+    return read, Drop(identifiers=dropped, unmentioned=unmentioned)
+
+
+def _learnt_from(training: Training | None) -> tuple[str, ...]:
+    """Return the columns that a model learns from, and the one that it is to foretell."""
+    assert training is not None  # noqa: S101 (a plan anonymises, or trains)
+    return tuple(dict.fromkeys((*training.features, training.label)))

@@ -81,6 +81,14 @@ class Publication:
             _replace(pairs if storage.can_rename(self.file) else pairs[::-1])
             storage.sync(storage.parent(self.file))
 
+    def refuse(self, certificate: Certificate) -> None:
+        """Leave a certificate that says why there is no output; an earlier release stays."""
+        with writing(self.file):
+            if not storage.exists(self.file) and not storage.exists(self.certificate):
+                staged = storage.join(self._stage, FILE_NAME)
+                storage.write_bytes(staged, certificate.to_jsonld().encode())
+                storage.move(staged, self.certificate)
+
     def _check_free(self) -> None:
         is_taken = storage.exists(self.file)
         is_certified = storage.exists(self.certificate)
@@ -143,6 +151,9 @@ class TablePublication:
         self._run(f"DROP TABLE IF EXISTS {self._name}")
         self._run(f"ALTER TABLE {self._stage} RENAME TO {self._name}")
 
+    def refuse(self, certificate: Certificate) -> None:
+        """Leave nothing: a certificate is a property of its table, and there is none."""
+
     def _check_free(self) -> None:
         with self._running():
             is_taken = self._session.catalog.tableExists(self._name)
@@ -200,6 +211,18 @@ def destination(output: Place, asset: str, like: str, *, as_folder: bool = False
         format_of(Path(name), formats)
     kind = like if like in formats else ("parquet" if as_folder else "csv")
     return storage.join(output, f"{local_name(asset)}.{kind}")
+
+
+def model_destination(output: Place, asset: str) -> Place:
+    """Return the folder for a model: in the one given, named after the asset.
+
+    Raises OutputError (O002) for what is no place for a folder.
+    """
+    name = storage.name(output)
+    if str(output).startswith(TABLE) or storage.is_remote(output) or Path(name).suffix:
+        message = f"A model is released into a folder of this machine. Given: {str(output)!r}."
+        raise OutputError.of("O002", message, "Give the path of a folder.")
+    return storage.join(output, local_name(asset))
 
 
 def _replace(pairs: list[tuple[Place, Place]]) -> None:

@@ -1,6 +1,5 @@
 """The commands that look at policies: draw them, compare them, test them."""
 
-import html
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -245,7 +244,9 @@ def junit_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
     from policy_engine.wording import printable  # noqa: PLC0415
 
     def quoted(text: str) -> str:
-        return html.escape(printable(text))
+        from html import escape  # noqa: PLC0415 (slow to import)
+
+        return escape(printable(text))
 
     is_short = report.coverage * 100 < min_coverage
     cases = [(one.name, one.failures) for one in report.tests]

@@ -158,19 +158,21 @@ class _Case:
         self.prohibited: list[Held] = []
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
+        outputs = [self.decider.output(*self.index.outputs[n]) for n in self._touched()]
+        self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions()
         denying = self._prohibitions()
         if denying is not None:
             reason = f"{denying.clause.label} prohibits it."
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
             return self._deny(reason, denying, strategy=strategy)
-        outputs = [self.decider.output(*self.index.outputs[n]) for n in self._touched()]
         for output in outputs:
             if output.certificate is None:
                 reason = (
                     f"{output.asset} has no certificate that is valid for "
                     f"{output.policy.uid}; without one nobody may read it."
                 )
+                reason += f" {output.refusal}" if output.refusal else ""
                 return self._deny(reason, policy=output.policy.uid)
             unknown = [target for target in self.request.targets if not output.has(target)]
             if unknown:

@@ -1,13 +1,13 @@
 """What a condition can be held against: a request, and the state of the world."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.model import Performance, Request, World
-from policy_engine.policy import Policy
+from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS
 from policy_engine.policy.values import Literals
 
@@ -23,7 +23,18 @@ class RequestFacts:
     is known by it.
     """
 
-    __slots__ = ("about", "closures", "request", "rows", "rule", "time", "unclear", "world", "zone")
+    __slots__ = (
+        "about",
+        "certified",
+        "closures",
+        "request",
+        "rows",
+        "rule",
+        "time",
+        "unclear",
+        "world",
+        "zone",
+    )
 
     def __init__(self, request: Request, world: World, time: datetime, closures: Closures) -> None:
         self.request = request
@@ -35,6 +46,7 @@ class RequestFacts:
         self.rule = ""
         self.rows: frozenset[str] = frozenset()
         self.unclear: frozenset[str] = frozenset()
+        self.certified: Collection[int] = frozenset()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
@@ -52,9 +64,14 @@ class RequestFacts:
             return None if self.rule in self.unclear else (self.world.counts[self.rule],)
         return self.world.values.get(left_operand)
 
-    def performance(self, duty: str) -> Performance | None:
-        """Return what became of a duty, by its label; None where that is not known."""
-        return None if duty in self.unclear else self.world.duties.get(duty)
+    def performance(self, duty: Rule) -> Performance | None:
+        """Return what became of a duty, by its label; None where that is not known.
+
+        One that a certificate shows to be fulfilled is, unless it is said to be violated.
+        """
+        label = duty.label()
+        said = None if label in self.unclear else self.world.duties.get(label)
+        return said or ("fulfilled" if id(duty) in self.certified else None)
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""

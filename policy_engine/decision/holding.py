@@ -206,7 +206,7 @@ def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
 
 def outstanding(duty: Rule, clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
     """Yield a duty unless it is fulfilled, and the consequences of one that was violated."""
-    state = facts.performance(duty.label())
+    state = facts.performance(duty)
     if state == "fulfilled":
         return
     yield Owed(

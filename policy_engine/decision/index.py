@@ -8,7 +8,7 @@ from policy_engine.decision.closures import Closures
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import clashing
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.model import ANONYMIZE, READ
+from policy_engine.policy.model import MAKING, READ
 
 OFFER = f"{terms.ODRL}Offer"
 MOST_KEYS = 4_096
@@ -38,10 +38,10 @@ class Clause:
     def of(cls, number: int, policy: Policy, rule: Rule, closures: Closures) -> "Clause":
         """Return a rule made ready.
 
-        What a permission to `anonymize` is refined by are parameters, and no request has these.
+        What a permission to make something is refined by are parameters that no request has.
         """
         is_open = rule.kind == "prohibition"
-        actions = [a for a in rule.actions if is_open or a.iri != ANONYMIZE or not a.refinements]
+        actions = [a for a in rule.actions if is_open or a.iri not in MAKING or not a.refinements]
         members: Iterable[Party | Asset | Action] = (*rule.targets, *rule.assignees, *actions)
         bound = rule.constraints or rule.duties or any(member.refinements for member in members)
         bound = bound or policy.type == OFFER
@@ -212,9 +212,9 @@ class Index:
 
 
 def _grants(rule: Rule) -> Iterator[Rule]:
-    """Yield a permission and, where it asks for an anonymised output, one to read that."""
+    """Yield a permission and, where something is made under it, one to read that."""
     yield rule
-    if rule.output and any(action.iri == ANONYMIZE for action in rule.actions):
+    if rule.output and any(action.iri in MAKING for action in rule.actions):
         yield Rule(
             kind="permission",
             targets=(Asset(rule.output),),

@@ -4,20 +4,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from policy_engine.catalog import column_iri, column_name
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import Certificate, said, shortcomings
 from policy_engine.errors import PlanError
+from policy_engine.modelling import certified_duties
 from policy_engine.plan import Anonymize, Plan, make_plan
-from policy_engine.policy import Policy
+from policy_engine.policy import Policy, Rule
 
 
 @dataclass(frozen=True)
 class Output:
-    """An output that a policy speaks of, and the certificate that is valid for it, if any."""
+    """An output that a policy speaks of, and the certificate that is valid for it, if any.
+
+    `refusal` says why one that was made for it is not.
+    """
 
     policy: Policy
     asset: str
     plan: Plan | None
     certificate: Certificate | None
+    refusal: str = ""
 
     @classmethod
     def of(cls, policy: Policy, asset: str, certificates: Sequence[Certificate]) -> "Output":
@@ -29,16 +34,24 @@ class Output:
         if plan.publish.asset != asset:
             # Of a rule that anonymises nothing: the certificate of another output proves nothing.
             return cls(policy, asset, None, None)
-        valid = (one for one in certificates if _is_valid(one, plan))
-        return cls(policy, asset, plan, next(valid, None))
+        valid = next((one for one in certificates if _is_valid(one, plan)), None)
+        refusal = "" if valid else next(_refusals(certificates, plan), "")
+        return cls(policy, asset, plan, valid, refusal)
 
     def covers(self, target: str) -> bool:
         """Tell whether a target is the output, or could be a column of it by its name."""
         return target == self.asset or column_name(self.asset, target) is not None
 
+    def fulfilled(self) -> Iterator[Rule]:
+        """Yield the duties to audit the output that its certificate shows to be fulfilled."""
+        if self.certificate is not None:
+            yield from certified_duties(self.policy, self.asset)
+
     def has(self, target: str) -> bool:
         """Tell whether a target, where it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
+        if name is not None and self.plan is not None and self.plan.train:
+            return False  # a model has no columns
         if name is None or self.plan is None or name in self.plan.publish.columns:
             return True
         made = self.certificate.plan.publish if self.certificate else None
@@ -48,7 +61,8 @@ class Output:
     def inputs(self) -> Iterator[tuple[str, ...]]:
         """Yield what has to be readable for the output to be so: the dataset, or its columns."""
         if self.plan is not None:
-            dataset, dropped = self.plan.read.asset, self.plan.anonymize.columns.dropped
+            asked = self.plan.anonymize
+            dataset, dropped = self.plan.read.asset, asked.columns.dropped if asked else ()
             columns = tuple(dict.fromkeys((*dropped, *self.plan.read.columns)))
             yield (dataset,)
             yield tuple(column_iri(dataset, name) for name in columns)
@@ -61,22 +75,36 @@ class Output:
                 + (f" of {m.column}" if m.column else "")
                 for m in self.certificate.measurements
             )
-            yield f"certified: {measured}; output sha-256 {self.certificate.output_digest}"
+            attacked = "".join(
+                f", {one.attack} {said(one.reached)} ({one.bound})"
+                for one in self.certificate.attacks
+            )
+            proven = f"{measured}{attacked}".removeprefix(", ")
+            yield f"certified: {proven}; output sha-256 {self.certificate.output_digest}"
+
+
+def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
+    """Yield in what the certificates made for a plan's output fall short."""
+    for one in certificates:
+        same = one.plan.policy_digest == plan.policy_digest
+        if same and one.plan.publish.asset == plan.publish.asset:
+            yield from (problem.message for problem in shortcomings(one))
 
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     """Tell whether a certificate proves all that today's plan of the policy asks for."""
-    made, bounds = certificate.plan, plan.anonymize.bounds()
+    made, bounds = certificate.plan, plan.anonymize.bounds() if plan.anonymize else ()
     return (
         made.policy_digest == plan.policy_digest
         and made.publish.asset == plan.publish.asset
         and set(made.publish.columns) == set(plan.publish.columns)
         and _asked(made) == _asked(plan)
+        and (made.train, made.audits) == (plan.train, plan.audits)
         and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
         and certificate.holds
     )
 
 
-def _asked(plan: Plan) -> Anonymize:
+def _asked(plan: Plan) -> Anonymize | None:
     """Return what is asked for; which taxonomies were at hand is the data's business."""
-    return plan.anonymize.model_copy(update={"taxonomies": {}})
+    return plan.anonymize and plan.anonymize.model_copy(update={"taxonomies": {}})

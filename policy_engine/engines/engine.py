@@ -1,6 +1,6 @@
 """What every engine can do, and how it tells of its progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,6 +11,7 @@ from policy_engine.storage import Place, digest, reading
 
 if TYPE_CHECKING:
     from policy_engine.kernels.grouping import Whole
+    from policy_engine.taxonomy import Taxonomy
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
@@ -53,6 +54,8 @@ class Engine(Protocol):
     """How many rows it was given."""
     approximated: tuple[str, ...]
     """The columns that were first cut at quantiles, being of too many values."""
+    taxonomies: Mapping[str, "Taxonomy"]
+    """The taxonomies that plans name."""
 
     @property
     def session(self) -> Any:

@@ -47,7 +47,7 @@ class LocalEngine:
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
-        self._taxonomies = taxonomies or {}
+        self.taxonomies = taxonomies or {}
         self._key = key
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
@@ -154,7 +154,7 @@ class LocalEngine:
         table = self.output() if in_memory else tables.read_table(Path(stored.location))
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
-        found = groups(table, step, self._taxonomies, self._persons_of(table, step))
+        found = groups(table, step, self.taxonomies, self._persons_of(table, step))
         for name in step.columns.pseudonymize:
             check_unlinked(name, table.column(name), found, step.k)
         return found
@@ -178,7 +178,7 @@ class LocalEngine:
         if last is None or last[0] is not table or last[1] != asked:
             self._progress("encoding", 0, table.num_rows)
             hidden = self._pseudonymised(table, step)
-            prepared = prepare(hidden, step, self._taxonomies)
+            prepared = prepare(hidden, step, self.taxonomies)
             self._prepared = last = table, asked, hidden, prepared
         return last[2], last[3]
 

@@ -105,7 +105,7 @@ class SparkRun:
         key: bytes | None = None,
     ) -> None:
         self._engine, self._tables = engine, tables
-        self._progress, self._taxonomies, self._key = progress, taxonomies, key
+        self._progress, self.taxonomies, self._key = progress, taxonomies, key
         self._held: list[DataFrame] = []
         self._is_csv = False
         self._untyped: list[str] = []
@@ -151,7 +151,7 @@ class SparkRun:
             most_values=self._engine.most_values,
             hold=self._hold,
             progress=self._progress,
-            taxonomies=self._taxonomies,
+            taxonomies=self.taxonomies,
             key=self._key,
             is_csv=self._is_csv,
         )
@@ -216,7 +216,7 @@ class SparkRun:
             if step.columns.privacy_unit:
                 table = self._with_persons(table, kind, step)
             tasks = max(self._made.tasks if self._made else 1, -(-rows // self._per_task))
-            found = measure(table, step, self._taxonomies, self._engine.most_values, tasks)
+            found = measure(table, step, self.taxonomies, self._engine.most_values, tasks)
             for name in step.columns.pseudonymize:
                 check_unlinked(name, table, step)
         return found

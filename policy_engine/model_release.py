@@ -1,0 +1,358 @@
+"""A model made and audited as a plan asks: sanitise a share, train on it, attack the result."""
+
+import json
+import math
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.auditing import audit
+from policy_engine.audits.membership.learners import learner_of
+from policy_engine.audits.membership.records import Fitted, Records
+from policy_engine.audits.membership.releases import (
+    Covered,
+    as_released,
+    described,
+    fit_on_release,
+    leaves_of,
+)
+from policy_engine.audits.membership.result import Figures, MembershipAudit
+from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.engines.tables import as_typed, table_digest
+from policy_engine.errors import AuditError, OutputError, Problem
+from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.methods.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.modelling import Modelling
+from policy_engine.plan import Attack, Plan
+
+_MEMBERS = 77
+_CALIBRATED = 400
+_EPOCHS = 2
+_ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".joblib"}
+
+
+class Cost(BaseModel):
+    """What the audits of a plan are estimated to take on this machine, in CPU seconds.
+
+    Extrapolated from one model of a few `records`, of as many as there are; `models` is how
+    many are trained in all.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    models: int
+    records: int
+    calibrated_on: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Modelled:
+    """What was made and found: the table that the model learnt from, the audits, their bounds.
+
+    `held_out` rows were kept for the audit; `suppressed` is of the table.
+    """
+
+    sanitised: Stored
+    held_out: int
+    suppressed: int
+    attacks: tuple[AttackMeasurement, ...]
+    reports: tuple[MembershipAudit, ...]
+
+
+def release_model(
+    plan: Plan,
+    engine: Engine,
+    table: pa.Table,
+    folder: Path,
+    *,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> Modelled:
+    """Train the model of a plan, write it into a new folder, and audit it.
+
+    Without a seed one is drawn that nobody learns: the noise of a differentially private
+    training hides nothing from who knows its seed. Raises AuditError where the records do not
+    bear the audit, DataError where they do not bear the anonymisation, OutputError where the
+    folder cannot be written.
+    """
+    assert plan.train is not None  # noqa: S101 (the caller asks it)
+    folder.mkdir(parents=True)
+    made = Workpiece(plan, plan.train, engine, table, _seed(seed))
+    stored, suppressed = made.sanitised, engine.suppressed
+    ending = _ENDINGS[plan.train.architecture.kind]
+    reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
+    _describe(folder, made.fitted, plan.train)
+    return Modelled(
+        sanitised=stored,
+        held_out=table.num_rows - len(made.members),
+        suppressed=suppressed,
+        attacks=tuple(measured(plan.audits, reports[0])),
+        reports=reports,
+    )
+
+
+def audit_table(
+    plan: Plan,
+    engine: Engine,
+    table: pa.Table,
+    *,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> tuple[tuple[AttackMeasurement, ...], tuple[MembershipAudit, ...]]:
+    """Audit what models of a plan's table would give away.
+
+    The plan's sanitisation is done again, on a share of the records, a model is trained on the
+    result, and attacked with those records as they were. Returns what was measured of every
+    bound, and the reports, one for each way of training that the duties name.
+    """
+    attacks: list[AttackMeasurement] = []
+    reports = []
+    for modelling in dict.fromkeys(step.modelling for step in plan.audits):
+        steps = tuple(step for step in plan.audits if step.modelling == modelling)
+        report = Workpiece(plan, modelling, engine, table, _seed(seed)).audit(steps, None, progress)
+        reports.append(report)
+        attacks += measured(steps, report)
+    return tuple(attacks), tuple(reports)
+
+
+def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
+    """Return what the audits of a plan would cost, from training one model on a few records."""
+    modelling = plan.train or plan.audits[0].modelling
+    made = Workpiece(plan, modelling, engine, table, 0)
+    few = made.members[np.linspace(0, len(made.members) - 1, _CALIBRATED).astype(int)]
+    few = np.unique(few)
+    models = 1 + sum(_models(step) for step in plan.audits)
+    seconds, epochs = made.seconds(few)
+    per_record = seconds / len(few) / epochs
+    whole = per_record * len(made.members) * made.epochs * models
+    return Cost(
+        models=models,
+        records=len(made.members),
+        calibrated_on=len(few),
+        cpu_seconds=round(whole, 2),
+    )
+
+
+def measured(
+    steps: Sequence[Attack], report: MembershipAudit | None
+) -> Iterator[AttackMeasurement]:
+    """Yield what an audit measured of every bound, for every attack asked for."""
+    for step in steps:
+        for name in step.method.attacks:
+            for bound in step.method.bounds:
+                assert report is not None  # noqa: S101 (there are steps)
+                reached = _reached(report.attack(name).figures, bound)
+                yield AttackMeasurement(attack=name, bound=bound, reached=reached)
+
+
+@dataclass(frozen=True, eq=False)
+class Workpiece:
+    """A table on the way to a model: who is trained on, what of it, in which features."""
+
+    plan: Plan
+    modelling: Modelling
+    engine: Engine
+    table: pa.Table
+    seed: int
+    _typed: dict[str, pa.Table] = field(default_factory=dict)
+
+    @cached_property
+    def members(self) -> NDArray[np.int64]:
+        """The rows that the model is trained on, of every class its share, in order."""
+        names, codes = np.unique(self._labels(), return_inverse=True)
+        sizes = np.bincount(codes)
+        self._check_sizes(names.tolist(), sizes)
+        random = np.random.default_rng([self.seed, _MEMBERS])
+        chosen = [
+            random.permutation(np.flatnonzero(codes == number))[: int(size * self.modelling.share)]
+            for number, size in enumerate(sizes)
+        ]
+        return np.sort(np.concatenate(chosen)).astype(np.int64)
+
+    def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
+        fewest = math.ceil(1 / self.modelling.share)
+        problems = [
+            Problem(
+                "A001",
+                f"The class {name!r} has {size:,} records. Of {self.modelling.share:g} of them one "
+                f"is to be left, so it needs {fewest:,}.",
+                "Leave the class out, join it with another, or give more records.",
+            )
+            for name, size in zip(names, sizes.tolist(), strict=True)
+            if size < fewest
+        ]
+        if problems:
+            raise AuditError(*problems)
+
+    @cached_property
+    def sanitised(self) -> Stored:
+        """The table that the model learns from, held by the engine, to be measured there."""
+        if self.plan.anonymize is None:
+            self._typed["table"] = self.table.take(pa.array(self.members))
+            digest = table_digest(self._typed["table"])
+            return Stored("memory", digest, len(self.members))
+        stored = self.engine.write(self._anonymized(self.members), None)
+        self._typed["table"] = self.engine.output()
+        return stored
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """How columns become features, from what the model may know alone."""
+        learnt = self._learnt()
+        if self.plan.anonymize is None:
+            return Fitted.of(learnt, self.modelling.label)
+        return fit_on_release(learnt, self.modelling.label, self._covered)
+
+    @property
+    def epochs(self) -> int:
+        """How often the model goes through its records."""
+        architecture = self.modelling.architecture
+        return architecture.epochs if isinstance(architecture, Network) else 1
+
+    def audit(
+        self, steps: Sequence[Attack], model: Path | None, progress: Progress
+    ) -> MembershipAudit:
+        """Train the model and attack it, by all that the steps ask for together."""
+        attacks = dict.fromkeys(name for step in steps for name in step.method.attacks)
+        fprs = sorted({b.fpr for step in steps for b in step.method.bounds if b.fpr}, reverse=True)
+        shadows = max((step.method.shadow_models for step in steps), default=2)
+        _ = self.sanitised
+        return audit(
+            self._records(self._shown(), "the input"),
+            learner_of(self.modelling.architecture),
+            Settings(
+                attacks=tuple(attacks) or ("label-only",),
+                shadows=shadows,
+                seed=self.seed,
+                fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
+            ),
+            architecture=self.modelling.architecture,
+            members=self.members,
+            model=model,
+            sanitiser=self._sanitiser(),
+            progress=progress,
+        )
+
+    def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
+        """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
+        _ = self.sanitised
+        architecture, epochs = self.modelling.architecture, 1
+        if isinstance(architecture, Network):
+            epochs = min(architecture.epochs, _EPOCHS)
+            architecture = architecture.model_copy(update={"epochs": epochs})
+        learner = learner_of(architecture)
+        for _ in range(2):  # the first one compiles
+            start = time.process_time()
+            records = self._sanitised_records(rows)
+            learner.train(records, [np.arange(len(records))], [0])
+            spent = time.process_time() - start
+        return spent, epochs
+
+    def _labels(self) -> NDArray[Any]:
+        column = self.table.column(self.modelling.label).cast(pa.string())
+        return np.array([text or "" for text in column.to_pylist()])
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*self.modelling.features, self.modelling.label]
+
+    def _learnt(self) -> pa.Table:
+        _ = self.sanitised
+        return _only(self._typed["table"], self._columns)
+
+    def _shown(self) -> pa.Table:
+        """Return the original records, as they are shown to the model."""
+        original = self.table.select(self._columns)
+        if self.plan.anonymize is None:
+            return original
+        return as_released(original, self._typed["table"], self._covered)
+
+    def _records(self, table: pa.Table, name: str) -> Records:
+        return self.fitted.records(table, name, self._covered.leaves)
+
+    def _anonymized(self, rows: NDArray[np.int64]) -> pa.Table:
+        part = self.table.take(pa.array(rows))
+        return self.engine.anonymize(part, self.plan.anonymization(), self.plan.publish)
+
+    def _sanitised_records(self, rows: NDArray[np.int64]) -> Records:
+        if self.plan.anonymize is None:
+            return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
+        if np.array_equal(rows, self.members):
+            return self._records(self._learnt(), "the model's table")
+        made = as_typed(self._anonymized(rows))
+        return self._records(_only(made, self._columns), "a shadow's table")
+
+    def _sanitiser(self) -> Sanitiser | None:
+        if self.plan.anonymize is None:
+            return None
+        return Sanitiser(self.plan.anonymize.model_dump_json(), self._sanitised_records)
+
+    @cached_property
+    def _covered(self) -> Covered:
+        if self.plan.anonymize is None:
+            return Covered({}, {})
+        columns = self.plan.anonymize.columns.quasi_identifier
+        named = {one.name: one.taxonomy for one in columns if one.taxonomy}
+        masks = {one.name: one.mask or "*" for one in columns if one.generalization == "prefix"}
+        return Covered(leaves_of(self.engine.taxonomies, named), masks)
+
+
+def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the columns of a release, those whose ranges stand in two columns as both."""
+    found = table.column_names
+    wanted = [
+        one
+        for name in names
+        for one in ((name,) if name in found else (f"{name}_low", f"{name}_high"))
+    ]
+    return table.select(wanted)
+
+
+def _models(step: Attack) -> int:
+    """Return how many shadow models an audit trains."""
+    online = "lira-online" in step.method.attacks
+    disjoint = bool(set(step.method.attacks) - {"lira-online", "label-only"})
+    return step.method.shadow_models * (online + disjoint)
+
+
+def _seed(given: int | None) -> int:
+    return secrets.randbits(31) if given is None else given
+
+
+def _reached(figures: Figures, bound: AttackBound) -> Estimate | NotApplicable:
+    """Return the figure that a bound is about."""
+    if bound.measure == "tprAtFpr":
+        return next(one.tpr for one in figures.tpr_at_fpr if one.fpr == bound.fpr)
+    return {"precision": figures.precision, "recall": figures.recall, "auc": figures.auc}[
+        bound.measure
+    ]
+
+
+def _describe(folder: Path, fitted: Fitted, modelling: Modelling) -> None:
+    """Write beside a model what it is, and how its features are made."""
+    architecture: Network | Estimator = modelling.architecture
+    files = {
+        "encoding.json": described(fitted),
+        "architecture.json": architecture.model_dump(mode="json"),
+    }
+    for name, value in files.items():
+        try:
+            (folder / name).write_text(
+                json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+        except OSError as error:
+            message = f"The model cannot be written: {error.strerror or error}."
+            raise OutputError.of("O002", message, source=str(folder)) from None
