@@ -76,6 +76,11 @@ class Network(_Frozen):
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 32
     privacy: CentralPrivacy | None = None
 
+    @property
+    def gives_confidences(self) -> bool:
+        """Whether it says how sure it is: by its softmax, it does."""
+        return True
+
 
 class Estimator(_Frozen):
     """A classifier of scikit-learn with its parameters."""
@@ -83,6 +88,11 @@ class Estimator(_Frozen):
     kind: Literal["estimator"] = "estimator"
     name: EstimatorName
     parameters: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
+
+    @property
+    def gives_confidences(self) -> bool:
+        """Whether it says how sure it is, and not its label alone."""
+        return self.name != "LinearSVC"
 
 
 Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]
@@ -92,12 +102,15 @@ def read_architecture(text: str | bytes, source: str = "") -> Network | Estimato
     """Read a description of a model. Raises AuditError (A009) with all that is wrong with it."""
     try:
         given = json.loads(text)
-    except ValueError as error:
-        raise AuditError.of("A009", f"The text is no JSON: {error}.", source=source) from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise AuditError.of("A009", f"The text is no JSON: {why}.", source=source) from None
     if isinstance(given, dict) and "kind" not in given:
         given = {"kind": "estimator" if "name" in given else "network", **given}
     try:
         return _adapter().validate_python(_tupled(given))
+    except RecursionError:
+        raise AuditError.of("A009", "The description is nested too deep.", source=source) from None
     except ValidationError as error:
         problems = [Problem("A009", _sentence(detail)) for detail in error.errors()]
         raise AuditError(*problems, source=source) from None

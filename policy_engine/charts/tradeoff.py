@@ -1,6 +1,6 @@
-"""The picture of a trade-off: what privacy takes from the attacker, and from the model."""
+"""The picture of trade-offs: what every epsilon leaves of the model and of the attack."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.charts.canvas import SETTINGS, as_file, need_matplotlib
@@ -8,129 +8,219 @@ from policy_engine.estimates import Estimate, NotApplicable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
 
-    from policy_engine.audits.privacy.tradeoff import Tradeoff, TradeoffPoint
+    from policy_engine.audits.privacy.tradeoff import Kind, Tradeoff, TradeoffPoint
 
-_BLUE, _ORANGE, _GREEN = "#0072b2", "#d55e00", "#009e73"
-_GRID, _INK = "#e2e5e9", "#333333"
-_KINDS = {"central": "DP training", "local": "randomized response"}
-_GUESSING = 0.5
+    Tradeoffs = Mapping[str, Tradeoff]
+    Read = Callable[[TradeoffPoint], float | Estimate | NotApplicable]
+
+_ROWS: "Mapping[Kind, tuple[str, str]]" = {
+    "central": ("Noise in the training (central DP)", "epsilon of the training"),
+    "local": (
+        "Noise in the data (local DP, randomized response)",
+        "epsilon of an attribute; below it, of a record",
+    ),
+}
+_KEYS: "Mapping[Kind, tuple[str, str]]" = {
+    "original": ("*", "without privacy"),
+    "central": ("o", "central DP, fainter: smaller epsilon"),
+    "local": ("s", "local DP, fainter: smaller epsilon"),
+}
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")
+_MARKERS = "osD^vPX"
+_GRID, _MUTED = "#e2e5e9", "#6b7280"
+_GUESS = 0.5
+_BARS, _ATTACKS = 3.1, 4.2
+"""The height of a row of panels over epsilon, and that of the last, in inches."""
 
 
-def tradeoff_chart(found: "Tradeoff", kind: str) -> bytes:
-    """Return the panels of MOSAICrOWN D5.2, figures 4.5 to 4.7, as `svg` or `png`.
+def tradeoff_chart(found: "Tradeoff | Tradeoffs", kind: str) -> bytes:
+    """Return one trade-off, or several by the names of their lines, as `svg` or `png`.
 
-    A row each for central and local privacy: precision, recall, accuracy and phi over epsilon,
-    and precision over accuracy. Raises DataError (C011) without matplotlib.
+    A row each for central and local privacy, of four panels over epsilon: the attack's precision
+    and recall, the model's accuracy, phi (MOSAICrOWN D5.2, figures 4.5 and 4.6); below, the attack
+    over the accuracy (figure 4.7). Vertical bars are 95% intervals. Lines share the epsilons
+    of the one with most points. Raises DataError (C011) without matplotlib.
     """
     need_matplotlib()
     from matplotlib import rc_context  # noqa: PLC0415 (slow to import, an extra)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    rows = [one for one in _KINDS if found.of(one)] or ["central"]  # type: ignore[arg-type]
-    with rc_context(SETTINGS | {"grid.color": _GRID}):
-        figure = Figure((17, 3.5 * len(rows)), layout="constrained", facecolor="white")
-        grid = figure.subplots(len(rows), len(_PANELS), squeeze=False)
-        for line, row in zip(grid, rows, strict=True):
-            points = (found.original, *found.of(row))  # type: ignore[arg-type]
-            for axes, (title, draw) in zip(line, _PANELS.items(), strict=True):
-                draw(axes, points)
-                axes.set_title(f"{title}, {_KINDS[row]}", fontsize=9)
+    lines = found if isinstance(found, Mapping) else {"": found}
+    rows = [one for one in _ROWS if any(line.of(one) for line in lines.values())] or ["central"]
+    heights = [*[_BARS] * len(rows), _ATTACKS]
+    with rc_context(SETTINGS | {"grid.color": _GRID, "axes.titlesize": 9.5}):
+        figure = Figure((13, sum(heights)), layout="constrained", facecolor="white")
+        parts: Any = figure.subfigures(len(heights), 1, height_ratios=heights)
+        for part, row in zip(parts, rows, strict=False):
+            _over_epsilon(part, lines, row)
+        _over_accuracy(parts[-1], lines, rows)
         return as_file(figure, kind)
 
 
-def _precision(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    _attack(axes, [one.precision for one in points], [one.mean_precision for one in points])
-    _over_epsilon(axes, points)
+def _over_epsilon(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
+    title, epsilon = _ROWS[kind]
+    part.suptitle(title, x=0.005, ha="left", fontweight="bold")
+    panels = part.subplots(1, 4)
+    precision, recall, accuracy, phi = panels
+    _attacked(precision, lines, kind, "precision")
+    _attacked(recall, lines, kind, "recall")
+    _draw(accuracy, lines, kind, lambda point: point.train_accuracy, "on its members")
+    _draw(accuracy, lines, kind, lambda point: point.test_accuracy, "on others", dashed=True)
+    _share_of(accuracy, {1 / one.classes for one in lines.values()})
+    _draw(phi, lines, kind, lambda point: point.phi_precision, "by precision")
+    _draw(phi, lines, kind, lambda point: point.phi_recall, "by recall", dashed=True)
+    _finish_phi(phi)
+    names = ("Attack: precision", "Attack: recall", "Model: accuracy", "Mitigation efficiency phi")
+    for axes, name in zip(panels, names, strict=True):
+        axes.set_title(name)
+        axes.set_xlabel(epsilon)
+        axes.grid(axis="x", visible=False)
+        _tick(axes, lines, kind)
+        _legend(axes)
 
 
-def _recall(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    _attack(axes, [one.recall for one in points], [one.mean_recall for one in points])
-    _over_epsilon(axes, points)
+def _attacked(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
+    """Draw what the attack reaches over all records; of a single line, over the classes too."""
+    alone = len(lines) == 1
+    _draw(axes, lines, kind, lambda one: getattr(one, name), "all records" if alone else "")
+    if alone:
+        mean = f"mean_{name}"
+        _draw(axes, lines, kind, lambda one: getattr(one, mean), "mean of classes", dashed=True)
+    _share_of(axes, {_GUESS})
 
 
-def _attack(
-    axes: "Axes",
-    estimates: Sequence[Estimate | NotApplicable],
-    means: Sequence[float | NotApplicable],
+def _draw(
+    axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", what: str, *, dashed: bool = False
 ) -> None:
-    known = [(x, one) for x, one in enumerate(estimates) if isinstance(one, Estimate)]
-    axes.errorbar(
-        [x for x, _ in known],
-        [one.value for _, one in known],
-        yerr=[
-            [one.value - one.low for _, one in known],
-            [one.high - one.value for _, one in known],
-        ],
-        color=_BLUE,
-        fmt="o-",
-        markersize=4,
-        label="over all records",
+    for place, (name, line) in enumerate(lines.items()):
+        known = list(_known((line.original, *line.of(kind)), read))
+        if not known:
+            continue
+        at, values, below, above = zip(*known, strict=True)
+        axes.errorbar(
+            at,
+            values,
+            (below, above),
+            color=_COLOURS[place % len(_COLOURS)],
+            marker=_MARKERS[place % len(_MARKERS)],
+            markerfacecolor="white" if dashed else None,
+            markersize=5,
+            linestyle="--" if dashed else "-",
+            linewidth=1.4,
+            elinewidth=1,
+            label=", ".join(filter(None, (name, what))),
+        )
+
+
+def _known(
+    points: "Sequence[TradeoffPoint]", read: "Read"
+) -> Iterator[tuple[int, float, float, float]]:
+    """Yield the place and the figure of every point that has it, and how far its bar reaches."""
+    for number, point in enumerate(points):
+        found = read(point)
+        if isinstance(found, Estimate):
+            yield number, found.value, found.value - found.low, found.high - found.value
+        elif not isinstance(found, NotApplicable):
+            yield number, found, 0.0, 0.0
+
+
+def _share_of(axes: "Axes", guesses: set[float]) -> None:
+    """Let an axis go from 0 to 1, and mark a guess, where it is the same for all lines."""
+    axes.set_ylim(0, 1.04)
+    for level in guesses if len(guesses) == 1 else ():
+        axes.axhline(level, color=_MUTED, linewidth=1, linestyle=":")
+        place, where = (0, level), {"xycoords": ("axes fraction", "data"), "va": "top"}
+        _note(axes, "a guess", place, (3, -2), **where)
+
+
+def _note(
+    axes: "Axes", text: str, place: tuple[float, float], offset: tuple[int, int], **where: Any
+) -> None:
+    axes.annotate(
+        text, place, offset, textcoords="offset points", fontsize=7, color=_MUTED, **where
     )
-    _line(axes, means, color=_ORANGE, marker="s", linestyle="--", label="mean over classes")
-    axes.axhline(_GUESSING, color=_INK, linewidth=0.8, linestyle=":")
-    axes.set_ylim(0, 1.03)
-    axes.legend(frameon=False, fontsize=8, loc="lower left")
 
 
-def _line(axes: "Axes", values: Sequence[float | NotApplicable], **style: Any) -> None:
-    known = [(x, one) for x, one in enumerate(values) if not isinstance(one, NotApplicable)]
-    axes.plot([x for x, _ in known], [one for _, one in known], markersize=4, **style)
+def _tick(axes: "Axes", lines: "Tradeoffs", kind: "Kind") -> None:
+    points = max((one.of(kind) for one in lines.values()), key=len)
+    labels = ["none", *map(_epsilon, points)]
+    if kind == "local":
+        labels[1:] = [f"{_epsilon(one)}\n{_number(one.epsilon)}" for one in points]
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_xlim(-0.3, len(labels) - 0.7)
 
 
-def _accuracy(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    train, test = [one.train_accuracy for one in points], [one.test_accuracy for one in points]
-    _line(axes, train, color=_BLUE, marker="o", linestyle="-", label="on its members")
-    _line(axes, test, color=_ORANGE, marker="s", linestyle="--", label="on others")
-    axes.set_ylim(0, 1.03)
-    axes.legend(frameon=False, fontsize=8, loc="upper right")
-    _over_epsilon(axes, points)
+def _epsilon(point: "TradeoffPoint") -> str:
+    """Return the epsilon of a central point, that of an attribute of a local one."""
+    if point.kind == "original":
+        return "none"
+    return _number(point.setting if point.kind == "local" else point.epsilon)
 
 
-def _phi(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    by_precision, by_recall = (
-        [one.phi_precision for one in points],
-        [one.phi_recall for one in points],
-    )
-    _line(axes, by_precision, color=_BLUE, marker="o", linestyle="-", label="by precision")
-    _line(axes, by_recall, color=_ORANGE, marker="s", linestyle="--", label="by recall")
-    axes.axhline(1, color=_INK, linewidth=0.8, linestyle=":")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8, loc="best")
-    _over_epsilon(axes, points)
+def _number(figure: float | NotApplicable) -> str:
+    if isinstance(figure, NotApplicable):
+        return "?"
+    return f"{figure:.3g}" if figure < 1_000 else f"{figure:,.0f}"
 
 
-def _scatter(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    for one in points:
-        if isinstance(one.precision, Estimate):
-            at = one.test_accuracy, one.precision.value
-            colour = _GREEN if one.kind == "original" else _BLUE
-            axes.plot(*at, "o", color=colour, markersize=5)
-            where: dict[str, Any] = {"xytext": (5, 4), "textcoords": "offset points"}
-            axes.annotate(_named(one), at, fontsize=8, color=_INK, **where)
-    axes.axhline(_GUESSING, color=_INK, linewidth=0.8, linestyle=":")
-    axes.margins(x=0.18, y=0.15)
-    axes.set_xlabel("accuracy on others")
-    axes.set_ylabel("precision of the attack")
+def _finish_phi(axes: "Axes") -> None:
+    """Mark where the attacker loses as much as the owner; show large figures by their order."""
+    axes.axhline(1, color=_MUTED, linewidth=1, linestyle=":")
+    high = max(axes.get_ylim()[1], 2)
+    if high > 10:
+        high *= 1.5
+        axes.set_yscale("symlog", linthresh=1)
+        ticks = [0, 0.5, *(10**power * step for power in range(7) for step in (1, 3))]
+        axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
+        axes.set_yticks([], minor=True)
+    axes.set_ylim(0, high)
+    if not axes.containers:
+        axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", color=_MUTED)
 
 
-def _over_epsilon(axes: "Axes", points: Sequence["TradeoffPoint"]) -> None:
-    axes.set_xticks(range(len(points)), [_named(one) for one in points])
-    axes.set_xlim(-0.3, len(points) - 0.7)
-    axes.set_xlabel("epsilon")
-    axes.grid(axis="x", visible=False)
+def _legend(axes: "Axes") -> None:
+    if any(axes.get_legend_handles_labels()[1]):
+        axes.legend(frameon=False, fontsize=7, handlelength=2.6)
 
 
-def _named(point: "TradeoffPoint") -> str:
-    if isinstance(point.epsilon, NotApplicable):
-        return "orig."
-    return f"{point.epsilon:.3g}" if point.epsilon < 1_000 else f"{point.epsilon:,.0f}"
+def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]") -> None:
+    part.suptitle("The attack over the model", x=0.005, ha="left", fontweight="bold")
+    kinds: list[Kind] = ["original", *rows]
+    for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
+        for place, line in enumerate(lines.values()):
+            for kind in kinds:
+                _scatter(axes, line.of(kind), name, _COLOURS[place % len(_COLOURS)], len(lines))
+        axes.set_xlim(0, 1.04)
+        axes.set_xlabel("Model: accuracy on others")
+        axes.set_ylabel(f"Attack: {name}")
+        _share_of(axes, {_GUESS})
+    _explain(part, lines, kinds)
 
 
-_PANELS: dict[str, Callable[["Axes", Sequence["TradeoffPoint"]], None]] = {
-    "Precision": _precision,
-    "Recall": _recall,
-    "Accuracy of the model": _accuracy,
-    "Efficiency phi": _phi,
-    "Precision over accuracy": _scatter,
-}
+def _scatter(
+    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str, lines: int
+) -> None:
+    """Draw points of a kind, the fainter the more private; among many lines name but the ends."""
+    for number, point in enumerate(points):
+        reached = getattr(point, name)
+        if isinstance(reached, NotApplicable):
+            continue
+        place, marker = (point.test_accuracy, reached.value), _KEYS[point.kind][0]
+        size = 110 if point.kind == "original" else 42
+        fade = 1 - 0.75 * number / max(len(points) - 1, 1)
+        axes.scatter(*place, s=size, c=colour, marker=marker, alpha=fade, clip_on=False)
+        if point.kind != "original" and (lines == 1 or number in (0, len(points) - 1)):
+            _note(axes, _epsilon(point), place, (5, 3))
+
+
+def _explain(part: "SubFigure", lines: "Tradeoffs", kinds: "Sequence[Kind]") -> None:
+    from matplotlib.lines import Line2D  # noqa: PLC0415 (slow to import, an extra)
+
+    keys = [Line2D([], [], ls="", marker=_KEYS[one][0], color=_MUTED) for one in kinds]
+    texts = [_KEYS[one][1] for one in kinds]
+    for place, name in enumerate(lines if len(lines) > 1 else ()):
+        keys.append(Line2D([], [], ls="", marker="s", color=_COLOURS[place % len(_COLOURS)]))
+        texts.append(name)
+    part.legend(keys, texts, loc="outside lower center", ncols=len(keys), frameon=False)

@@ -26,6 +26,7 @@ from policy_engine.transformation import parameters_of, transforms
 
 _SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
 _MOST_SHADOWS = 10_000
+_OF_LABELS = "label-only"
 _Given = Mapping[str, Constraint]
 
 
@@ -71,6 +72,13 @@ class AuditReader(TrainingReader):
         self._check_method(given, action)
         method = self._method(given, action)
         if method is None or modelling is None:
+            return None
+        if not modelling.architecture.gives_confidences and set(method.attacks) != {_OF_LABELS}:
+            message = (
+                f"The model gives labels alone, and of all attacks {_OF_LABELS!r} needs no more."
+            )
+            hint = f"Add a refinement pe:attack eq {_OF_LABELS!r}, or take another model."
+            self.add("M013", message, hint, action.place)
             return None
         plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
         return Audit(duty=duty.label(), asset=made, method=method, modelling=plain)

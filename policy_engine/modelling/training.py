@@ -115,8 +115,6 @@ class TrainingReader(Refinements):
         except PolicyEngineError as error:
             for problem in error.problems:
                 self.add("M012", f"The model: {problem.message}", problem.hint, part.place)
-        except RecursionError:
-            self.add("M012", "The model: it is nested too deep.", "", part.place)
         return None
 
     def _beside(self, name: str) -> bytes:
