@@ -58,7 +58,10 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
 
 @contextmanager
 def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages and how far they are on a terminal; nothing when piped, but for long waits."""
+    """Show stages and how far they are on a terminal; nothing when piped, but for long waits.
+
+    What a stage says after a comma changes as it goes on; it is the same stage.
+    """
     if not sys.stderr.isatty():
         yield (
             lambda stage, _done, _total: (
@@ -84,15 +87,16 @@ def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int
     with Progress(*columns, console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
-        def show(stage: str, done: int, total: int) -> None:
+        def show(said: str, done: int, total: int) -> None:
+            stage = said.partition(",")[0]
             for name, task in tasks.items():
                 if name != stage:
                     bar.update(
                         task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1
                     )
             if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total or None)
-            bar.update(tasks[stage], completed=done, total=total or None)
+                tasks[stage] = bar.add_task(said, total=total or None)
+            bar.update(tasks[stage], completed=done, total=total or None, description=said)
 
         yield show
         for task in tasks.values():

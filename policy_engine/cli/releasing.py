@@ -91,7 +91,7 @@ def apply(
     """Make of data what a policy asks, prove it on the output, and write it."""
     from policy_engine.api import apply_policy  # noqa: PLC0415
 
-    with progress_bar() as progress:
+    with progress_bar(time_left=True) as progress:
         release = apply_policy(
             policy,
             paths_of(data),

@@ -23,6 +23,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.versions import version_of
 
 TARGET, SHADOW, ONLINE = range(3)
+_SECRET = 1 << 64
 _AT_ONCE = 16
 """The most models trained together. More gain little, and all of them are lost together."""
 _BLOCK = 1 << 26
@@ -144,22 +145,33 @@ class Workshop:
 
 
 def seed_of(seed: int, role: int, number: int = 0) -> int:
-    """Return the seed of one model, a whole number below 2**31."""
-    return int(np.random.SeedSequence([seed, role, number]).generate_state(1)[0] >> 1)
+    """Return the seed of one model, a whole number below 2**31.
+
+    It is below 2**127 where the seed itself is 2**64 or more, as one that is kept secret: who could
+    try out all seeds of a model would know the noise of its private training.
+    """
+    sequence = np.random.SeedSequence([seed, role, number])
+    words = sequence.generate_state(1 if seed < _SECRET else 4)
+    return int.from_bytes(words.astype("<u4").tobytes(), "little") >> 1
 
 
 def _told(
     progress: Progress,
     stage: str,
     place: tuple[int, int, int],
-    _stage: str,
+    training: str,
     done: int,
     total: int,
 ) -> None:
-    """Pass on how far some models are trained as a part of all, in hundredths of a model."""
+    """Pass on how far some models are trained as a part of all, in hundredths of a model.
+
+    What the training says of itself after a comma, such as the epsilon spent, is passed on too.
+    """
     before, models, every = place
     share = done / total if total else 0.0
-    progress(stage, round(100 * (before + models * min(share, 1.0))), 100 * every)
+    _, comma, detail = training.partition(",")
+    told = round(100 * (before + models * min(share, 1.0)))
+    progress(f"{stage}{comma}{detail}", told, 100 * every)
 
 
 def _notes(trained: Trained) -> Mapping[str, Any]:

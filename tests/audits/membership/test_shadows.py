@@ -1,4 +1,5 @@
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from policy_engine.audits.membership.memory import (
     models_at_once,
 )
 from policy_engine.audits.membership.records import records_of_arrays
-from policy_engine.audits.membership.shadows import Job, Sanitiser, Workshop, seed_of
+from policy_engine.audits.membership.shadows import Job, Sanitiser, Workshop, _told, seed_of
 from policy_engine.errors import AuditError, OutputError
 
 FEATURES = np.arange(40, dtype=np.float32).reshape(20, 2)
@@ -219,3 +220,11 @@ def test_seeds_of_models_differ():
     assert (
         len({seed_of(seed, role, n) for seed in (0, 1) for role in range(3) for n in (0, 1)}) == 12
     )
+
+
+def test_what_a_training_says_of_itself_is_passed_on():
+    told = []
+    progress = partial(_told, lambda *said: told.append(said), "models", (2, 3, 10))
+    progress("training, epsilon 1.23 spent", 1, 2)
+    progress("training", 2, 2)
+    assert told == [("models, epsilon 1.23 spent", 350, 1000), ("models", 500, 1000)]
