@@ -65,7 +65,7 @@ class Network(_Frozen):
     """
 
     kind: Literal["network"] = "network"
-    layers: tuple[Layer, ...] = Field(
+    layers: Annotated[tuple[Layer, ...], Field(max_length=100)] = Field(
         default_factory=lambda: (Layer(units=128, activation="tanh"),)
     )
     optimizer: Literal["adam", "sgd"] = "adam"
@@ -81,6 +81,11 @@ class Network(_Frozen):
         """Whether it says how sure it is: by its softmax, it does."""
         return True
 
+    @property
+    def keeps_records(self) -> str:
+        """What its file holds of the records that it learnt from: nothing but weights."""
+        return ""
+
 
 class Estimator(_Frozen):
     """A classifier of scikit-learn with its parameters."""
@@ -93,6 +98,13 @@ class Estimator(_Frozen):
     def gives_confidences(self) -> bool:
         """Whether it says how sure it is, and not its label alone."""
         return self.name != "LinearSVC"
+
+    @property
+    def keeps_records(self) -> str:
+        """What its file holds of the records that it learnt from; empty where that is nothing."""
+        if self.name == "KNeighborsClassifier":
+            return "the records that it learnt from"
+        return "a figure of each record (oob_score)" if self.parameters.get("oob_score") else ""
 
 
 Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator, Network, read_architecture
 from policy_engine.audits.membership.auditing import audit, audit_predictions, splits_of
+from policy_engine.audits.membership.caveats import MEMBERS_TOLD
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.records import (
@@ -82,6 +84,8 @@ def audit_membership(
         cache=out / "cache" if out else None,
         progress=progress,
     )
+    if inside is not None:
+        found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
     splits = _splits(records, learner, settings, sides) if out else {}
     _write(found, out, report, splits, _inputs(data, model))
     return found
@@ -132,6 +136,7 @@ def audit_tradeoff(
         raise AuditError.of("A009", message, "Describe a network, or leave --model out.")
     records, _ = _records(data, label, "")
     grid = grid or Grid()
+    _check_noise(grid)
     _check_perturbing(records, grid)
     found = tradeoff(
         records,
@@ -144,6 +149,14 @@ def audit_tradeoff(
     if out:
         _write_tradeoff(found, out, _inputs(data, model))
     return found
+
+
+def _check_noise(grid: "Grid") -> None:
+    """Raise AuditError (A006) for multipliers that are none, before the training."""
+    wrong = [one for one in grid.noise_multipliers if not 0 <= one < math.inf]
+    if wrong:
+        message = f"Noise multipliers are 0 or above. Given: {', '.join(map(str, wrong))}."
+        raise AuditError.of("A006", message)
 
 
 def _check_perturbing(records: Records, grid: "Grid") -> None:
@@ -328,7 +341,14 @@ def _rows_of(splits: Splits) -> dict[str, NDArray[Any]]:
 def _seeds_of(splits: Splits, seed: int) -> dict[str, NDArray[Any]]:
     shadows, online = range(len(splits.shadow_train)), range(len(splits.online_train))
     return {
-        "target_seed": np.array(seed_of(seed, TARGET)),
-        "shadow_seeds": np.array([seed_of(seed, SHADOW, n) for n in shadows], dtype=np.int64),
-        "online_seeds": np.array([seed_of(seed, ONLINE, n) for n in online], dtype=np.int64),
+        "target_seed": _whole_numbers([seed_of(seed, TARGET)])[0],
+        "shadow_seeds": _whole_numbers([seed_of(seed, SHADOW, n) for n in shadows]),
+        "online_seeds": _whole_numbers([seed_of(seed, ONLINE, n) for n in online]),
     }
+
+
+def _whole_numbers(numbers: list[int]) -> NDArray[Any]:
+    """Return numbers as integers, as texts where one is beyond 64 bits."""
+    if max(numbers, default=0) < 1 << 63:
+        return np.array(numbers, dtype=np.int64)
+    return np.array(list(map(str, numbers)))

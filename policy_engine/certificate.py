@@ -184,7 +184,7 @@ def _unbounded(certificate: Certificate) -> Iterator[Problem]:
 def said(reached: Estimate | NotApplicable) -> str:
     """Return what an attack reached, in words."""
     if isinstance(reached, NotApplicable):
-        return f"nothing: {reached.reason}"
+        return f"no figure, for {reached.reason}"
     return f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
 
 

@@ -40,6 +40,11 @@ from policy_engine.plan import Attack, Plan
 _MEMBERS = 77
 _CALIBRATED = 400
 _EPOCHS = 2
+_FEWEST = 10
+"""How many records there are of a value that a model of raw records knows by name: what it knows
+is released beside it, and a value of one record alone would say that this was learnt from."""
+_SECRET_BITS = 128
+"""Of few bits it could be tried out, and who is trained on and all noise follow from it."""
 _ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".joblib"}
 
 
@@ -120,9 +125,9 @@ def audit_table(
     """
     attacks: list[AttackMeasurement] = []
     reports = []
-    for modelling in dict.fromkeys(step.modelling for step in plan.audits):
-        steps = tuple(step for step in plan.audits if step.modelling == modelling)
-        report = Workpiece(plan, modelling, engine, table, _seed(seed)).audit(steps, None, progress)
+    for steps in _by_modelling(plan.audits):
+        piece = Workpiece(plan, steps[0].modelling, engine, table, _seed(seed))
+        report = piece.audit(steps, None, progress)
         reports.append(report)
         attacks += measured(steps, report)
     return tuple(attacks), tuple(reports)
@@ -134,7 +139,7 @@ def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
     made = Workpiece(plan, modelling, engine, table, 0)
     few = made.members[np.linspace(0, len(made.members) - 1, _CALIBRATED).astype(int)]
     few = np.unique(few)
-    models = 1 + sum(_models(step) for step in plan.audits)
+    models = sum(_models(steps) for steps in _by_modelling(plan.audits)) or 1
     seconds, epochs = made.seconds(few)
     per_record = seconds / len(few) / epochs
     whole = per_record * len(made.members) * made.epochs * models
@@ -213,7 +218,7 @@ class Workpiece:
         """How columns become features, from what the model may know alone."""
         learnt = self._learnt()
         if self.plan.anonymize is None:
-            return Fitted.of(learnt, self.modelling.label)
+            return Fitted.of(learnt, self.modelling.label, _FEWEST)
         return fit_on_release(learnt, self.modelling.label, self._covered)
 
     @property
@@ -321,15 +326,21 @@ def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return table.select(wanted)
 
 
-def _models(step: Attack) -> int:
-    """Return how many shadow models an audit trains."""
-    online = "lira-online" in step.method.attacks
-    disjoint = bool(set(step.method.attacks) - {"lira-online", "label-only"})
-    return step.method.shadow_models * (online + disjoint)
+def _by_modelling(steps: Sequence[Attack]) -> list[tuple[Attack, ...]]:
+    """Return the audits of one model each, which are run together."""
+    ways = dict.fromkeys(step.modelling for step in steps)
+    return [tuple(step for step in steps if step.modelling == way) for way in ways]
+
+
+def _models(steps: Sequence[Attack]) -> int:
+    """Return how many models audits of one model train: the target, and the shadows."""
+    attacks = {name for step in steps for name in step.method.attacks}
+    groups = ("lira-online" in attacks) + bool(attacks - {"lira-online", "label-only"})
+    return 1 + groups * max(step.method.shadow_models for step in steps)
 
 
 def _seed(given: int | None) -> int:
-    return secrets.randbits(31) if given is None else given
+    return secrets.randbits(_SECRET_BITS) if given is None else given
 
 
 def _reached(figures: Figures, bound: AttackBound) -> Estimate | NotApplicable:

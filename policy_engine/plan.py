@@ -14,7 +14,7 @@ from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
 from policy_engine.modelling import Audit, Training, modelling
-from policy_engine.policy import Policy
+from policy_engine.policy import Policy, Rule
 from policy_engine.recoding import Recoding, misplaced
 from policy_engine.transformation import parameters_of, transformation, transforms
 
@@ -200,11 +200,22 @@ def make_plan(
         policy=policy.uid,
         policy_digest=policy.digest,
         rule=rule.label(),
-        assignees=tuple(party.iri for party in rule.assignees),
+        assignees=tuple(dict.fromkeys(_readers(policy, rule, training))),
         purposes=rule.purposes,
         engine=engine,
         steps=tuple(steps),
     )
+
+
+def _readers(policy: Policy, rule: Rule, training: Training | None) -> Iterator[str]:
+    """Yield who an output is made for: the rule's assignees, and all who may use a model."""
+    users = (one for one in policy.permissions if training and _is_on(one, training.output))
+    for one in (rule, *users):
+        yield from (party.iri for party in one.assignees)
+
+
+def _is_on(rule: Rule, asset: str) -> bool:
+    return asset in [target.iri for target in rule.targets]
 
 
 def _check_engine(

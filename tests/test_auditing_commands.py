@@ -252,6 +252,12 @@ def test_columns_that_bear_no_randomized_response_are_told_before_the_training(m
         auditing.audit_tradeoff(people(2_000), "ill")
 
 
+@pytest.mark.parametrize("noise", ["-1", "2,nan", "inf"])
+def test_a_multiplier_that_is_none_is_refused_before_the_training(files, noise):
+    said = refused("tradeoff", "--data", files / "people.csv", "--noise", noise)
+    assert "A006 Noise multipliers are 0 or above. Given: " in said
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

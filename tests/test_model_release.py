@@ -9,6 +9,7 @@ from policy_engine.api import certify_output, estimate_policy, plan_policy
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Request, decide
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
+from policy_engine.model_release import _seed
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import MOSAICROWN
@@ -153,6 +154,19 @@ def test_the_same_seed_gives_the_same_figures_and_is_not_told(table, tmp_path):
     text = (tmp_path / "one" / "certificate.jsonld").read_text()
     assert "86420531" not in text
     assert "splits" not in text
+
+
+def test_a_model_that_holds_its_records_is_not_released(table, tmp_path):
+    forest = '{"name": "RandomForestClassifier", "parameters": {"oob_score": true}}'
+    for text in (of_raw("KNeighborsClassifier"), of_release(forest)):
+        with pytest.raises(PlanError, match=r"M012 .* that of this model holds"):
+            apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1)
+    assert names(tmp_path) == []
+
+
+def test_the_seed_that_is_drawn_cannot_be_tried_out():
+    assert max(_seed(None) for _ in range(9)) > 1 << 120
+    assert _seed(7) == 7
 
 
 def test_without_a_seed_none_is_the_same(table, tmp_path):

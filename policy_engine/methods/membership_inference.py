@@ -1,8 +1,9 @@
 """Membership inference: how well an attacker may tell on which records a model was trained."""
 
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from policy_engine.estimates import Estimate, NotApplicable
 
@@ -55,10 +56,19 @@ class AttackMeasurement(_Frozen):
     bound: AttackBound
     reached: Estimate | NotApplicable
 
+    @field_validator("reached")
+    @classmethod
+    def _is_share(cls, reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
+        if isinstance(reached, Estimate):
+            given = (0, reached.low, reached.value, reached.high, 1)
+            if any(one > other for one, other in pairwise(given)):
+                raise ValueError("the interval of a share holds the share, and lies from 0 to 1")
+        return reached
+
     @property
     def achieved(self) -> float:
-        """The upper end of the interval; 0 where the attack called nobody a member."""
-        return self.reached.high if isinstance(self.reached, Estimate) else 0.0
+        """The upper end of the interval; 1 where there is no figure, for nothing was shown."""
+        return self.reached.high if isinstance(self.reached, Estimate) else 1.0
 
     @property
     def holds(self) -> bool:

@@ -35,7 +35,12 @@ class TrainingReader(Refinements):
         if rule.output in (target, *(one.iri for one in self.inputs())):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
             self.add("M012", message, "", rule.place)
-        made = self.modelling(action, self.given(action, OF_MODEL), target)
+        given_ = self.given(action, OF_MODEL)
+        made = self.modelling(action, given_, target)
+        if made and made.architecture.keeps_records:
+            message = "What is released is a file, and that of this model holds "
+            message += f"{made.architecture.keeps_records}."
+            self.add("M012", message, "Take another model.", given_["model"].place)
         return Training(**dict(made), output=rule.output) if made else None
 
     def modelling(self, action: Action, given: _Given, target: str) -> Modelling | None:

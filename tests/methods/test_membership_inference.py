@@ -43,11 +43,19 @@ def test_a_bound_is_held_against_the_upper_end_of_the_interval(sense, high, hold
     assert one.holds is holds
 
 
-def test_where_nobody_was_called_a_member_there_is_no_precision_to_exceed_a_bound():
-    nobody = NotApplicable(reason="The attack called nobody a member.")
-    one = AttackMeasurement(attack="loss", bound=AUC, reached=nobody)
-    assert one.achieved == 0.0
-    assert one.holds
+@pytest.mark.parametrize("measure", ["precision", "recall", "auc", "tprAtFpr"])
+def test_where_there_is_no_figure_nothing_has_been_shown(measure):
+    bound = AttackBound(measure=measure, asked=0.9, fpr=0.1 if measure == "tprAtFpr" else None)
+    lacking = NotApplicable(reason="the attack called nobody a member")
+    assert not AttackMeasurement(attack="loss", bound=bound, reached=lacking).holds
+
+
+@pytest.mark.parametrize("ends", [(0.9, 0.4, 0.5), (-1, -1, -1), (0.5, 0.4, 1.1), (0.3, 0.4, 0.5)])
+def test_an_interval_that_holds_no_share_is_none(ends):
+    value, low, high = ends
+    reached = {"value": value, "low": low, "high": high}
+    with pytest.raises(ValidationError):
+        AttackMeasurement(attack="loss", bound=AUC, reached=reached)
 
 
 @pytest.mark.parametrize(

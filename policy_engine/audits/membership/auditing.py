@@ -1,6 +1,5 @@
 """An audit from end to end: split, train, attack, count, and say what was found."""
 
-import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,12 @@ from numpy.typing import NDArray
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.attacks import Attack, Judgement
 from policy_engine.audits.membership.cache import ModelCache, Said
+from policy_engine.audits.membership.caveats import (
+    MEMBERS_TOLD,
+    beyond_epsilon,
+    of_few,
+    of_settings,
+)
 from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.measuring import attack_result
@@ -47,7 +52,7 @@ from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.audits.membership.splits import Rows, Splits, Wanted, make_splits
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.empirical import epsilon_lower
-from policy_engine.audits.privacy.randomized_response import composed_epsilon, perturb
+from policy_engine.audits.privacy.randomized_response import perturb
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, did_you_mean
 from policy_engine.estimates import NotApplicable
@@ -57,11 +62,6 @@ _PERTURBED = 65
 _COMPARED = 8
 """How many shadows are compared with the others, as if each were the target."""
 _SHOKRI = "shokri"
-_SEEDED = (
-    "The noise of the training follows from the seed: a model is differentially private only "
-    "towards those who do not know it, so a model to be released is to be trained from a seed "
-    "kept secret."
-)
 _PACKAGES = (
     *("policy-engine", "numpy", "scipy", "scikit-learn"),
     *("tensorflow", "tensorflow-cpu", "keras"),
@@ -104,7 +104,7 @@ def audit(
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, evidence.gives, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings.fprs, progress)
-    upper = _upper(target)
+    upper = _upper(target, sanitiser)
     return _whole(
         found,
         evidence,
@@ -123,8 +123,8 @@ def audit(
         warnings=(
             *records.warnings,
             *target.notes.get("warnings", ()),
-            *_said_of(settings, records, splits, learner),
-            *([_SEEDED] if isinstance(upper, EpsilonUpper) else []),
+            *of_settings(settings, records, splits, learner),
+            *(beyond_epsilon(records) if isinstance(upper, EpsilonUpper) else []),
         ),
     )
 
@@ -177,7 +177,11 @@ def audit_predictions(
         shadow_models=0,
         seed=settings.seed,
         splits_digest=digest_of(predictions.is_member),
-        warnings=(*predictions.warnings, *_few(int((~predictions.is_member).sum()))),
+        warnings=(
+            *predictions.warnings,
+            MEMBERS_TOLD,
+            *of_few(int((~predictions.is_member).sum())),
+        ),
     )
 
 
@@ -331,12 +335,24 @@ def _games(found: _Found, is_member: NDArray[np.bool_], seed: int) -> Iterator[S
             yield play(name, found.judgements[name].scores, is_member, seed)
 
 
-def _upper(target: Said) -> EpsilonUpper | NotApplicable:
-    """Return what the accountant proves of the target, kept as JSON."""
+def _upper(target: Said, sanitiser: Sanitiser | None) -> EpsilonUpper | NotApplicable:
+    """Return what the accountant proves of the target, kept as JSON.
+
+    That is of one record more or less among those learnt from. Where these were made of others
+    together, as by generalisation, one of the others can change many of them, and no epsilon is
+    proved of it.
+    """
     proven = target.notes["epsilon"]
     if "reason" in proven:
         return NotApplicable.model_validate(proven)
-    return EpsilonUpper.model_validate(proven)
+    upper = EpsilonUpper.model_validate(proven)
+    if sanitiser is None:
+        return upper
+    spent = f"spends epsilon {upper.value:.3g} at delta {upper.delta:.1g}"
+    return NotApplicable(
+        reason=f"the training {spent} of each row of the sanitised table, and a record has a "
+        "part in many of its rows"
+    )
 
 
 def _lower(
@@ -352,36 +368,6 @@ def _lower(
     delta = upper.delta if isinstance(upper, EpsilonUpper) else 1 / members
     scores = {name: found.judgements[name].scores for name in able}
     return epsilon_lower(scores, is_member, delta, seed)
-
-
-def _said_of(
-    settings: Settings, records: Records, splits: Splits, learner: Learner
-) -> Iterator[str]:
-    """Yield what a reader of the figures has to know of the settings."""
-    if learner.gives == "labels":
-        yield "The model gives labels alone: only the label-only attack was run."
-    if len(splits.online_train) > settings.shadows:
-        yield (
-            f"Online shadow models come in pairs: {len(splits.online_train)} were trained in the "
-            f"place of {settings.shadows}."
-        )
-    if settings.local_epsilon is not None:
-        whole = composed_epsilon(records.encoding, settings.local_epsilon)
-        share = f"epsilon {settings.local_epsilon:g} for each attribute, {whole:g} for a record"
-        yield (
-            f"All models were trained on perturbed records ({share}; labels as they are), and "
-            f"asked about {settings.attack_domain} ones."
-        )
-    yield from _few(len(splits.target_test))
-
-
-def _few(others: int) -> Iterator[str]:
-    if others < 1000:
-        percent = math.floor(others / 100)
-        yield (
-            f"{others:,} records are no members: a false-positive rate of 0.1% stands for none of "
-            f"them, one of 1% for at most {percent}."
-        )
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -43,8 +43,11 @@ class Curve:
 
     def hits_at(self, fpr: float) -> int:
         """Return the most members above a threshold with a false-positive rate up to `fpr`."""
-        allowed = np.floor(fpr * self.others * (1 + 1e-12))
-        return int(self.hits[np.searchsorted(self.alarms, allowed, side="right") - 1])
+        return self.hits_within(int(fpr * self.others * (1 + 1e-12)))
+
+    def hits_within(self, alarms: int) -> int:
+        """Return the most members above a threshold with so many others above it at most."""
+        return int(self.hits[np.searchsorted(self.alarms, alarms, side="right") - 1])
 
     def thinned(self) -> Roc:
         """Return at most about 280 points, half of them even on a logarithmic scale."""

@@ -16,6 +16,7 @@ from policy_engine import cells
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import Encoded, encode, is_text
+from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import AuditError, Problem, did_you_mean, listed
@@ -55,14 +56,15 @@ class Encoding:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def fit(cls, columns: pa.Table) -> "Encoding":
+    def fit(cls, columns: pa.Table, fewest: int = 1) -> "Encoding":
         """Return the encoding of all columns of a table.
 
         Columns of 0 and 1 stay bits; numbers, dates and times are standardised; others are one
-        feature per value. Raises AuditError (A003) with all columns of numbers in which some
-        are missing or infinite, DataError (C009) for a type without equality.
+        feature per value that `fewest` rows or more have, and one for all other values. Raises
+        AuditError (A003) with all columns of numbers in which some are missing or infinite,
+        DataError (C009) for a type without equality.
         """
-        rules = [_rule(field, columns.column(field.name)) for field in columns.schema]
+        rules = [_rule(field, columns.column(field.name), fewest) for field in columns.schema]
         problems = [one for one in rules if isinstance(one, Problem)]
         if problems:
             raise AuditError(*problems)
@@ -192,12 +194,12 @@ class _OneHot:
     place: Mapping[str, int] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, name: str, column: Encoded) -> "_OneHot":
+    def of(cls, name: str, column: Encoded, fewest: int) -> "_OneHot":
         counts = Counter(dict(zip(column.labels.tolist(), column.counts().tolist(), strict=True)))
         has_missing = counts.pop("", 0) > 0
         frequent = sorted(counts, key=lambda value: (-counts[value], value))
-        values = tuple(sorted(frequent[:MOST_VALUES]))
-        others = frozenset(frequent[MOST_VALUES:])
+        told = [value for value in frequent[:MOST_VALUES] if counts[value] >= fewest]
+        values, others = tuple(sorted(told)), frozenset(frequent[len(told) :])
         place = {value: number for number, value in enumerate(values)}
         place |= dict.fromkeys(others, len(values))
         return cls(name, values, others, has_missing, place)
@@ -229,11 +231,13 @@ class _OneHot:
         return (*values, *([None] if cell.may_be_missing else []))
 
     def _places(self, value: str | None) -> NDArray[np.int64]:
-        """Return the features of a value: of one unknown, all those of values."""
+        """Return the features of a value: of one unknown, that of the others, else all."""
         if value is None:
             return np.arange(self.known, self.known + self.has_missing)
         if value in self.place:
             return np.array([self.place[value]])
+        if self.others and value != ALL:
+            return np.array([len(self.values)])
         return np.arange(self.known)
 
     def stated(self) -> EncodedColumn:
@@ -244,12 +248,14 @@ class _OneHot:
         return EncodedColumn(name=self.name, kind="one-hot", width=width, says=says)
 
 
-def _rule(about: pa.Field, column: pa.ChunkedArray) -> _Number | _OneHot | Problem:
+def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _OneHot | Problem:
     numbers = is_text_of_csv(about)
     encoded = encode(about.name, column, numbers=numbers, generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
     if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(_TRUTHS)):
-        return _OneHot.of(about.name, encoded)
+        if numbers and any(map(_is_infinite, labels)) and all(map(_is_figure, labels)):
+            return _missing(about.name)
+        return _OneHot.of(about.name, encoded, fewest)
     read = _reader(labels[0])
     values = np.array([read(label) for label in labels])
     if encoded.has_missing or not np.isfinite(values).all():
@@ -270,6 +276,18 @@ def _reader(label: str) -> Callable[[str], float]:
         float(label)
         return _figure
     return _moment
+
+
+def _is_figure(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_infinite(text: str) -> bool:
+    return _is_figure(text) and math.isinf(float(text))
 
 
 def _figure(text: str) -> float:

@@ -1,5 +1,6 @@
 """Intervals for the figures of an attack that are no plain shares."""
 
+from functools import cache
 from math import sqrt
 from statistics import NormalDist
 
@@ -54,6 +55,17 @@ def _variance(auc: float, members: int, others: int) -> float:
     weight = (members + others) / 2 - 1
     spread = 1 + weight * (1 - auc) / (2 - auc) + weight * auc / (1 + auc)
     return max(auc * (1 - auc) * spread / (members * others), 0.0)
+
+
+@cache
+def most_alarms(fpr: float, others: int) -> int:
+    """Return how many of the others a threshold with a true rate `fpr` accuses at most.
+
+    More of them with a probability of 1.25%, half of what one end of an interval may miss.
+    """
+    from scipy.stats import binom  # noqa: PLC0415 (slow to import, an extra)
+
+    return int(binom.isf((1 - CONFIDENCE) / 4, others, fpr))
 
 
 def share_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> Estimate:

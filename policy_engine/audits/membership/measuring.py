@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack import Attack, Judgement, best_threshold
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
-from policy_engine.audits.membership.intervals import area, difference, share_at_prior
+from policy_engine.audits.membership.intervals import (
+    area,
+    difference,
+    most_alarms,
+    share_at_prior,
+)
 from policy_engine.audits.membership.observations import Bools, Evidence, Floats
 from policy_engine.audits.membership.result import (
     AtPrior,
@@ -18,7 +23,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.slices import Part
 from policy_engine.errors import AuditError, InternalError
-from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
+from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable, clopper_pearson
 
 FPRS = (0.01, 0.001)
 PRIORS = (0.5, 0.1, 0.01)
@@ -72,7 +77,8 @@ def figures(
     """Return what scores reach, and the calls made of them, all (n,).
 
     Intervals are of 95%: exact for the shares (Clopper and Pearson), Newcombe's hybrid one for
-    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC.
+    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC. The
+    high end of a true-positive rate at a false-positive one allows for the latter's being counted.
     Without members the recall is 0, from 0 to 1.
     """
     return _figures(scores, called, is_member, order_of(scores), fprs, priors)
@@ -119,7 +125,15 @@ def _precision(hits: int, alarms: int) -> Estimate | NotApplicable:
 
 
 def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
-    return TprAtFpr(fpr=fpr, tpr=clopper_pearson(points.hits_at(fpr), points.members))
+    """Return the rate at the threshold at hand; its high end is that of the best one in truth.
+
+    Whichever threshold has the rate `fpr` in truth, it accuses no more than `most_alarms` here
+    and so finds no more than the hits among these: both hold with 97.5% together.
+    """
+    tpr = clopper_pearson(points.hits_at(fpr), points.members)
+    most = points.hits_within(most_alarms(fpr, points.others))
+    high = clopper_pearson(most, points.members, (1 + CONFIDENCE) / 2).high
+    return TprAtFpr(fpr=fpr, tpr=tpr.model_copy(update={"high": high}))
 
 
 def _at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:

@@ -130,13 +130,16 @@ def _first(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
 
 def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scores:
     names = [one for one in table.column_names if one not in taken]
-    for letter, kind in (("p", "probabilities"), ("z", "logits")):
+    for letter, kind in (("z", "logits"), ("p", "probabilities")):
         numbered = sorted(
             (one for one in names if re.fullmatch(rf"{letter}_?\d+", one)),
             key=lambda one: int(one.removeprefix(letter).removeprefix("_")),
         )
         if len(numbered) > 1:
             classes = tuple(map(str, range(len(numbered))))
+            if [one.removeprefix(letter).removeprefix("_") for one in numbered] != [*classes]:
+                message = f"The columns {listed(numbered)} are not of the classes from 0 on."
+                raise AuditError.of("A004", message, "Give one for each class, none left out.")
             return _Scores(_matrix(table, numbered), kind, classes, frozenset(numbered))  # type: ignore[arg-type]
     if "p" in names:
         values = _two_columns(_matrix(table, ["p"]), "probabilities")

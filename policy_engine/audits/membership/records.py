@@ -71,11 +71,14 @@ class Fitted:
     warnings: tuple[str, ...] = field(default=())
 
     @classmethod
-    def of(cls, table: pa.Table, label: str) -> "Fitted":
-        """Fit on a table. Raises AuditError where labels (A002) or features (A003) are no use."""
+    def of(cls, table: pa.Table, label: str, fewest: int = 1) -> "Fitted":
+        """Fit on a table, values that `fewest` rows or more have each to a feature of its own.
+
+        Raises AuditError where labels (A002) or features (A003) are no use.
+        """
         _check_label(table, label)
         classes, warnings = _classes_of(table, label)
-        encoding = Encoding.fit(table.drop_columns([label]))
+        encoding = Encoding.fit(table.drop_columns([label]), fewest)
         return cls(encoding, label, classes, (*warnings, *encoding.warnings))
 
     def records(self, table: pa.Table, name: str, leaves: Leaves | None = None) -> Records:
@@ -276,6 +279,11 @@ def _shown(classes: tuple[str, ...]) -> str:
     return listed(classes[:10]) + (", ..." if len(classes) > 10 else "")
 
 
+def _are_bits(flat: NDArray[Any]) -> bool:
+    """Tell whether numbers from 0 to 1 are all one or the other; whole ones need no look."""
+    return flat.dtype.kind in "bui" or bool(((flat == 0) | (flat == 1)).all())
+
+
 def _kept(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
     """Return features as they are kept, (n, d), and how."""
     if features.ndim < 2 or not features.size or features.dtype.kind not in "biuf":
@@ -288,7 +296,7 @@ def _kept(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
         message = f"Features are missing or infinite in {len(bad):,} columns: {shown}."
         raise AuditError.of("A003", message, "Fill them in, or leave these columns out.")
     low, high = flat.min(), flat.max()
-    if low >= 0 and high <= 1 and bool(np.isin(flat, (0, 1)).all()):
+    if low >= 0 and high <= 1 and _are_bits(flat):
         says = f"{flat.shape[1]} bits, as they are"
         return flat.astype(np.uint8), EncodedColumn(
             name="features", kind="bits", width=flat.shape[1], says=says

@@ -69,6 +69,8 @@ def described(fitted: Fitted) -> dict[str, Any]:
         values = vars(rule)
         one = {"name": about.name, "kind": about.kind, "width": about.width}
         told = {name: values[name] for name in _TOLD[about.kind]}
+        if about.kind == "one-hot":
+            told["has_others"] = bool(values["others"])
         columns.append(one | told | {"says": about.says})
     return {"label": fitted.label, "classes": fitted.classes, "columns": columns}
 

@@ -21,6 +21,8 @@ class TprAtFpr(_Frozen):
 
     `tpr` is the highest true-positive rate of any threshold whose false-positive rate, counted
     on the non-members at hand, is not above `fpr` (Carlini et al., IEEE S&P 2022, section IV).
+    The low end of its interval is of that threshold (Clopper and Pearson). The high end is of any
+    whose false-positive rate is not above `fpr` in truth: on few non-members the two differ.
     """
 
     fpr: Share

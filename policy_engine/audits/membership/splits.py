@@ -171,7 +171,8 @@ def _check_sizes(
         Problem(
             "A001",
             f"The class {name!r} has {has:,} records{kind}. It needs {needs:,}.",
-            "Leave the class out, join it with another, or give more records.",
+            "Leave the class out, join it with another, give more records, or run the attacks that "
+            "need no shadow models: loss, entropy, modified-entropy, label-only.",
         )
         for name, has, needs in zip(classes, found.tolist(), needed.tolist(), strict=True)
         if has < needs

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import (
     AttackResult,
     EpsilonLower,
@@ -164,12 +165,18 @@ def _in_the_world(best: AttackResult) -> Iterator[str]:
 def _worst(best: AttackResult) -> Iterator[str]:
     if isinstance(best.worst, Slice):
         found, whole = best.worst.figures, best.figures
+        several = sum(_is_large(one) for one in (*best.classes, *best.slices))
         yield (
-            f"The worst slice is {slice_text(best.worst)} ({found.members:,} members, "
+            f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
+            f"{slice_text(best.worst)} ({found.members:,} members, "
             f"{found.non_members:,} others): there the AUC of {best.attack} is "
             f"{found.auc.value:.3f} (95% interval {found.auc.low:.3f} to {found.auc.high:.3f}), "
             f"against {whole.auc.value:.3f} over all records."
         )
+
+
+def _is_large(part: Slice) -> bool:
+    return min(part.figures.members, part.figures.non_members) >= FEWEST_IN_WORST
 
 
 def _epsilon(

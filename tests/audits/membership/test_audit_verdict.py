@@ -134,6 +134,15 @@ def test_the_worst_slice_is_named():
     )
 
 
+def test_the_worst_slice_is_the_worst_of_how_many():
+    one = made("loss", (0.7, 0.69, 0.71))
+    worst = Slice(kind="column", name="age = 7", figures=one.figures)
+    small = worst.model_copy(update={"figures": one.figures.model_copy(update={"members": 29})})
+    several = one.model_copy(update={"worst": worst, "slices": (worst, worst, worst, small)})
+    sentence = said(several, strongest="loss")[-1]
+    assert sentence.startswith("The worst of 3 slices is the records with age = 7 (1,000 members")
+
+
 def test_both_bounds_on_epsilon_stand_side_by_side():
     sentence = said(BASELINE, strongest="label-only", upper=UPPER, lower=LOWER)[-1]
     assert sentence == (

@@ -9,10 +9,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.auditing import audit
+from policy_engine.audits.membership.caveats import beyond_epsilon
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.records import read_records, records_of_arrays
-from policy_engine.audits.membership.result import EpsilonUpper, MembershipAudit
+from policy_engine.audits.membership.result import EncodedColumn, EpsilonUpper, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.errors import AuditError, DataError
@@ -233,3 +234,22 @@ def test_the_accountant_s_epsilon_is_kept_with_the_model(tmp_path):
     assert first.epsilon_lower.delta == 1e-3
     assert any("seed kept secret" in said for said in again.warnings)
     assert WITHOUT_PRIVACY.reason == run(attacks=("loss",)).epsilon_upper.reason
+
+
+def test_no_epsilon_is_claimed_of_records_that_were_sanitised_together():
+    sanitiser = Sanitiser(
+        "same", lambda rows: records_of_arrays(bits().features[rows], bits().labels[rows])
+    )
+    found = run(attacks=("loss",), learner=Private(), sanitiser=sanitiser)
+    assert (
+        "spends epsilon 2 at delta 0.001 of each row of the sanitised" in found.epsilon_upper.reason
+    )
+    assert not any("seed kept secret" in said for said in found.warnings)
+
+
+def test_epsilon_is_of_the_training_and_not_of_the_encoding():
+    records = bits()
+    about = EncodedColumn(name="age", kind="number", width=24, says="standardised")
+    [_, said] = beyond_epsilon(replace(records, encoding=(about,)))
+    assert "by which 'age' became features were read off the records without noise" in said
+    assert len(list(beyond_epsilon(records))) == 1

@@ -201,3 +201,22 @@ def test_attacks_with_shadows_cannot_be_run_on_predictions():
 def test_a_slice_by_an_unknown_column():
     with pytest.raises(DataError, match=r"C005.*Did you mean 'city'"):
         audit_predictions(read_predictions(confident()), Settings(ALONE, slices=("cty",)))
+
+
+def test_classes_left_out_are_refused():
+    table = pa.table({"label": [0, 1] * 4, "member": [0, 1] * 4, "p0": [0.5] * 8, "p2": [0.5] * 8})
+    with pytest.raises(AuditError, match=r"A004 .* not of the classes from 0 on"):
+        read_predictions(table)
+
+
+def test_logits_are_taken_before_probabilities():
+    scores = {"p0": [0.5] * 8, "p1": [0.5] * 8, "z0": [0.0] * 8, "z1": [3.0] * 8}
+    table = pa.table({"label": [0, 1] * 4, "member": [0, 1] * 4, **scores})
+    assert np.ptp(read_predictions(table).logits, axis=1).tolist() == [3.0] * 8
+
+
+def test_numbers_of_many_digits_in_a_file_are_numbers(tmp_path):
+    lines = [f"{n % 2},{n % 2},{1 - 0.1 * 2.441!r},{0.1 * 2.441!r}" for n in range(8)]
+    path = tmp_path / "said.csv"
+    path.write_text("label,member,p0,p1\n" + "\n".join(lines) + "\n")
+    assert read_predictions(path).gives == "confidences"

@@ -83,6 +83,13 @@ def test_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     assert abs(noise.mean()) < 4 * share / np.sqrt(len(noise))
 
 
+def test_the_noise_of_the_steps_of_an_epoch_adds_up(records):
+    """Four steps of 10 records: their deviations add up in squares, so to twice that of one."""
+    network = _private(1e-3, 50.0, batch_size=10)
+    noise = np.concatenate([_changes(records, network, seed) for seed in range(10)])
+    assert noise.std() == pytest.approx(2 * 0.5 * 50 * 1e-3 / 10, rel=0.08)
+
+
 def test_models_and_steps_have_noise_of_their_own(records):
     network = _private(1e-3, 100.0)
     one, other = (_changes(records, network, seed) for seed in (1, 2))
@@ -178,9 +185,10 @@ def test_noise_is_calibrated_to_the_steps_of_all_epochs(monkeypatch):
         CentralPrivacy(),
         CentralPrivacy(noise_multiplier=0.3, max_epsilon=0.01),
         CentralPrivacy(noise_multiplier=0.0, max_epsilon=1.0),
+        CentralPrivacy(noise_multiplier=1.0, epsilon=1.0),
     ],
 )
-def test_a_budget_that_allows_no_step_is_refused(privacy):
+def test_what_allows_no_step_or_asks_for_two_noises_is_refused(privacy):
     with pytest.raises(AuditError) as raised:
         spending_of(privacy, [100], 10, 1)
     assert raised.value.problems[0].code == "A006"

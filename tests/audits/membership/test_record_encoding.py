@@ -150,3 +150,20 @@ def test_a_set_has_equal_shares_that_sum_to_one(values):
     [shares] = encoding.apply(pa.table({"x": [cells.write_set(values)]}))
     assert shares.sum() == pytest.approx(1)
     assert sorted(set(shares.tolist()) - {0}) == pytest.approx([1 / len(values)])
+
+
+def test_an_infinite_number_in_a_csv_file_is_no_text(tmp_path):
+    table = csv(tmp_path, "age,name\n20.5,inf\n-inf,anna\n40,bob\n")
+    with pytest.raises(AuditError, match="A003 The column 'age'"):
+        Encoding.fit(table)
+    assert Encoding.fit(table.drop_columns(["age"])).stated()[0].kind == "one-hot"
+
+
+def test_rare_values_share_a_feature_and_so_do_unknown_ones():
+    table = pa.table({"city": ["Rome"] * 3 + ["Oslo"] * 3 + ["Bern"]})
+    encoding = Encoding.fit(table, 2)
+    assert encoding.stated()[0].width == 3
+    shown = pa.table({"city": ["Rome", "Bern", "Kiev", "*"]})
+    rows = encoding.apply(shown).tolist()
+    assert rows[:3] == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
+    assert rows[3] == pytest.approx([1 / 3] * 3)

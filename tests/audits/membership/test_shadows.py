@@ -222,6 +222,13 @@ def test_seeds_of_models_differ():
     )
 
 
+def test_a_secret_seed_makes_seeds_that_cannot_be_tried_out():
+    secret = [seed_of(1 << 127, role, n) for role in range(3) for n in (0, 1)]
+    assert len(set(secret)) == 6
+    assert max(secret) > 1 << 120
+    assert seed_of((1 << 64) - 1, 0) < 1 << 31
+
+
 def test_what_a_training_says_of_itself_is_passed_on():
     told = []
     progress = partial(_told, lambda *said: told.append(said), "models", (2, 3, 10))

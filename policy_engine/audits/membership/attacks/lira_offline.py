@@ -14,7 +14,8 @@ class LiraOffline:
     Carlini et al., IEEE S&P 2022, section V-B: a one-sided test against the Gaussian of the
     margins of shadows not trained on the record. The score is the distance in deviations, of
     which the test's probability is a rising function, so that nothing ties in its tail. The
-    threshold is the best with each shadow taken in turn for the target.
+    threshold is the best with each shadow taken in turn for the target; two shadows leave one,
+    which has no deviation to measure distances in, and there is none.
     """
 
     notation: ClassVar[str] = "lira-offline"
@@ -24,7 +25,14 @@ class LiraOffline:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the distances, and one threshold for all."""
         check(self, evidence)
-        return Judgement(compared(evidence, _score), left_out_threshold(evidence, _score))
+        threshold = left_out_threshold(evidence, _score) if _has_deviations(evidence) else None
+        return Judgement(compared(evidence, _score), threshold)
+
+
+def _has_deviations(evidence: Evidence) -> bool:
+    """Tell whether of every shadow's own records some are unseen by two others or more."""
+    known = [shadow.peers for shadow in evidence.shadows if shadow.peers is not None]
+    return all(int((~peers.is_member).sum(axis=0).max()) > 1 for peers in known)
 
 
 def _score(margin: Floats, margins: Floats, counts: Bools) -> Floats:

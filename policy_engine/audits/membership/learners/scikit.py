@@ -4,6 +4,7 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 from policy_engine.estimates import NotApplicable
 
+_SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_subsample_rng")
 _MODULES = {
     "RandomForestClassifier": "ensemble",
     "ExtraTreesClassifier": "ensemble",
@@ -155,10 +157,29 @@ class TrainedEstimators:
         return said
 
     def save(self, path: Path, model: int = 0) -> None:
-        """Write one model as a joblib file, which is to be opened by those who trust it alone."""
+        """Write one model as a joblib file, which is to be opened by those who trust it alone.
+
+        It tells nothing of the seed: who is trained on follows from the same one.
+        """
         import joblib  # noqa: PLC0415 (an extra)
 
-        joblib.dump(self.models[model], path, compress=3)
+        kept = deepcopy(self.models[model])
+        _forget_seeds(kept)
+        joblib.dump(kept, path, compress=3)
+
+
+def _forget_seeds(part: Any) -> None:
+    """Take away the seeds and generators of a fitted estimator, and of all that it is made of."""
+    if isinstance(part, list | tuple):
+        for one in part:
+            _forget_seeds(one)
+    elif isinstance(part, np.ndarray) and part.dtype == object:
+        _forget_seeds(part.ravel().tolist())
+    elif hasattr(part, "get_params") and not isinstance(part, type):
+        held = vars(part)
+        held.update({name: None for name in _SEEDS if name in held})
+        for one in held.values():
+            _forget_seeds(one)
 
 
 def _need_sklearn() -> None:
@@ -188,7 +209,8 @@ def _fitted(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int
 
     model = clone(estimator)
     settings = model.get_params()
-    own = {name: seed for name in settings if name.split("__")[-1] == "random_state"}
+    state = seed % (1 << 32)  # the most that scikit-learn takes
+    own = {name: state for name in settings if name.split("__")[-1] == "random_state"}
     # Where it is not set it is left alone: some estimators warn of it being set at all.
     own |= {name: 1 for name, now in settings.items() if name.endswith("n_jobs") and now}
     model.set_params(**own)

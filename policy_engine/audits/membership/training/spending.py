@@ -1,5 +1,6 @@
 """What private training may do and what it has spent: noise, steps, epsilon."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,24 +56,30 @@ def spending_of(
 ) -> Spending:
     """Return what training on sets of these sizes spends, cut to the steps that a budget allows.
 
-    Raises AuditError (A006) where no noise reaches the epsilon, or the budget allows no step.
+    Raises AuditError (A006) where no noise reaches the epsilon, the budget allows no step, or
+    both a noise multiplier and an epsilon are given.
     """
     from policy_engine.audits.privacy.accounting import noise_for  # noqa: PLC0415 (heavy)
 
     rate = min(1.0, batch_size / min(sizes))
     steps = epochs * max(steps_per_epoch(size, batch_size) for size in sizes)
     delta = privacy.delta or min(0.5, 1 / max(sizes))
-    noise = privacy.noise_multiplier
-    if noise is None:
-        epsilon = privacy.epsilon or privacy.max_epsilon
-        if epsilon is None:
-            message = "Private training needs a noise multiplier or an epsilon. Neither is given."
-            raise AuditError.of(
-                "A006", message, "Set `noise_multiplier`, `epsilon` or `max_epsilon`."
-            )
-        noise = noise_for(epsilon, rate, steps, delta)
+    noise, epsilon = privacy.noise_multiplier, privacy.epsilon or privacy.max_epsilon
+    if noise is not None and privacy.epsilon is not None:
+        message = (
+            f"The noise follows from the epsilon, or is given. Given: both, an epsilon of "
+            f"{privacy.epsilon:g} and a noise multiplier of {noise:g}."
+        )
+        raise AuditError.of("A006", message, "Leave out one; `max_epsilon` bounds either.")
+    if noise is None and epsilon is None:
+        message = "Private training needs a noise multiplier or an epsilon. Neither is given."
+        raise AuditError.of("A006", message, "Set `noise_multiplier`, `epsilon` or `max_epsilon`.")
+    made_for = epsilon if noise is None and epsilon is not None else math.inf
+    noise = noise_for(made_for, rate, steps, delta) if noise is None else noise
     whole = Spending(noise, privacy.clipping_norm, rate, steps, delta)
-    return whole if privacy.max_epsilon is None else _cut(whole, privacy.max_epsilon)
+    # Noise made for an epsilon keeps it by PLD; the quicker RDP of the budget would cut it short.
+    is_within = privacy.max_epsilon is None or made_for <= privacy.max_epsilon
+    return whole if is_within or privacy.max_epsilon is None else _cut(whole, privacy.max_epsilon)
 
 
 def _cut(whole: Spending, max_epsilon: float) -> Spending:

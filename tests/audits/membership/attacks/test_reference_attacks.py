@@ -56,6 +56,17 @@ def test_models_that_all_agree_give_finite_scores():
     assert scores[0] < scores[1]
 
 
+def test_two_shadows_are_too_few_for_the_deviations_of_a_threshold():
+    """One peer has no deviation: a threshold in units of it would call nobody a member."""
+    others = [([9, 2, 3, 1], [True, False, True, False], [5, 1], [[4, 2, 1, 3]], [[False] * 4])] * 3
+    two = tuple(shadow(*one) for one in others[:2])
+    assert attack_of("lira-offline").judge(evidence([3, 5], two)).threshold is None
+    assert attack_of("rmia").judge(evidence([3, 5], two)).threshold is not None
+    peers = [[4, 2, 1, 3], [5, 2, 2, 3]], [[False] * 4] * 2
+    three = tuple(shadow(*one[:3], *peers) for one in others)
+    assert attack_of("lira-offline").judge(evidence([3, 5], three)).threshold < 10
+
+
 def published_rmia(target, shadows, population, gamma, a):
     """The share of z with ratio(x) >= gamma ratio(z), in probabilities as it is published."""
 

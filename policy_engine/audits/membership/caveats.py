@@ -1,0 +1,66 @@
+"""What is to be said beside the figures of an audit, so that nobody reads more into them."""
+
+import math
+from collections.abc import Iterator
+
+from policy_engine.audits.membership.learners.learner import Learner
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.splits import Splits
+from policy_engine.audits.privacy.randomized_response import composed_epsilon
+from policy_engine.errors import listed
+
+MEMBERS_TOLD = (
+    "Who is a member was told, not drawn by lot: where members differ from the others in kind, "
+    "as by time or place, attacks tell the kinds apart, and every figure, the bound on epsilon "
+    "too, is of that as well."
+)
+_SEEDED = (
+    "The noise of the training follows from the seed: a model is differentially private only "
+    "towards those who do not know it, so a model to be released is to be trained from a seed "
+    "kept secret."
+)
+
+
+def of_settings(
+    settings: Settings, records: Records, splits: Splits, learner: Learner
+) -> Iterator[str]:
+    """Yield what a reader of the figures has to know of the settings."""
+    if learner.gives == "labels":
+        yield "The model gives labels alone: only the label-only attack was run."
+    if len(splits.online_train) > settings.shadows:
+        yield (
+            f"Online shadow models come in pairs: {len(splits.online_train)} were trained in the "
+            f"place of {settings.shadows}."
+        )
+    if settings.local_epsilon is not None:
+        whole = composed_epsilon(records.encoding, settings.local_epsilon)
+        share = f"epsilon {settings.local_epsilon:g} for each attribute, {whole:g} for a record"
+        yield (
+            f"All models were trained on perturbed records ({share}; labels as they are), and "
+            f"asked about {settings.attack_domain} ones. Which values a column has is taken to be "
+            "public."
+        )
+    yield from of_few(len(splits.target_test))
+
+
+def of_few(others: int) -> Iterator[str]:
+    """Yield what so many records that are no members cannot show."""
+    if others < 1000:
+        percent = math.floor(others / 100)
+        are = "records are no members" if others != 1 else "record is no member"
+        yield (
+            f"{others:,} {are}: a false-positive rate of 0.1% stands for none of them, one of 1% "
+            f"for at most {percent}."
+        )
+
+
+def beyond_epsilon(records: Records) -> Iterator[str]:
+    """Yield what the epsilon of a training does not count."""
+    yield _SEEDED
+    fitted = [one.name for one in records.encoding if one.kind in ("number", "one-hot")]
+    if fitted:
+        yield (
+            f"Epsilon is of the training alone: the means, deviations and values by which "
+            f"{listed(fitted)} became features were read off the records without noise."
+        )
