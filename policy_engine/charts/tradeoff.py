@@ -31,6 +31,8 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#
 _MARKERS = "osD^vPX"
 _GRID, _MUTED = "#e2e5e9", "#6b7280"
 _GUESS = 0.5
+_LOW = 0.1
+"""Below it, what marks a guess stands above its line, clear of the axis."""
 _BARS, _ATTACKS = 3.1, 4.2
 """The height of a row of panels over epsilon, and that of the last, in inches."""
 
@@ -66,33 +68,36 @@ def _over_epsilon(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
     precision, recall, accuracy, phi = panels
     _attacked(precision, lines, kind, "precision")
     _attacked(recall, lines, kind, "recall")
-    _draw(accuracy, lines, kind, lambda point: point.train_accuracy, "on its members")
-    _draw(accuracy, lines, kind, lambda point: point.test_accuracy, "on others", dashed=True)
+    _draw(accuracy, lines, kind, lambda point: point.train_accuracy)
+    _draw(accuracy, lines, kind, lambda point: point.test_accuracy, dashed=True)
     _share_of(accuracy, {1 / one.classes for one in lines.values()})
-    _draw(phi, lines, kind, lambda point: point.phi_precision, "by precision")
-    _draw(phi, lines, kind, lambda point: point.phi_recall, "by recall", dashed=True)
+    _tell_apart(accuracy, lines, "on its members", "on others")
+    _draw(phi, lines, kind, lambda point: point.phi_precision)
+    _draw(phi, lines, kind, lambda point: point.phi_recall, dashed=True)
     _finish_phi(phi)
+    _tell_apart(phi, lines, "by precision", "by recall")
     names = ("Attack: precision", "Attack: recall", "Model: accuracy", "Mitigation efficiency phi")
     for axes, name in zip(panels, names, strict=True):
         axes.set_title(name)
         axes.set_xlabel(epsilon)
         axes.grid(axis="x", visible=False)
         _tick(axes, lines, kind)
-        _legend(axes)
 
 
 def _attacked(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
     """Draw what the attack reaches over all records; of a single line, over the classes too."""
-    alone = len(lines) == 1
-    _draw(axes, lines, kind, lambda one: getattr(one, name), "all records" if alone else "")
-    if alone:
-        mean = f"mean_{name}"
-        _draw(axes, lines, kind, lambda one: getattr(one, mean), "mean of classes", dashed=True)
+    _draw(axes, lines, kind, lambda point: getattr(point, name))
     _share_of(axes, {_GUESS})
+    if len(lines) == 1:
+        mean = f"mean_{name}"
+        _draw(axes, lines, kind, lambda point: getattr(point, mean), dashed=True)
+        _tell_apart(axes, lines, "over all records", "mean over classes")
+    elif name == "precision":
+        axes.legend(frameon=False, fontsize=7, handlelength=2.6)
 
 
 def _draw(
-    axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", what: str, *, dashed: bool = False
+    axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", *, dashed: bool = False
 ) -> None:
     for place, (name, line) in enumerate(lines.items()):
         known = list(_known((line.original, *line.of(kind)), read))
@@ -110,7 +115,7 @@ def _draw(
             linestyle="--" if dashed else "-",
             linewidth=1.4,
             elinewidth=1,
-            label=", ".join(filter(None, (name, what))),
+            label=name,
         )
 
 
@@ -131,8 +136,9 @@ def _share_of(axes: "Axes", guesses: set[float]) -> None:
     axes.set_ylim(0, 1.04)
     for level in guesses if len(guesses) == 1 else ():
         axes.axhline(level, color=_MUTED, linewidth=1, linestyle=":")
-        place, where = (0, level), {"xycoords": ("axes fraction", "data"), "va": "top"}
-        _note(axes, "a guess", place, (3, -2), **where)
+        side, offset = ("bottom", 1) if level < _LOW else ("top", -2)
+        across = {"xycoords": ("axes fraction", "data"), "va": side}
+        _note(axes, "a guess", (0, level), (3, offset), **across)
 
 
 def _note(
@@ -180,9 +186,14 @@ def _finish_phi(axes: "Axes") -> None:
         axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", color=_MUTED)
 
 
-def _legend(axes: "Axes") -> None:
-    if any(axes.get_legend_handles_labels()[1]):
-        axes.legend(frameon=False, fontsize=7, handlelength=2.6)
+def _tell_apart(axes: "Axes", lines: "Tradeoffs", solid: str, dashed: str) -> None:
+    """Say what solid and dashed lines are, in the colour of the line where there is but one."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 (slow to import, an extra)
+
+    style: dict[str, Any] = {"marker": "o", "markersize": 5, "linewidth": 1.4}
+    style["color"] = _COLOURS[0] if len(lines) == 1 else _MUTED
+    keys = [Line2D([], [], **style), Line2D([], [], ls="--", markerfacecolor="white", **style)]
+    axes.legend(keys, (solid, dashed), frameon=False, fontsize=7, handlelength=3.4)
 
 
 def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]") -> None:
@@ -191,7 +202,8 @@ def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]"
     for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
         for place, line in enumerate(lines.values()):
             for kind in kinds:
-                _scatter(axes, line.of(kind), name, _COLOURS[place % len(_COLOURS)], len(lines))
+                colour = _COLOURS[place % len(_COLOURS)]
+                _scatter(axes, line.of(kind), name, colour, named=len(lines) == 1)
         axes.set_xlim(0, 1.04)
         axes.set_xlabel("Model: accuracy on others")
         axes.set_ylabel(f"Attack: {name}")
@@ -200,9 +212,9 @@ def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]"
 
 
 def _scatter(
-    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str, lines: int
+    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str, *, named: bool
 ) -> None:
-    """Draw points of a kind, the fainter the more private; among many lines name but the ends."""
+    """Draw the points of a kind, the fainter the more private; or `named` by their epsilons."""
     for number, point in enumerate(points):
         reached = getattr(point, name)
         if isinstance(reached, NotApplicable):
@@ -211,7 +223,7 @@ def _scatter(
         size = 110 if point.kind == "original" else 42
         fade = 1 - 0.75 * number / max(len(points) - 1, 1)
         axes.scatter(*place, s=size, c=colour, marker=marker, alpha=fade, clip_on=False)
-        if point.kind != "original" and (lines == 1 or number in (0, len(points) - 1)):
+        if named and point.kind != "original":
             _note(axes, _epsilon(point), place, (5, 3))
 
 

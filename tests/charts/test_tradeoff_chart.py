@@ -7,11 +7,31 @@ from policy_engine.errors import DataError
 
 
 def test_each_kind_of_privacy_has_its_row_of_panels():
-    central, local = point("central", 2.74, phi_precision=1.25), point("local", 6_000.0)
+    central, local = point("central", 2.74, phi_precision=50.0), point("local", 6_000.0, setting=8)
     both = tradeoff_chart(tradeoff(central, local), "svg").decode()
-    assert both.count("Precision over accuracy, DP training") == 1
-    assert both.count("Precision over accuracy, randomized response") == 1
-    assert all(f">{name}<" in both for name in ("orig.", "2.74", "6,000"))
+    assert both.count(">Noise in the training (central DP)<") == 1
+    assert both.count(">Noise in the data (local DP, randomized response)<") == 1
+    assert both.count(">Mitigation efficiency phi<") == 2
+    assert both.count(">mean over classes<") == 4
+    assert all(f">{name}<" in both for name in ("none", "2.74", "8", "6,000"))
+    assert ">30<" in both  # phi over its order: 50 is large
+
+
+def test_several_lines_have_their_names_and_share_what_they_have_in_common():
+    one = tradeoff(point("central", 2.74))
+    drawn = tradeoff_chart({"C = 10": one, "C = 20": one}, "svg").decode()
+    assert all(drawn.count(f">{name}<") == 2 for name in ("C = 10", "C = 20"))
+    assert "mean over classes" not in drawn
+    assert drawn.count(">a guess<") == 5
+
+
+def test_lines_of_other_grids_and_classes_share_the_longest_and_no_guess():
+    short, long = tradeoff(point("central", 1.0)), tradeoff(*[point("central", 4.0)] * 3)
+    lines = {"short": short, "long": long.model_copy(update={"classes": 9})}
+    drawn = tradeoff_chart(lines, "svg").decode()
+    assert drawn.count(">4<") == 3 * 4
+    assert ">1<" not in drawn
+    assert drawn.count(">a guess<") == 4
 
 
 def test_the_same_figures_make_the_same_picture_without_rows_of_nothing():

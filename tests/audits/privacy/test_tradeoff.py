@@ -1,4 +1,4 @@
-"""The grid of epsilons: what its points are, and that they can be drawn."""
+"""The grid of epsilons: what its points are."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.privacy.accounting import epsilon_of
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
 from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff, jobs_of, tradeoff
-from policy_engine.audits.privacy.tradeoff_picture import tradeoff_picture
 from policy_engine.estimates import NotApplicable
 
 NETWORK = Network(
@@ -78,14 +77,3 @@ def test_the_grid_of_the_paper():
     assert jobs[1].network.privacy.noise_multiplier == 2
     assert jobs[6].network.privacy.epsilon == 1.0
     assert [job.settings.local_epsilon for job in jobs[7:]] == [8, 5, 3, 1, 0.1]
-
-
-def test_a_tradeoff_is_drawn(found, tmp_path):
-    tradeoff_picture({"two classes": found, "again": found}, tmp_path / "tradeoff.png")
-    assert (tmp_path / "tradeoff.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_there_is_nothing_to_draw_without_privacy(found, tmp_path):
-    alone = found.model_copy(update={"points": found.points[:1]})
-    with pytest.raises(ValueError, match="no trade-off"):
-        tradeoff_picture({"alone": alone}, tmp_path / "t.png")
