@@ -5,12 +5,14 @@ from hypothesis import settings
 from policy_engine import apply_policy
 
 ON_SPARK = ("tests/engines/spark/", "tests/engines/test_both_engines.py")
+ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave what takes long to the nightly profile."""
+    """Leave what takes long to the nightly profile, and begin with what waits long for Spark."""
+    items.sort(key=lambda item: (not _is_on_spark(item.nodeid), not _is_on_its_own(item.nodeid)))
     if config.getoption("--hypothesis-profile") == "nightly":
         return
     for item in items:
@@ -18,19 +20,24 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip("a nightly test: --hypothesis-profile=nightly"))
 
 
+def _is_on_spark(nodeid):
+    return nodeid.startswith(ON_SPARK) and not _is_on_its_own(nodeid)
+
+
+def _is_on_its_own(nodeid):
+    return nodeid.partition("::")[0].endswith(ON_THEIR_OWN)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each process whole files, and all that start Spark to one of them.
-
-    They are half of all and share a session, which two processes would both have to start.
-    """
+    """Give each process whole files in their order, all that share a session of Spark to one."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            file = nodeid.partition("::")[0]
-            return "spark" if file.startswith(ON_SPARK) else file
+            return "spark" if _is_on_spark(nodeid) else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False
     return ByFile(config, log)
 
 
