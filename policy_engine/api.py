@@ -88,8 +88,7 @@ class VerifiedRelease:
 
         A pyarrow table; of a Spark engine its frame, as long as its session lasts.
         """
-        if self.plan.train:
-            raise DataError.of("C010", "A model was released, and a model is no table.")
+        self._check_table()
         return self._engine.output(self.path)
 
     @property
@@ -112,6 +111,11 @@ class VerifiedRelease:
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 (a table, never a series)
         return frame
 
+    def _check_table(self) -> None:
+        """Refuse a model: the table that it learnt from is held, and is no part of the release."""
+        if self.plan.train:
+            raise DataError.of("C010", "A model was released, and a model is no table.")
+
     def _arrow(self) -> "pa.Table":
         table = self.table
         return table.toArrow() if self.plan.engine == "spark" else table
@@ -120,8 +124,9 @@ class VerifiedRelease:
         """Write the output and its certificate, measured again on what was written.
 
         Returns the release as it now lies. Raises OutputError where the path is taken or not
-        writable; nothing is visible then.
+        writable, DataError (C010) for a model; nothing is visible then.
         """
+        self._check_table()
         file = _destination(path, self.plan)
         with publication(file, self._engine.session, overwrite=overwrite) as place:
             stored = self._engine.write(self._engine.written, place.staged)

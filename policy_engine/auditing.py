@@ -233,7 +233,7 @@ def _truth(name: str, texts: Sequence[str]) -> NDArray[np.bool_]:
     unknown = sorted({text for text, one in zip(texts, read, strict=True) if one is None})
     if unknown:
         message = f"{name!r} is to be 1 or 0, true or false, in or out."
-        raise AuditError.of("A011", f"{message} Given: {listed(unknown[:5])}.")
+        raise AuditError.of("A011", f"{message} Given: {len(unknown):,} other values.")
     return np.array(read, dtype=bool)
 
 

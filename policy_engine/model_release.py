@@ -189,6 +189,10 @@ class Workpiece:
 
     def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
         fewest = math.ceil(1 / self.modelling.share)
+        if fewest * len(names) > self.table.num_rows:
+            message = f"{len(names):,} classes for {self.table.num_rows:,} records are too many: "
+            message += f"each class needs at least {fewest}."
+            raise AuditError.of("A002", message, "Is this the column of labels?")
         problems = [
             Problem(
                 "A001",

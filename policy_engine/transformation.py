@@ -43,11 +43,13 @@ def transformation(policy: Policy) -> tuple[Rule, Anonymization]:
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     """Return the permissions of a policy that ask for a transformation, with their actions."""
+    return permitting(policy, ANONYMIZE)
+
+
+def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
+    """Return the permissions of a policy that name an action, each with the action."""
     return tuple(
-        (rule, action)
-        for rule in policy.permissions
-        for action in rule.actions
-        if action.iri == ANONYMIZE
+        (rule, one) for rule in policy.permissions for one in rule.actions if one.iri == action
     )
 
 

@@ -188,9 +188,13 @@ def test_what_the_model_knows_of_its_columns_is_of_the_share_it_learnt_from(tmp_
     assert has_eve == (kept[0]["mean"] > 36)
 
 
-def test_a_model_is_no_table(released):
+def test_a_model_is_no_table_and_the_one_between_is_never_handed_out(released, tmp_path):
     with pytest.raises(DataError, match="C010 A model was released"):
         _ = released[0].table
+    for place in (tmp_path / "between.csv", tmp_path / "between"):
+        with pytest.raises(DataError, match="C010 A model was released"):
+            released[0].write(place)
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize("output", [None, "model.csv", "table:people"])
@@ -218,6 +222,14 @@ def test_a_prohibition_of_training_stops_the_plan():
     text["prohibition"] = [{"target": OUTPUT, "action": {"@id": "pe:train"}}]
     with pytest.raises(PlanError, match="M008"):
         plan_policy(json.dumps(text))
+
+
+def test_a_column_of_names_as_labels_is_told_without_the_names(tmp_path):
+    path = people_table(tmp_path / "people.csv", rows=60)
+    text = of_raw().replace(f"{DATASET}/disease", f"{DATASET}/name")
+    with pytest.raises(AuditError, match="A002 60 classes for 60 records") as caught:
+        apply_policy(text, {DATASET: path}, tmp_path / "out")
+    assert "P1" not in str(caught.value)
 
 
 def test_a_class_too_small_for_shadows_is_named(tmp_path):

@@ -9,7 +9,13 @@ from policy_engine.modelling.model import Audit, Training
 from policy_engine.modelling.refining import MEMBERSHIP, is_audit
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.model import TRAIN
-from policy_engine.transformation import bounds_on_rows, forbidden, transformation, transforms
+from policy_engine.transformation import (
+    bounds_on_rows,
+    forbidden,
+    permitting,
+    transformation,
+    transforms,
+)
 
 
 def check_plannable(policy: Policy) -> None:
@@ -28,12 +34,7 @@ def asks_for_data(policy: Policy) -> bool:
 
 def trainings(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     """Return the permissions of a policy to train a model, with their actions."""
-    return tuple(
-        (rule, action)
-        for rule in policy.permissions
-        for action in rule.actions
-        if action.iri == TRAIN
-    )
+    return permitting(policy, TRAIN)
 
 
 def modelling(policy: Policy) -> tuple[Rule | None, Training | None, tuple[Audit, ...]]:

@@ -296,9 +296,9 @@ def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
         place = {str(number): number for number in range(len(classes))}
     numbers = np.array([place.get(_whole(one), place.get(one, -1)) for one in labels], np.int64)
     if (numbers < 0).any():
-        unknown = sorted({one for one, n in zip(labels, numbers, strict=True) if n < 0})
-        message = f"There are {len(classes)} classes, and labels that are none of them: "
-        raise AuditError.of("A002", f"{message}{listed(unknown[:5])}.")
+        unknown = len({one for one, n in zip(labels, numbers, strict=True) if n < 0})
+        message = f"There are {len(classes)} classes, and {unknown} labels that are none of them."
+        raise AuditError.of("A002", message)
     return numbers
 
 
@@ -310,7 +310,8 @@ def _membership(members: list[str]) -> Bools:
     known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
     unknown = sorted({one for one in members if one.strip().lower() not in known})
     if unknown:
-        message = f"Membership is 1 or 0, true or false, in or out. Given: {listed(unknown[:5])}."
+        message = "Membership is 1 or 0, true or false, in or out. "
+        message += f"Given: {len(unknown):,} other values."
         raise AuditError.of("A011", message)
     found = np.array([known[one.strip().lower()] for one in members])
     if found.all() or not found.any():

@@ -18,7 +18,7 @@ from policy_engine.catalog import make_catalog
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import is_text_of_csv, plain_texts, read_table
-from policy_engine.errors import AuditError, DataError, Problem, did_you_mean, listed
+from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 
 _FEATURES = ("features", "x", "X", "x_train", "X_train", "data")
 _LABELS = ("labels", "y", "y_train", "label", "target")
@@ -92,7 +92,7 @@ class Fitted:
         if (labels < 0).any():
             message = (
                 f"{int((labels < 0).sum()):,} rows have no label, or one that is no class. "
-                f"The classes of {self.label!r} are {_shown(self.classes)}."
+                f"{self.label!r} has {len(self.classes):,} classes."
             )
             raise AuditError.of("A002", message)
         return Records(
@@ -239,11 +239,12 @@ def _check_classes(classes: list[str], rows: int) -> None:
     """Refuse labels that are constant, fractions, or nearly as many as records."""
     problems = []
     if len(classes) < 2:
-        message = f"All labels are {classes[0]!r}." if classes else "There are no labels."
+        message = "All labels are the same." if classes else "There are no labels."
         problems.append(Problem("A002", f"{message} A classifier needs two classes."))
     fractions = [one for one in classes if _is_fraction(one)]
     if fractions:
-        message = f"Labels are classes, not quantities. Given: {listed(fractions[:3])}."
+        message = "Labels are classes, not quantities. "
+        message += f"Of {len(classes):,} values, {len(fractions):,} are no whole numbers."
         problems.append(Problem("A002", message, "Name a column of classes, or group the values."))
     if len(classes) >= 2 and rows < _FEWEST * len(classes):
         message = (
@@ -273,10 +274,6 @@ def _mapped(classes: list[str]) -> Iterator[str]:
             f"The labels are not 0 to {len(numbers) - 1}: the {len(numbers)} labels from "
             f"{min(numbers)} to {max(numbers)} were numbered in their order."
         )
-
-
-def _shown(classes: tuple[str, ...]) -> str:
-    return listed(classes[:10]) + (", ..." if len(classes) > 10 else "")
 
 
 def _are_bits(flat: NDArray[Any]) -> bool:
