@@ -100,7 +100,7 @@ def _draw(
     axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", *, dashed: bool = False
 ) -> None:
     for place, (name, line) in enumerate(lines.items()):
-        known = list(_known((line.original, *line.of(kind)), read))
+        known = list(_known((line.original, *line.of(kind)), _places(lines, kind), read))
         if not known:
             continue
         at, values, below, above = zip(*known, strict=True)
@@ -120,11 +120,11 @@ def _draw(
 
 
 def _known(
-    points: "Sequence[TradeoffPoint]", read: "Read"
+    points: "Sequence[TradeoffPoint]", places: Mapping[float, int], read: "Read"
 ) -> Iterator[tuple[int, float, float, float]]:
     """Yield the place and the figure of every point that has it, and how far its bar reaches."""
-    for number, point in enumerate(points):
-        found = read(point)
+    for point in sorted(points, key=lambda one: _place(one, places)):
+        found, number = read(point), _place(point, places)
         if isinstance(found, Estimate):
             yield number, found.value, found.value - found.low, found.high - found.value
         elif not isinstance(found, NotApplicable):
@@ -150,12 +150,29 @@ def _note(
 
 
 def _tick(axes: "Axes", lines: "Tradeoffs", kind: "Kind") -> None:
-    points = max((one.of(kind) for one in lines.values()), key=len)
+    told = {_setting(point): point for one in lines.values() for point in one.of(kind)}
+    points = [told[setting] for setting in _places(lines, kind)]
     labels = ["none", *map(_epsilon, points)]
     if kind == "local":
         labels[1:] = [f"{_epsilon(one)}\n{_number(one.epsilon)}" for one in points]
     axes.set_xticks(range(len(labels)), labels)
     axes.set_xlim(-0.3, len(labels) - 0.7)
+
+
+def _places(lines: "Tradeoffs", kind: "Kind") -> dict[float, int]:
+    """Return where each setting of any line stands, by falling epsilon; 0 is no privacy."""
+    settings = {_setting(point) for one in lines.values() for point in one.of(kind)}
+    by_epsilon = sorted(settings, reverse=kind == "local")
+    return {setting: place for place, setting in enumerate(by_epsilon, start=1)}
+
+
+def _place(point: "TradeoffPoint", places: Mapping[float, int]) -> int:
+    return 0 if point.kind == "original" else places[_setting(point)]
+
+
+def _setting(point: "TradeoffPoint") -> float:
+    """Return the noise multiplier of a private point, or the epsilon of an attribute."""
+    return 0.0 if isinstance(point.setting, NotApplicable) else point.setting
 
 
 def _epsilon(point: "TradeoffPoint") -> str:

@@ -2,7 +2,7 @@ import pytest
 from audits_made import NONE, point, tradeoff
 
 from policy_engine.charts import canvas
-from policy_engine.charts.tradeoff import tradeoff_chart
+from policy_engine.charts.tradeoff import _places, tradeoff_chart
 from policy_engine.errors import DataError
 
 
@@ -25,12 +25,16 @@ def test_several_lines_have_their_names_and_share_what_they_have_in_common():
     assert drawn.count(">a guess<") == 5
 
 
-def test_lines_of_other_grids_and_classes_share_the_longest_and_no_guess():
-    short, long = tradeoff(point("central", 1.0)), tradeoff(*[point("central", 4.0)] * 3)
-    lines = {"short": short, "long": long.model_copy(update={"classes": 9})}
+def test_lines_of_other_grids_stand_each_at_its_own_epsilon():
+    points = [
+        point("central", epsilon).model_copy(update={"setting": noise})
+        for noise, epsilon in ((2.0, 2.74), (4.0, 1.17), (16.0, 0.24))
+    ]
+    long = tradeoff(*points).model_copy(update={"classes": 9})
+    lines = {"short": tradeoff(points[0], points[2]), "long": long}
+    assert _places(lines, "central") == {2.0: 1, 4.0: 2, 16.0: 3}
     drawn = tradeoff_chart(lines, "svg").decode()
-    assert drawn.count(">4<") == 3 * 4
-    assert ">1<" not in drawn
+    assert all(drawn.count(f">{epsilon}<") == 4 for epsilon in ("2.74", "1.17", "0.24"))
     assert drawn.count(">a guess<") == 4
 
 
