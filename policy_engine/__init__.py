@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from policy_engine.drawing import draw_policy
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
+    from policy_engine.policy import Limits
     from policy_engine.policy_tests import run_policy_tests
     from policy_engine.schema import policy_schema
 
 _HOMES = {
     "DecisionLog": "decision_log",
+    "Limits": "policy",
     "PolicyEngineError": "errors",
     "SparkEngine": "engines.spark.engine",
     "compare_policies": "difference",
@@ -62,6 +64,7 @@ __all__ = [
     "Estimator",
     "KerasLearner",
     "Layer",
+    "Limits",
     "Network",
     "PolicyEngineError",
     "Request",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.catalog import make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
-from policy_engine.policy import Hierarchy, Policy, Source, load_policies, read_file
+from policy_engine.policy import USUAL, Hierarchy, Limits, Reading, Source, read_file
 
 if TYPE_CHECKING:
     from policy_engine.query.model import QueryResult
@@ -22,15 +22,18 @@ def decide_request(
     *,
     world: World | None = None,
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
-    A file may hold several policies; `parents` are what they inherit from. With a `log`, the
-    decision is added to it before it is returned. For many requests, make a `Decider` once.
+    A file may hold several policies; `contexts`, `parents` and `limits` are as in `Reading`.
+    With a `log`, the decision is added to it before it is returned. For many requests, make a
+    `Decider` once.
     """
-    decision = decider(policies, certificates, hierarchy, contexts, parents).decide(request, world)
+    made = decider(policies, certificates, hierarchy, contexts, parents, limits)
+    decision = made.decide(request, world)
     _keep([decision], log, log_key)
     return decision
 
@@ -41,9 +44,10 @@ def decider(
     hierarchy: Hierarchy | None = None,
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> Decider:
     """Return what answers requests under policies and certificates, read already or in files."""
-    read = _policies(policies, contexts, parents)
+    read = Reading(contexts, parents, limits).policies(*policies)
     return Decider(read, _certificates(certificates), hierarchy)
 
 
@@ -59,6 +63,7 @@ def query_data(
     world: World | None = None,
     parents: Sequence[Source] = (),
     contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
     dialect: str = "duckdb",
     run: bool = True,
     log: str | Path | None = None,
@@ -77,7 +82,7 @@ def query_data(
 
     result = query(
         sql,
-        _policies(policies, contexts, parents),
+        Reading(contexts, parents, limits).policies(*policies),
         assignee,
         make_catalog(data),
         purpose,
@@ -98,12 +103,6 @@ def world_at(path: str | Path | None = None, time: str = "") -> World:
     """
     given = read_world(read_file(Path(path)), str(path)) if path is not None else World()
     return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
-
-
-def _policies(
-    sources: Sequence[Source], contexts: Mapping[str, Any] | None, parents: Sequence[Source]
-) -> list[Policy]:
-    return [one for source in sources for one in load_policies(source, contexts, parents)]
 
 
 def _certificates(given: Sequence[str | Path | Certificate]) -> list[Certificate]:

@@ -43,7 +43,10 @@ from policy_engine.launch import Launcher, launched
 from policy_engine.modelling import asks_for_data, check_plannable
 from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
+    USUAL,
+    Limits,
     Policy,
+    Reading,
     Source,
     load_policies,
     load_policy,
@@ -134,9 +137,14 @@ class VerifiedRelease:
             return _published(written, self._engine, place)
 
 
-def check_policy(source: Source, contexts: Mapping[str, Any] | None = None) -> Policy:
+def check_policy(
+    source: Source,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+) -> Policy:
     """Return a policy that can be read and, where it asks for something of data, planned."""
-    policy = load_policy(source, contexts)
+    policy = load_policy(source, contexts, parents, limits)
     check_plannable(policy)
     return policy
 
@@ -154,6 +162,7 @@ def apply_policy(
     cells: CellStyle = "text",
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
     report: str | Path | None = None,
     seed: int | None = None,
 ) -> VerifiedRelease:
@@ -163,16 +172,17 @@ def apply_policy(
 
     `data` maps dataset IRIs to paths or tables, `taxonomies` the names that the policy has for
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
-    themselves. `parents` are policies that it inherits from. `key` makes pseudonyms: bytes, or
-    the path of a file that holds them. With an `output`, a file or a folder, the release is
-    written there beside its certificate; else it stays in memory. The `engine` is "local",
-    "spark" or a SparkEngine, which takes frames of Spark for tables, and locations wherever Spark
-    reads and writes; its output is a folder of files. Into the folder `report` goes all that the
-    audits of the policy found. A `seed` makes audits repeatable; it is then to be kept secret.
+    themselves. `contexts`, `parents` and `limits` are as in `Reading`. `key` makes pseudonyms:
+    bytes, or the path of a file that holds them. With an `output`, a file or a folder, the
+    release is written there beside its certificate; else it stays in memory. The `engine` is
+    "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and locations
+    wherever Spark reads and writes; its output is a folder of files. Into the folder `report`
+    goes all that the audits of the policy found. A `seed` makes audits repeatable; it is then to
+    be kept secret.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    read = _asking(policy, contexts, parents)
+    read = _asking(policy, Reading(contexts, parents, limits))
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
@@ -202,9 +212,10 @@ def plan_policy(
     taxonomies: Mapping[str, Any] | None = None,
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> Plan:
     """Return what would be done; bound to data where there is any."""
-    read = _asking(policy, contexts, parents)
+    read = _asking(policy, Reading(contexts, parents, limits))
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
@@ -218,11 +229,12 @@ def estimate_policy(
     contexts: Mapping[str, Any] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> "Cost | NotApplicable":
     """Return what the audits of a policy would cost here, calibrated on a few of the records."""
     from policy_engine.model_release import estimate  # noqa: PLC0415 (slow to import)
 
-    read = _asking(policy, contexts, parents)
+    read = _asking(policy, Reading(contexts, parents, limits))
     with launched("local") as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog)
@@ -242,6 +254,7 @@ def certify_output(
     key: str | Path | bytes | None = None,
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -251,7 +264,7 @@ def certify_output(
     same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks.
     """
-    read = _asking(policy, contexts, parents)
+    read = _asking(policy, Reading(contexts, parents, limits))
     place = _only_output(place_of(output))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
@@ -323,6 +336,9 @@ def compare_release(
     queries: int = 1_000,
     seed: int = 0,
     progress: Progress = silent,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> "Comparison":
     """Return what a release lost against its original, and what it is still good for.
 
@@ -338,7 +354,8 @@ def compare_release(
     if policy is None and certificate is None:
         message = f"No certificate lies beside {str(path)!r}, and no policy is given."
         raise DataError.of("C002", message, "Give --policy POLICY.")
-    read = _asking(policy) if policy is not None else None
+    reading = Reading(contexts, parents, limits)
+    read = _asking(policy, reading) if policy is not None else None
     plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
     asked = plan.anonymization()
     folder = Path(read.source).parent if read is not None and read.source else path.parent
@@ -365,7 +382,9 @@ def explore_policy(
     taxonomies: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
     progress: Progress = silent,
+    contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
@@ -374,7 +393,7 @@ def explore_policy(
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
-    read = _asking(policy, parents=parents)
+    read = _asking(policy, Reading(contexts, parents, limits))
     launcher = Launcher()
     catalog = launcher.catalog(read, data, taxonomies)
     engine = launcher.engine(catalog, progress, key)
@@ -400,11 +419,9 @@ def suggest_hierarchy(
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
 
 
-def _asking(
-    source: Source, contexts: Mapping[str, Any] | None = None, parents: Sequence[Source] = ()
-) -> Policy:
+def _asking(source: Source, reading: Reading) -> Policy:
     """Return the one policy of a text or, of several, the one that asks for a transformation."""
-    found = load_policies(source, contexts, parents)
+    found = reading.policies(source)
     asking = [policy for policy in found if asks_for_data(policy)]
     if len(found) > 1 and len(asking) != 1:
         message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."

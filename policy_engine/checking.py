@@ -1,14 +1,12 @@
 """Files of policies or of vocabularies, checked as far as can be without data."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from policy_engine.errors import PolicyEngineError, Problem
 from policy_engine.modelling import check_plannable
-from policy_engine.policy import Limits, Source, load_policies
-from policy_engine.policy.files import is_vocabulary, load_hierarchies
+from policy_engine.policy import Reading
+from policy_engine.policy.files import is_vocabulary
 
 
 @dataclass(frozen=True)
@@ -22,18 +20,13 @@ class Checked:
     exit_code: int = 0
 
 
-def check_file(
-    path: Path,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits | None = None,
-) -> Checked:
+def check_file(path: Path, reading: Reading) -> Checked:
     """Return what is wrong with a file of policies, or of who and what belongs to what."""
     try:
-        if is_vocabulary(path, limits or Limits()):
-            load_hierarchies([path], contexts)
+        if is_vocabulary(path, reading.limits):
+            reading.hierarchy([path])
             return Checked(path, what=" (who and what belongs to what)")
-        policies = load_policies(path, contexts, parents, limits or Limits())
+        policies = reading.policies(path)
         for policy in policies:
             check_plannable(policy)
     except PolicyEngineError as error:

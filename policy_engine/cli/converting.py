@@ -2,12 +2,15 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from policy_engine.cli.options import ContextOption, PolicyArgument, contexts_of, usage
+from policy_engine.cli.options import PolicyArgument, reads_policies, usage
 from policy_engine.writing import write_whole
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
 
 
 class Syntax(StrEnum):
@@ -19,11 +22,13 @@ class Syntax(StrEnum):
     RDF_XML = "rdf-xml"
 
 
+@reads_policies("parent")
 def convert(
     policy: PolicyArgument,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
     to: Annotated[Syntax | None, typer.Option(help="Else what --output ends in.")] = None,
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Write a policy in another syntax: JSON-LD where neither --to nor --output says which.
 
@@ -33,10 +38,10 @@ def convert(
     from policy_engine.policy.rdf import convert_text  # noqa: PLC0415
     from policy_engine.policy.syntax import syntax_of  # noqa: PLC0415
 
-    contexts = contexts_of(context)
     wanted = to.value if to else _named_for(output)
     text = read_file(policy)
-    found = convert_text(text, syntax_of(policy.name, text), wanted, str(policy), contexts)
+    syntax, source = syntax_of(policy.name, text), str(policy)
+    found = convert_text(text, syntax, wanted, source, reading.contexts, reading.limits)
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:

@@ -2,13 +2,16 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import ContextOption, contexts_of, unanswered
+from policy_engine.cli.options import reads_policies, unanswered
 from policy_engine.errors import PolicyEngineError
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
 
 
 class ReportFormat(StrEnum):
@@ -21,6 +24,7 @@ class ReportFormat(StrEnum):
 _FORMATS = "Turtle, N-Triples, RDF/XML or JSON-LD."
 
 
+@reads_policies("parent")
 def evaluate(
     policy: Annotated[Path, typer.Option(metavar="FILE", help=f"A policy: {_FORMATS}")],
     request: Annotated[Path, typer.Option(metavar="FILE", help=f"A request: {_FORMATS}")],
@@ -31,14 +35,14 @@ def evaluate(
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="How to print.")
     ] = ReportFormat.TURTLE,
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Print what each rule of a policy comes to for a request: an ODRL compliance report."""
     from policy_engine.compliance import compliance_report  # noqa: PLC0415 (slow to import)
 
-    contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
-        report = compliance_report(policy, request, world, contexts)
+        report = compliance_report(policy, request, world, reading.contexts, reading.limits)
     if report.by_clock:
         typer.echo(
             "Neither the request nor the world tells the time: the clock's is used.", err=True

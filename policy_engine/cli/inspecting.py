@@ -10,13 +10,11 @@ import typer
 from policy_engine.cli.answers import counted, print_json
 from policy_engine.cli.options import (
     CertificateOption,
-    ContextOption,
     Format,
     FormatOption,
     HierarchyOption,
-    ParentOption,
     PoliciesArgument,
-    contexts_of,
+    reads_policies,
     unanswered,
     usage,
 )
@@ -25,6 +23,7 @@ from policy_engine.writing import write_whole
 
 if TYPE_CHECKING:
     from policy_engine.difference import Change, Difference
+    from policy_engine.policy import Reading
     from policy_engine.policy_tests import TestReport
 
 
@@ -58,6 +57,7 @@ _TOGETHER = {
 # -- graph ----------------------------------------------------------------------------------------
 
 
+@reads_policies()
 def graph(
     policies: PoliciesArgument,
     output: Annotated[
@@ -67,17 +67,15 @@ def graph(
     drawing_format: Annotated[
         DrawingFormat | None, typer.Option("--format", help="Else the ending of --output, or SVG.")
     ] = None,
-    parent: ParentOption = [],  # noqa: B006
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Draw policies: who may do what with which assets. SVG needs Graphviz's dot."""
     from policy_engine.drawing import draw_policy, has_dot  # noqa: PLC0415
-    from policy_engine.policy import load_policies  # noqa: PLC0415
 
     asked = _drawing_format(output, drawing_format)
-    contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
-        read = [policy for path in policies for policy in load_policies(path, contexts, parent)]
+        read = reading.policies(*policies)
         if asked == "svg" and output is None and not has_dot():
             note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
             typer.echo(note, err=True)
@@ -101,6 +99,7 @@ def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:
 # -- diff -----------------------------------------------------------------------------------------
 
 
+@reads_policies()
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The policies as they were.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The policies as they are to be.")],
@@ -110,25 +109,22 @@ def diff(
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
-    parent: ParentOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
     from policy_engine.certificate import load_certificate  # noqa: PLC0415
     from policy_engine.difference import compare_policies  # noqa: PLC0415
-    from policy_engine.policy import load_policies  # noqa: PLC0415
-    from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
-    contexts = contexts_of(context)
     with unanswered(PolicyEngineError):
-        before, after = (load_policies(path, contexts, parent) for path in (old, new))
+        before, after = reading.policies(old), reading.policies(new)
         found = compare_policies(
             before,
             after,
             log,
             certificates=[load_certificate(path) for path in certificate],
-            hierarchy=load_hierarchies(hierarchy, contexts),
+            hierarchy=reading.hierarchy(hierarchy),
         )
     if output_format is Format.JSON:
         print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
@@ -185,6 +181,7 @@ def _replay_lines(found: "Difference") -> Iterator[str]:
 # -- test -----------------------------------------------------------------------------------------
 
 
+@reads_policies("parent")
 def run_tests(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Policy tests in YAML.")],
     min_coverage: Annotated[
@@ -194,13 +191,14 @@ def run_tests(
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="How to print.")
     ] = ReportFormat.TEXT,
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Run policy tests: exit 0 where all pass, 1 where one fails or too few rules are tested."""
     from policy_engine.policy_tests import run_policy_tests  # noqa: PLC0415
 
     with unanswered(PolicyEngineError):
-        report = run_policy_tests(file, contexts_of(context))
+        report = run_policy_tests(file, reading.contexts, reading.limits)
     passed = report.passed and report.coverage * 100 >= min_coverage
     if output_format is ReportFormat.JSON:
         summary = {"passed": passed, "coverage": report.coverage}

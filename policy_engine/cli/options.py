@@ -1,14 +1,19 @@
 """What the commands take: their options, and what they make of the texts given for them."""
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from policy_engine.errors import PolicyEngineError, RequestError
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Limits, Reading
 
 
 class Format(StrEnum):
@@ -109,7 +114,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         metavar="NAME=NUMBER",
-        help="How large a text may be: bytes, depth, values, contexts, constraints ...",
+        help="How large a policy may be: bytes, depth, values, contexts, constraints ...",
     ),
 ]
 TaxonomyOption = Annotated[
@@ -187,7 +192,7 @@ def check_log(log: Path | None, key: Path | None) -> None:
         raise usage("--log-key is for a log. Give the log as well: --log FILE.")
 
 
-def limits_of(options: list[str]) -> Any:
+def limits_of(options: list[str]) -> "Limits":
     """Return the limits of a text's size. Raises RequestError for one that is none."""
     from policy_engine.policy.limits import Limits, limits_with  # noqa: PLC0415
 
@@ -211,6 +216,53 @@ def numbers_of(text: str, option_name: str) -> tuple[float, ...]:
             raise usage(f"{option_name} takes numbers with commas. {text!r} was given.") from None
         numbers.append(int(number) if number.is_integer() else number)
     return tuple(dict.fromkeys(numbers))
+
+
+# -- how policies are read ------------------------------------------------------------------------
+
+_READING: dict[str, Any] = {"context": ContextOption, "parent": ParentOption, "limit": LimitOption}
+"""The options of every command that reads a policy: the parameters of `reading_of`."""
+
+
+def reading_of(
+    context: list[str] | None = None,
+    parent: list[Path] | None = None,
+    limit: list[str] | None = None,
+) -> "Reading":
+    """Return what policies are read with. Raises RequestError for what cannot be understood."""
+    from policy_engine.policy import Reading  # noqa: PLC0415
+
+    with unanswered(PolicyEngineError):
+        return Reading(contexts_of(context or []), tuple(parent or ()), limits_of(limit or []))
+
+
+def reads_policies(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say how policies are read, in place of `reading`.
+
+    `without` names those that mean nothing to it.
+    """
+    names = [name for name in _READING if name not in without]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=[], annotation=_READING[name]
+        )
+        for name in names
+    ]
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command)
+        others = [one for name, one in own.parameters.items() if name != "reading"]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(reading=reading_of(**{name: given.pop(name) for name in names}), **given)
+
+        # What typer makes options of.
+        run.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in [*others, *options]}
+        return run
+
+    return decorated
 
 
 @contextmanager

@@ -10,24 +10,23 @@ from policy_engine.cli.answers import counted, plain, print_json
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
-    ContextOption,
     DataOption,
     HierarchyOption,
     LogKeyOption,
     LogOption,
-    ParentOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
     WorldOption,
     check_log,
-    contexts_of,
     paths_of,
+    reads_policies,
     unanswered,
 )
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
+    from policy_engine.policy import Reading
     from policy_engine.query.model import QueryResult
 
 
@@ -39,6 +38,7 @@ class RowFormat(StrEnum):
     JSON = "json"
 
 
+@reads_policies()
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT, with WITH and UNION.")],
     policy: PolicyOption,
@@ -53,7 +53,6 @@ def query(
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
-    parent: ParentOption = [],  # noqa: B006
     log: LogOption = None,
     log_key: LogKeyOption = None,
     world: WorldOption = None,
@@ -64,15 +63,15 @@ def query(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the rows go; else they are printed.")
     ] = None,
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Run a query on the rows and columns that policies permit: exit 1 where they deny it."""
     from policy_engine.api import query_data, world_at  # noqa: PLC0415
     from policy_engine.catalog import format_of  # noqa: PLC0415
-    from policy_engine.policy.files import load_hierarchies  # noqa: PLC0415
 
     check_log(log, log_key)
-    contexts, paths = contexts_of(context), paths_of(data)
+    paths = paths_of(data)
     with unanswered(PolicyEngineError):
         if output is not None:
             format_of(output)
@@ -83,14 +82,13 @@ def query(
             paths,
             purpose,
             certificates=certificate,
-            hierarchy=load_hierarchies(hierarchy, contexts),
+            hierarchy=reading.hierarchy(hierarchy),
             world=world_at(world, time),
-            parents=parent,
-            contexts=contexts,
             dialect=dialect,
             run=not dry_run,
             log=log,
             log_key=log_key,
+            **reading.keywords,
         )
         if result.permitted:
             _print_rows(result, output_format, output, [Path(path) for path in paths.values()])

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,6 @@ from policy_engine.cli.answers import print_json, progress_bar, summary
 from policy_engine.cli.options import (
     Cells,
     ConfOption,
-    ContextOption,
     DataOption,
     Engine,
     EngineOption,
@@ -18,18 +17,21 @@ from policy_engine.cli.options import (
     FormatOption,
     KeyOption,
     MasterOption,
-    ParentOption,
     PolicyArgument,
     TaxonomyOption,
-    contexts_of,
     engine_of,
     numbers_of,
     paths_of,
+    reads_policies,
     unanswered,
 )
 from policy_engine.errors import PlanError, PolicyError
 
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
 
+
+@reads_policies()
 def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
@@ -38,18 +40,18 @@ def plan(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
-    parent: ParentOption = [],  # noqa: B006
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Show what would be done, step by step, and what audits would cost; write nothing."""
     from policy_engine.api import estimate_policy, plan_policy  # noqa: PLC0415
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
-    contexts, given = contexts_of(context), paths_of(data)
-    made = plan_policy(policy, given, contexts, taxonomies, chosen, parents=parent)
+    given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
+    made = plan_policy(policy, given, engine=chosen, **how)
     cost = None
     if made.audits and given:
-        cost = estimate_policy(policy, given, contexts, taxonomies, parent)
+        cost = estimate_policy(policy, given, **how)
     if output_format is Format.JSON:
         estimated = {"estimate": cost.model_dump(mode="json")} if cost else {}
         print_json({**made.model_dump(mode="json"), **estimated})
@@ -62,6 +64,7 @@ def plan(
         console().print(cost_line(cost), markup=False)
 
 
+@reads_policies()
 def apply(
     policy: PolicyArgument,
     output: Annotated[
@@ -85,8 +88,8 @@ def apply(
         int | None,
         typer.Option(min=0, help="Makes its audits repeatable; keep it secret then."),
     ] = None,
-    parent: ParentOption = [],  # noqa: B006
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Make of data what a policy asks, prove it on the output, and write it."""
     from policy_engine.api import apply_policy  # noqa: PLC0415
@@ -98,14 +101,13 @@ def apply(
             output,
             overwrite=overwrite,
             progress=progress,
-            contexts=contexts_of(context),
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             cells=cells.value,
             engine=engine_of(engine, master, conf),
-            parents=parent,
             report=report,
             seed=seed,
+            **reading.keywords,
         )
     if output_format is Format.JSON:
         print_json(summary(release))
@@ -133,6 +135,7 @@ def show(
     console().print(rows_table(table.name, names, values))
 
 
+@reads_policies()
 def certify(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
     policy: Annotated[
@@ -152,8 +155,8 @@ def certify(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
-    parent: ParentOption = [],  # noqa: B006
-    context: ContextOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
     from policy_engine.api import certify_output  # noqa: PLC0415
@@ -162,12 +165,11 @@ def certify(
         certificate = certify_output(
             output,
             policy,
-            contexts_of(context),
-            paths_of(taxonomy, "--taxonomy"),
-            paths_of(data),
+            taxonomies=paths_of(taxonomy, "--taxonomy"),
+            data=paths_of(data),
             key=key,
             engine=engine_of(engine, master, conf),
-            parents=parent,
+            **reading.keywords,
         )
     if output_format is Format.JSON:
         print_json(json.loads(certificate.to_jsonld()))
@@ -178,6 +180,7 @@ def certify(
     console().print(certificate_table(certificate))
 
 
+@reads_policies()
 def compare(
     original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The input, a file.")],
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A file, or its folder.")],
@@ -196,6 +199,8 @@ def compare(
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     output_format: FormatOption = Format.TEXT,
+    *,
+    reading: "Reading",
 ) -> None:
     """Show what a release lost against its original, and what it is still good for."""
     from policy_engine.api import compare_release  # noqa: PLC0415
@@ -211,6 +216,7 @@ def compare(
             queries=queries,
             seed=seed,
             progress=progress,
+            **reading.keywords,
         )
         if report is not None:
             from policy_engine.report import write_report  # noqa: PLC0415
@@ -229,6 +235,7 @@ def compare(
         console().print(f"written: {report}", markup=False, soft_wrap=True)
 
 
+@reads_policies()
 def explore(
     policy: PolicyArgument,
     data: DataOption,
@@ -240,8 +247,9 @@ def explore(
     ] = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
-    parent: ParentOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    *,
+    reading: "Reading",
 ) -> None:
     """Show what the release would lose at several settings; write no release."""
     from policy_engine.api import explore_policy  # noqa: PLC0415
@@ -255,7 +263,7 @@ def explore(
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
             progress=progress,
-            parents=parent,
+            **reading.keywords,
         )
     if chart is not None:
         from policy_engine.exploration import trade_off_chart  # noqa: PLC0415

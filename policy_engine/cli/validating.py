@@ -1,36 +1,34 @@
 """The command that reads policies strictly."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from policy_engine.cli.answers import plain, print_json
 from policy_engine.cli.options import (
-    ContextOption,
-    LimitOption,
-    ParentOption,
     PoliciesArgument,
     ProblemFormat,
-    contexts_of,
-    limits_of,
+    reads_policies,
 )
 from policy_engine.errors import Problem, locate
 
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
 
+
+@reads_policies()
 def validate(
     policies: PoliciesArgument,
     output_format: Annotated[
         ProblemFormat, typer.Option("--format", help="How to print.")
     ] = ProblemFormat.TEXT,
-    parent: ParentOption = [],  # noqa: B006
-    context: ContextOption = [],  # noqa: B006
-    limit: LimitOption = [],  # noqa: B006
+    *,
+    reading: "Reading",
 ) -> None:
     """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run."""
     from policy_engine.checking import check_file  # noqa: PLC0415
 
-    contexts, limits = contexts_of(context), limits_of(limit)
-    checked = [check_file(path, contexts, parent, limits) for path in policies]
+    checked = [check_file(path, reading) for path in policies]
     if output_format is ProblemFormat.SARIF:
         from policy_engine.sarif import sarif_log  # noqa: PLC0415
 

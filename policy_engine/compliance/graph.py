@@ -11,6 +11,7 @@ from policy_engine import terms
 from policy_engine.compliance.parsing import statements
 from policy_engine.errors import PolicyEngineError, PolicyError
 from policy_engine.policy.files import read_file
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.rdf.statements import FIRST, NIL, REST, TYPE, Literal, Term
 
 Source: TypeAlias = str | bytes | Path
@@ -102,6 +103,7 @@ def read_graph(
     what: str,
     error: type[PolicyEngineError],
     contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
 ) -> Graph:
     """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, by its suffix or how it begins.
 
@@ -112,7 +114,7 @@ def read_graph(
     text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
     source = str(path) if path else ""
     try:
-        found = statements(text, path, contexts or {})
+        found = statements(text, path, contexts or {}, limits)
     except PolicyError as problem:
         raise error(*problem.problems, source=source) from None
     about: dict[str, dict[str, list[Term]]] = {}

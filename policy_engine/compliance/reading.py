@@ -9,7 +9,7 @@ from policy_engine.compliance.graph import Graph
 from policy_engine.errors import PolicyError, did_you_mean, listed
 from policy_engine.policy.constraints import read_operand
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.limits import USUAL
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (
     IRI,
     LOGICAL,
@@ -68,14 +68,14 @@ _OF_RULE = {
 _CLASSES: dict[Kind, str] = {"permission": "Permission", "prohibition": "Prohibition"}
 
 
-def read_policies(graph: Graph) -> tuple[Policy, ...]:
+def read_policies(graph: Graph, limits: Limits = USUAL) -> tuple[Policy, ...]:
     """Return the policies of a text, in its order (ODRL Information Model 2.2, section 2.1).
 
     Rules may lack an action, an assignee or a target. A compact policy's parts are in each of
     its rules (section 2.7.1), a parent's rules are in its children's (section 2.9). Raises
     PolicyError for a text without a policy (P001), and for what is not understood.
     """
-    reader = _Reader(graph)
+    reader = _Reader(graph, limits)
     named = (node for prop in _RULES for node in graph.having(prop) if prop != DUTY)
     nodes = set(graph.typed(TYPES)).union(named)
     others = {child for node in nodes for child in graph.nodes(node, *_RULES)}
@@ -110,8 +110,9 @@ def value_of(term: Term, kind: str = "", left: str = "") -> Value:
 class _Reader:
     """Reads policies off one graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, limits: Limits) -> None:
         self.graph = graph
+        self.limits = limits
         self.hierarchy = said_of_parts(graph)
         self._constraints = 0
 
@@ -157,7 +158,7 @@ class _Reader:
         if wrong:
             given = listed(map(terms.compact, sorted(wrong)))
             self._fail("P007", f"{node} stands as a {kind}, but is {given}.")
-        if node in above or len(above) > USUAL.condition_depth:
+        if node in above or len(above) > self.limits.condition_depth:
             self._fail("P013", f"{node} is nested too deeply, or within itself.")
         inner = {
             one: tuple(self._rule(child, one, (*above, node)) for child in self._named(node, prop))
@@ -224,9 +225,9 @@ class _Reader:
 
     def _condition(self, node: str, above: tuple[str, ...]) -> Condition:
         self._constraints += 1
-        if self._constraints > USUAL.constraints:
-            self._fail("J003", f"More than {USUAL.constraints:,} constraints are stated.")
-        if node in above or len(above) > USUAL.condition_depth:
+        if self._constraints > self.limits.constraints:
+            self._fail("J003", f"More than {self.limits.constraints:,} constraints are stated.")
+        if node in above or len(above) > self.limits.condition_depth:
             self._fail("P014", f"{node} is nested too deeply, or within itself.")
         joined = [prop for prop in LOGICAL if self.graph.objects(node, prop)]
         if not joined:

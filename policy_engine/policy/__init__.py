@@ -1,8 +1,8 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
-from policy_engine.policy.files import Source, load_policies, load_policy, read_file
+from policy_engine.policy.files import Reading, Source, load_policies, load_policy, read_file
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.limits import Limits
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (
     Action,
     Asset,
@@ -17,6 +17,7 @@ from policy_engine.policy.model import (
 from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies, read_policy
 
 __all__ = [
+    "USUAL",
     "Action",
     "Asset",
     "Condition",
@@ -26,6 +27,7 @@ __all__ = [
     "LogicalConstraint",
     "Party",
     "Policy",
+    "Reading",
     "Rule",
     "Source",
     "Value",

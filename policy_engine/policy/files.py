@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,72 @@ Source = str | Path | Mapping[str, Any] | Policy
 """A policy: the path of its file, its JSON as Python has it, or read already."""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What policies are read with, beside their own texts.
+
+    `contexts` are JSON-LD contexts beyond the bundled ones, by URL; `parents` the policies that
+    others may inherit from; `limits` how large each text may be.
+    """
+
+    contexts: Mapping[str, Any] | None = None
+    parents: Sequence[Source] = ()
+    limits: Limits = USUAL
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as the keyword arguments that the verbs of the API take."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def policy(self, source: Source) -> Policy:
+        """Return the one policy of a source. Raises as `load_policy`."""
+        policies = self.policies(source)
+        if len(policies) != 1:
+            message = f"One policy is needed. The text holds {len(policies)}."
+            raise PolicyError(
+                Problem("P001", message, "", policies[1].place), source=policies[0].source
+            )
+        return policies[0]
+
+    def policies(self, *sources: Source) -> tuple[Policy, ...]:
+        """Return every policy of the sources, in their order. Raises as `load_policy`."""
+        above = self._above if any(not isinstance(one, Policy) for one in sources) else ()
+        return tuple(policy for source in sources for policy in self._policies(source, above))
+
+    def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
+        """Return what files say of who and what belongs to what, taken together.
+
+        Raises DataError where there is no such file, PolicyError where it says anything else.
+        """
+        found = []
+        for path in paths:
+            text, name, syntax = _text(Path(path))
+            found.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
+        return Hierarchy().joined(found)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """What the readers of a single text take of this."""
+        return {"contexts": self.contexts, "limits": self.limits}
+
+    @cached_property
+    def _above(self) -> tuple[Policy, ...]:
+        """The parents, each read once."""
+        return tuple(draft for parent in self.parents for draft in self._drafts(parent))
+
+    def _policies(self, source: Source, above: Sequence[Policy]) -> tuple[Policy, ...]:
+        if isinstance(source, Policy):
+            return (source,)
+        text, name, syntax = _text(source)
+        return read_policies(text, source=name, parents=above, syntax=syntax, **self._how)
+
+    def _drafts(self, source: Source) -> tuple[Policy, ...]:
+        if isinstance(source, Policy):
+            return (source,)
+        text, name, syntax = _text(source)
+        return read_drafts(text, source=name, syntax=syntax, **self._how)
+
+
 def load_policy(
     source: Source,
     contexts: Mapping[str, Any] | None = None,
@@ -25,16 +93,10 @@ def load_policy(
     """Return a policy, read from its file or its JSON (as text or as Python has it).
 
     A file's ending tells its syntax, and how it begins where the ending is none of JSON-LD's or
-    RDF's. `parents` are what it may inherit from. Raises DataError where there is no such
-    file, PolicyError where it is no valid policy, or not a single one.
+    RDF's. The rest is as in `Reading`. Raises DataError where there is no such file,
+    PolicyError where it is no valid policy, or not a single one.
     """
-    policies = load_policies(source, contexts, parents, limits)
-    if len(policies) != 1:
-        message = f"One policy is needed. The text holds {len(policies)}."
-        raise PolicyError(
-            Problem("P001", message, "", policies[1].place), source=policies[0].source
-        )
-    return policies[0]
+    return Reading(contexts, parents, limits).policy(source)
 
 
 def load_policies(
@@ -44,28 +106,7 @@ def load_policies(
     limits: Limits = USUAL,
 ) -> tuple[Policy, ...]:
     """Return every policy that a file or a JSON text holds. Raises as `load_policy`."""
-    if isinstance(source, Policy):
-        return (source,)
-    above = [draft for parent in parents for draft in _drafts(parent, contexts, limits)]
-    text, name, syntax = _text(source)
-    return read_policies(
-        text, source=name, contexts=contexts, parents=above, limits=limits, syntax=syntax
-    )
-
-
-def load_hierarchies(
-    paths: Sequence[str | Path], contexts: Mapping[str, Any] | None = None
-) -> Hierarchy:
-    """Return what files say of who and what belongs to what, taken together.
-
-    Raises DataError where there is no such file, PolicyError where it says anything else.
-    """
-    found = []
-    for path in paths:
-        text = read_file(Path(path))
-        syntax = syntax_of(str(path), text)
-        found.append(read_hierarchy(text, source=str(path), contexts=contexts, syntax=syntax))
-    return Hierarchy().joined(found)
+    return Reading(contexts, parents, limits).policies(source)
 
 
 def is_vocabulary(path: Path, limits: Limits = USUAL) -> bool:
@@ -89,15 +130,6 @@ def _names(value: Any) -> Iterator[str]:
         if isinstance(one, dict):
             yield from (key.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1] for key in one)
             yield from _names(one.get("@graph"))
-
-
-def _drafts(
-    source: Source, contexts: Mapping[str, Any] | None, limits: Limits
-) -> tuple[Policy, ...]:
-    if isinstance(source, Policy):
-        return (source,)
-    text, name, syntax = _text(source)
-    return read_drafts(text, source=name, contexts=contexts, limits=limits, syntax=syntax)
 
 
 def _text(source: Source) -> tuple[str | bytes, str, Syntax]:

@@ -125,6 +125,7 @@ def read_hierarchy(
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
 ) -> Hierarchy:
     """Read what is part of what from a JSON-LD text, as strictly as a policy.
@@ -132,7 +133,8 @@ def read_hierarchy(
     Its nodes may say `belongsTo`, `partOf`, `includedIn`, `implies`, `declinationOf` and
     `skos:broader`. Raises PolicyError with every problem found.
     """
-    reader = _Reader(expand(read_document(text, source, syntax, USUAL), contexts or {}, USUAL))
+    document = read_document(text, source, syntax, limits)
+    reader = _Reader(expand(document, contexts or {}, limits), limits)
     for node in reader.graph.nodes:
         reader.reference(node)
     reader.refuse_unread()

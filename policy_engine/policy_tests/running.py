@@ -7,8 +7,7 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Decider, Decision
-from policy_engine.policy import Policy, load_policies, read_file
-from policy_engine.policy.files import load_hierarchies
+from policy_engine.policy import USUAL, Limits, Policy, Reading, read_file
 from policy_engine.policy_tests.model import (
     Expectation,
     PolicyTest,
@@ -22,15 +21,19 @@ from policy_engine.policy_tests.reading import read_suite
 _Rule = tuple[str, str, str]
 
 
-def run_policy_tests(path: str | Path, contexts: Mapping[str, Any] | None = None) -> TestReport:
+def run_policy_tests(
+    path: str | Path, contexts: Mapping[str, Any] | None = None, limits: Limits = USUAL
+) -> TestReport:
     """Return what came of the policy tests in a YAML file; paths in it are relative to it.
 
+    `contexts` and `limits` are as in `Reading`; the file itself names the parents of policies.
     Raises RequestError where the file cannot be understood, and what reading the policies,
     certificates and hierarchies raises.
     """
     path = Path(path)
     suite = read_suite(read_file(path), str(path))
-    policies, decider = _decider(suite, path.parent, contexts or {})
+    parents = [path.parent / name for name in suite.parents]
+    policies, decider = _decider(suite, path.parent, Reading(contexts, parents, limits))
     decisions = [decider.decide(test.request, test.world) for test in suite.tests]
     pairs = list(zip(suite.tests, decisions, strict=True))
     return TestReport(
@@ -40,14 +43,10 @@ def run_policy_tests(path: str | Path, contexts: Mapping[str, Any] | None = None
     )
 
 
-def _decider(
-    suite: Suite, folder: Path, contexts: Mapping[str, Any]
-) -> tuple[tuple[Policy, ...], Decider]:
-    files = [folder / name for name in suite.policies]
-    parents = [folder / name for name in suite.parents]
-    policies = tuple(one for file in files for one in load_policies(file, contexts, parents))
+def _decider(suite: Suite, folder: Path, reading: Reading) -> tuple[tuple[Policy, ...], Decider]:
+    policies = reading.policies(*(folder / name for name in suite.policies))
     certificates = [load_certificate(folder / name) for name in suite.certificates]
-    hierarchy = load_hierarchies([folder / name for name in suite.hierarchies], contexts)
+    hierarchy = reading.hierarchy([folder / name for name in suite.hierarchies])
     return policies, Decider(policies, certificates, hierarchy)
 
 

@@ -1,0 +1,98 @@
+"""Every way to read a policy takes what policies are read with."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+import typer
+from building import ANALYST, DATASET, people_policy
+from typer.testing import CliRunner
+
+import policy_engine
+from policy_engine.cli import app
+from policy_engine.errors import PolicyEngineError
+
+WITHOUT_PARENTS = {"convert", "evaluate", "test"}
+READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
+READING += ("evaluate", "graph", "diff", "convert", "test")
+VERBS = ("apply_policy", "certify_output", "check_policy", "compare_release", "decide_request")
+VERBS += ("decider", "estimate_policy", "explore_policy", "load_policies", "load_policy")
+VERBS += ("plan_policy", "query_data", "run_policy_tests", "compliance_report")
+
+COMMANDS = typer.main.get_command(app).commands
+POLICY = str(Path("policies/customer.jsonld").resolve())
+
+
+@pytest.mark.parametrize("name", READING)
+def test_commands_that_read_policies_take_what_they_are_read_with(name):
+    taken = {option for one in COMMANDS[name].params for option in one.opts}
+    assert {"--context", "--limit"} <= taken
+    assert ("--parent" in taken) == (name not in WITHOUT_PARENTS)
+
+
+def test_no_other_command_reads_policies():
+    named = {
+        name
+        for name, command in COMMANDS.items()
+        if any("polic" in str(one.metavar or one.name).lower() for one in command.params)
+    }
+    assert named <= set(READING)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_verbs_that_read_policies_take_what_they_are_read_with(name):
+    taken = set(inspect.signature(getattr(policy_engine, name)).parameters)
+    assert {"contexts", "limits"} <= taken
+    assert "parents" in taken or name in ("run_policy_tests", "compliance_report")
+
+
+@pytest.fixture
+def released(tmp_path):
+    """A folder with a policy, tests of it, and a hierarchy."""
+    (tmp_path / "p.jsonld").write_text(people_policy())
+    (tmp_path / "t.yaml").write_text("policies: [p.jsonld]\ntests: []\n")
+    return tmp_path
+
+
+def test_a_limit_holds_in_every_command(released):
+    path, few = str(released / "p.jsonld"), ["--limit", "bytes=10"]
+    who = ["--assignee", ANALYST, "--policy", path]
+    data = ["--data", f"{DATASET}={path}"]
+    for given in (
+        ["validate", path],
+        ["plan", path],
+        ["apply", path, *data, "--output", str(released / "out")],
+        ["certify", path, "--policy", path],
+        ["compare", path, path, "--policy", path],
+        ["explore", path, *data],
+        ["decide", *who, "--target", DATASET],
+        ["query", "SELECT 1", *who, *data],
+        ["evaluate", "--policy", path, "--request", path],
+        ["graph", path],
+        ["diff", path, path],
+        ["convert", path],
+    ):
+        found = CliRunner().invoke(app, [*given, *few])
+        text = found.output + str(found.exception)
+        assert "The text is too large" in text, (given, text)
+
+
+def test_a_limit_holds_for_a_hierarchy(released):
+    path = str(released / "p.jsonld")
+    hierarchy = released / "h.jsonld"
+    hierarchy.write_text(" " * 5_000 + "{}")
+    given = ["decide", "--policy", path, "--assignee", ANALYST, "--target", DATASET]
+    given += ["--hierarchy", str(hierarchy), "--limit", "bytes=5000"]
+    assert "too large" in str(CliRunner().invoke(app, given).exception)
+
+
+def test_a_limit_that_is_none_is_told():
+    found = CliRunner().invoke(app, ["graph", POLICY, "--limit", "size=3"])
+    assert isinstance(found.exception, PolicyEngineError)
+    assert found.exception.exit_code == 2
+    assert "one of bytes, depth" in str(found.exception)
+
+
+def test_the_limits_of_a_verb_hold():
+    with pytest.raises(PolicyEngineError, match="too large"):
+        policy_engine.check_policy(POLICY, limits=policy_engine.Limits(bytes=10))
