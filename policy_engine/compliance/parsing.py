@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.limits import Limits
+from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.rdf import read_statements
 from policy_engine.policy.rdf.statements import Literal, Statement
 from policy_engine.policy.syntax import syntax_of
@@ -16,7 +16,7 @@ _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
 def statements(
-    text: bytes, path: Path | None, contexts: Mapping[str, Any], limits: Limits
+    text: bytes, path: Path | None, contexts: Mapping[str, Any], limits: Limits = USUAL
 ) -> tuple[Statement, ...]:
     """Return what a text states, in its order; its syntax is told by its file's name or start.
 
