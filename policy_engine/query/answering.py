@@ -24,7 +24,7 @@ from policy_engine.query.model import QueryResult
 from policy_engine.query.outputs import check_certified
 from policy_engine.query.rewriting import View, rewrite
 from policy_engine.query.scope import Reading, read_columns
-from policy_engine.query.showing import shown
+from policy_engine.query.showing import numbers, shown
 from policy_engine.query.suggesting import choices, smaller_query
 from policy_engine.query.tables import Tables
 
@@ -52,10 +52,10 @@ def query(
 
     A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI
     in double quotes. Assignee and purpose are IRIs, or short names of the bundled contexts.
-    Without `run` the query is rewritten and nothing more: of the data, the types of the columns
-    are looked at that its constraints compare. Raises RequestError (D001) for a name that is no
-    IRI, CertificateError (V004) where the data of an output is not what was certified, and what
-    `answer` raises.
+    Without `run` the query is rewritten and nothing more: of the data, the types of columns are
+    looked at, which those of CSV have by their values. Raises RequestError (D001) for a name that
+    is no IRI, CertificateError (V004) where the data of an output is not what was certified, and
+    what `answer` raises.
     """
     decider = Decider(policies, certificates, hierarchy)
     given = world or World()
@@ -119,9 +119,12 @@ def answer(
     }
     for iri in views if run else ():
         asker.verify(catalog.dataset(iri))
+    read = shown(views, tables) if run else {}
+    could_be_nan = numbers(views, tables, read)
+    printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
     with nesting():
-        text = as_text(rewrite(reading.tree, views), dialect)
-        table = _run(reading, views, tables) if run else None
+        text = as_text(rewrite(reading.tree, printed), dialect)
+        table = _run(reading, views, read) if run else None
     return QueryResult(
         permitted=True,
         sql=text,
@@ -144,7 +147,7 @@ def _rows(access: RowAccess, tables: Tables, iri: str) -> Filter:
     return row_filter(access, table)
 
 
-def _run(reading: Reading, views: Mapping[str, View], tables: Tables) -> "pa.Table":
+def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":
     """Run a query on copies of what its views show.
 
     The rows that may not be read are gone before the query is looked at: one that fails on a
@@ -154,7 +157,7 @@ def _run(reading: Reading, views: Mapping[str, View], tables: Tables) -> "pa.Tab
         iri: View(view.table, view.columns, Filter(logic.true())) for iri, view in views.items()
     }
     text = as_text(rewrite(reading.tree, plain), "duckdb")
-    return running.run({"": text}, shown(views, tables))[""]
+    return running.run({"": text}, read)[""]
 
 
 # -- denials ------------------------------------------------------------------------------------

@@ -63,6 +63,20 @@ def known(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
     return exp.Coalesce(this=part, expressions=[otherwise])
 
 
+def present(column: exp.Expr) -> exp.Expr:
+    """Return a column of numbers, NULL where it is NaN: missing, as everywhere else.
+
+    Engines disagree about NaN: to some it is greater than every number and equal to itself, to
+    others it compares with nothing, and not all have a word for it. To none of them it is at
+    most nought, or less than nought once its sign is changed.
+    """
+    nought = exp.Literal.number(0)
+    is_low = exp.LTE(this=column.copy(), expression=nought)
+    is_high = exp.LT(this=exp.Neg(this=column.copy()), expression=nought.copy())
+    some = exp.If(this=exp.Or(this=is_low, expression=is_high), true=column.copy())
+    return exp.Case(ifs=[some])
+
+
 def exactly_one(parts: Sequence[exp.Expr]) -> exp.Expr:
     """Return whether one part is true and all others are false.
 

@@ -16,7 +16,7 @@ from policy_engine import terms
 from policy_engine.errors import PolicyEngineError, QueryError
 from policy_engine.policy.literals import read_literal
 from policy_engine.policy.model import Constraint, Value
-from policy_engine.query.logic import NotUnderstood
+from policy_engine.query.logic import NotUnderstood, present
 
 _ORDERED: Mapping[str, type[exp.Binary]] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ _MOST_SINGLE = float.fromhex("0x1.fffffep+127")
 def comparison(
     column: exp.Column, constraint: Constraint, kind: pa.DataType, zone: tzinfo
 ) -> exp.Expr:
-    """Return a constraint on a column as SQL: NULL where the column is missing.
+    """Return a constraint on a column as SQL: NULL where the column is missing, or NaN.
 
     The literals are nodes of the tree, of the column's type. Raises NotUnderstood for an
     operator that columns do not have, and QueryError (Q007) for a literal that is no value of
@@ -55,16 +55,22 @@ def comparison(
     if pa.types.is_null(kind):
         return _always(column)  # which is never, of a column without values
     compare = _comparer(kind, zone, constraint)
+    known = present(column) if may_be_nan(kind) else column
     if operator in _LISTS:
-        return _any_or_none(column, values, compare, is_none=operator == _LISTS[1])
-    return compare(column, {**_ORDERED, **_EQUAL}[operator], values[0])
+        return _any_or_none(known, values, compare, is_none=operator == _LISTS[1])
+    return compare(known, {**_ORDERED, **_EQUAL}[operator], values[0])
 
 
-Comparer = Callable[[exp.Column, type[exp.Binary], Value], exp.Expr]
+def may_be_nan(kind: pa.DataType) -> bool:
+    """Tell whether a column of a type could hold NaN, in this engine or in another one."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+Comparer = Callable[[exp.Expr, type[exp.Binary], Value], exp.Expr]
 
 
 def _any_or_none(
-    column: exp.Column, values: Sequence[Value], compare: Comparer, *, is_none: bool
+    column: exp.Expr, values: Sequence[Value], compare: Comparer, *, is_none: bool
 ) -> exp.Expr:
     """Return `column IN (...)`, or NOT IN, of the values that the column can have."""
     equals = [compare(column, exp.EQ, value) for value in values]
@@ -125,7 +131,7 @@ def _ends(kind: pa.DataType) -> tuple[int, int, int] | None:
 
 
 def _exact(
-    column: exp.Column,
+    column: exp.Expr,
     operator: type[exp.Binary],
     number: Fraction,
     low: int,
@@ -154,11 +160,11 @@ def _digits(units: int, scale: int) -> exp.Expr:
     return exp.Neg(this=literal) if units < 0 else literal
 
 
-def _always(column: exp.Column) -> exp.Expr:
+def _always(column: exp.Expr) -> exp.Expr:
     return exp.EQ(this=column.copy(), expression=column.copy())
 
 
-def _never(column: exp.Column) -> exp.Expr:
+def _never(column: exp.Expr) -> exp.Expr:
     return exp.NEQ(this=column.copy(), expression=column.copy())
 
 

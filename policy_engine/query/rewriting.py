@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from policy_engine.errors import InternalError
+from policy_engine.query import logic
 from policy_engine.query.filters import Filter
 from policy_engine.query.scope import DATASET
 
@@ -17,22 +18,30 @@ NOTHING = "_"
 class View:
     """What may be read of one table: columns, and rows; `table` is what it is called in SQL.
 
-    Where no column is read, there is one of ones, that the rows can be counted.
+    Where no column is read, there is one of ones, that the rows can be counted. Of the columns
+    in `numbers`, which could hold NaN, that is shown as missing.
     """
 
     table: str
     columns: tuple[str, ...]
     rows: Filter
+    numbers: frozenset[str] = frozenset()
 
     def select(self) -> exp.Select:
         """Return the query for it."""
-        found = exp.select(*(exp.column(n, table=self.table, quoted=True) for n in self.columns))
+        found = exp.select(*map(self._column, self.columns))
         if not self.columns:
             found = exp.select(exp.alias_(exp.Literal.number(1), NOTHING, quoted=True))
         found = found.from_(exp.table_(self.table, quoted=True))
         if self.rows.is_everything:
             return found
         return found.where(self.rows.condition.copy())
+
+    def _column(self, name: str) -> exp.Expr:
+        column = exp.column(name, table=self.table, quoted=True)
+        if name not in self.numbers:
+            return column
+        return exp.alias_(logic.present(column), name, quoted=True)
 
 
 def rewrite(tree: exp.Query, views: Mapping[str, View]) -> exp.Query:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from policy_engine.query import running
 from policy_engine.query.grammar import as_text
+from policy_engine.query.operands import may_be_nan
 from policy_engine.query.rewriting import View
 from policy_engine.query.tables import Tables
 
@@ -36,6 +37,31 @@ def shown(views: Mapping[str, View], tables: Tables) -> "dict[str, pa.Table]":
         if view.table in kept:
             table = _only(table, kept[view.table].column(0))
         found[view.table] = tables.typed(table)
+    return found
+
+
+def numbers(
+    views: Mapping[str, View], tables: Tables, read: "Mapping[str, pa.Table]"
+) -> dict[str, frozenset[str]]:
+    """Return the columns of views that could hold NaN, by the views' datasets.
+
+    `read` is what is shown already, by table; of CSV that is not, it is looked up here, for the
+    types of all rows would tell of the hidden ones.
+    """
+    written = {
+        iri: view
+        for iri, view in views.items()
+        if view.table not in read and tables.catalog.dataset(iri).format.startswith("csv")
+    }
+    seen = {**read, **shown(written, tables)}
+    found = {}
+    for iri, view in views.items():
+        if view.table in seen:
+            schema = seen[view.table].schema
+            kinds = dict(zip(schema.names, schema.types, strict=True))
+        else:
+            kinds = dict(tables.types(iri, view.columns))
+        found[iri] = frozenset(name for name in view.columns if may_be_nan(kinds[name]))
     return found
 
 

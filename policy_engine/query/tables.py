@@ -82,10 +82,14 @@ class Tables:
         return read_table(location, tuple(wanted)).select(wanted)
 
     def typed(self, table: "pa.Table") -> "pa.Table":
-        """Return what was read, typed as it is for the rest of the engine."""
-        from policy_engine.engines.tables import as_typed  # noqa: PLC0415 (slow to import)
+        """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
+        from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
+            as_typed,
+            plain_texts,
+        )
 
-        return _in_microseconds(as_typed(table))
+        # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
+        return plain_texts(_as_sql_has_them(as_typed(table)))
 
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         """Return the types of columns: as the data says, or, of CSV, as all values are written.
@@ -119,9 +123,9 @@ def _value_type(kind: "pa.DataType") -> "pa.DataType":
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _in_microseconds(table: "pa.Table") -> "pa.Table":
+def _as_sql_has_them(table: "pa.Table") -> "pa.Table":
     """Return the table with its times in microseconds, where none is finer: SQL compares those
-    of other units with nothing."""
+    of other units with nothing. Half floats, which SQL has none of, are whole ones."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     columns = []
@@ -131,6 +135,8 @@ def _in_microseconds(table: "pa.Table") -> "pa.Table":
             kind = pa.timestamp("us", kind.tz)
         elif pa.types.is_time64(kind):
             kind = pa.time64("us")
+        elif pa.types.is_float16(kind):
+            kind = pa.float32()
         try:
             columns.append(column.cast(kind))
         except pa.ArrowInvalid:
