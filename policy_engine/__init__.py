@@ -99,9 +99,19 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
-    """Import the public names when they are first used: the package itself loads at once."""
+    """Import the public names when they are first used: the package itself loads at once.
+
+    Functions are handed out with their arguments checked: a wrong one is an ArgumentError.
+    """
     from importlib import import_module  # noqa: PLC0415
+    from inspect import isfunction  # noqa: PLC0415
+
+    from policy_engine.arguments import checked  # noqa: PLC0415
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -109,4 +119,5 @@ def __getattr__(name: str) -> Any:
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 
         check_pyspark()
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'api')}"), name)
+    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'api')}"), name)
+    return checked(found) if isfunction(found) else found

@@ -26,6 +26,7 @@ from policy_engine.certificate import (
     check,
     check_digest,
     load_certificate,
+    proven,
     read_certificate,
 )
 from policy_engine.decision import read_request, read_world
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     from policy_engine.suggestion import Suggestion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VerifiedRelease:
     """A release whose bounds were measured on the output and hold.
 
@@ -84,6 +85,16 @@ class VerifiedRelease:
     certificate: Certificate
     path: Path | str | None
     _engine: Engine = field(repr=False)
+
+    def __repr__(self) -> str:
+        made = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
+        where = "" if self.path is None else f", {str(self.path)!r}"
+        return f"<VerifiedRelease {made}: {proven(self.certificate) or 'no bounds'}{where}>"
+
+    def _repr_html_(self) -> str:
+        from policy_engine.report.certificate import certificate_html  # noqa: PLC0415 (notebooks)
+
+        return certificate_html(self.certificate)
 
     @property
     def table(self) -> Any:

@@ -181,6 +181,17 @@ def _unbounded(certificate: Certificate) -> Iterator[Problem]:
             yield Problem("V007", f"{message}{said(one.reached)}.")
 
 
+def proven(certificate: Certificate) -> str:
+    """Return every bound with what was measured, in one line; empty where nothing was."""
+    measured = (
+        f"{m.bound} {m.achieved:.6g} ({m.sense} {m.asked:g})"
+        + (f" of {m.column}" if m.column else "")
+        for m in certificate.measurements
+    )
+    attacked = (f"{one.attack} {said(one.reached)} ({one.bound})" for one in certificate.attacks)
+    return ", ".join((*measured, *attacked))
+
+
 def said(reached: Estimate | NotApplicable) -> str:
     """Return what an attack reached, in words."""
     if isinstance(reached, NotApplicable):

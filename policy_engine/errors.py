@@ -10,6 +10,8 @@ PolicyEngineError
  ├── LogError           a decision log that cannot be read, or whose chain is broken
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
+ ├── AuditError         an audit that cannot be run on what it is given
+ ├── ArgumentError      a public function that is given an argument of the wrong type
  └── InternalError      our own bug, never the user's fault
 """
 
@@ -143,6 +145,7 @@ CODES = {
     "W001": "an output that no rule governs",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
+    "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",
 }
 """What each code stands for. Codes are stable: they are never given a second meaning."""
@@ -166,7 +169,7 @@ STAGES = {
     "H": "Hints",
     "W": "Warnings",
     "K": "Policy tests",
-    "U": "The command line",
+    "U": "Commands and calls",
     "X": "Bugs",
 }
 """Where a code comes from, by its letter, in the order in which one meets them."""
@@ -259,7 +262,7 @@ class Problem:
 class PolicyEngineError(Exception):
     """Base of all errors: one or more problems, each with its code.
 
-    `exit_code` is what the command line returns: 1 where the input was understood and found
+    `code` is that of the first problem, which is the only one of most errors. `exit_code` is what the command line returns: 1 where the input was understood and found
     wanting, 2 where the command could not run.
     """
 
@@ -274,6 +277,11 @@ class PolicyEngineError(Exception):
     def of(cls, code: str, message: str, hint: str = "", source: str = "") -> "PolicyEngineError":
         """Return the error with one problem."""
         return cls(Problem(code, message, hint), source=source)
+
+    @property
+    def code(self) -> str:
+        """The code of the first problem."""
+        return self.problems[0].code
 
     def __str__(self) -> str:
         return "\n".join(locate(problem, self.source) for problem in self.problems)
@@ -329,6 +337,12 @@ class EngineError(PolicyEngineError):
 
 class AuditError(PolicyEngineError):
     """An audit that cannot be run on what it is given."""
+
+    exit_code = 2
+
+
+class ArgumentError(PolicyEngineError, TypeError):
+    """A public function was given an argument of the wrong type; a TypeError, too."""
 
     exit_code = 2
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from policy_engine.catalog import column_iri, column_name
-from policy_engine.certificate import Certificate, said, shortcomings
+from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
 from policy_engine.modelling import certified_duties
 from policy_engine.plan import Anonymize, Plan, make_plan
@@ -70,17 +70,8 @@ class Output:
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
         if self.certificate is not None:
-            measured = ", ".join(
-                f"{m.bound} {m.achieved:.6g} ({m.sense} {m.asked:g})"
-                + (f" of {m.column}" if m.column else "")
-                for m in self.certificate.measurements
-            )
-            attacked = "".join(
-                f", {one.attack} {said(one.reached)} ({one.bound})"
-                for one in self.certificate.attacks
-            )
-            proven = f"{measured}{attacked}".removeprefix(", ")
-            yield f"certified: {proven}; output sha-256 {self.certificate.output_digest}"
+            digest = self.certificate.output_digest
+            yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
 
 
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:

@@ -74,6 +74,7 @@ class LocalEngine:
             table, digest = tables.read_table(path, step.columns), Stored.of_file(path).digest
         if table.num_rows == 0:
             raise DataError.of("R001", "The table has no rows.", source=step.location)
+        self._progress("reading", table.num_rows, table.num_rows)
         return table, Stored(step.location, digest, table.num_rows)
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> pa.Table:
@@ -87,7 +88,6 @@ class LocalEngine:
         table, prepared = self._prepare(table, step)
         check_bearable(overview(prepared), step)
         grouped = form_classes(prepared, step, self._progress)
-        self._progress("generalising", 0, prepared.rows)
         classes = sorted_within(prepared, grouped.classes)
         self.suppressed, self.rows = grouped.suppressed, prepared.rows
         persons = prepared.persons
@@ -99,6 +99,7 @@ class LocalEngine:
                     message = f"The output has two columns {field.name!r}."
                     raise DataError.of("C006", message, "Rename one, or write cells as text.")
                 made[field.name] = field, values
+        self._progress("generalising", prepared.rows, prepared.rows)
         schema = pa.schema([field for field, _ in made.values()])
         return pa.table([values for _, values in made.values()], schema=schema)
 
@@ -128,6 +129,7 @@ class LocalEngine:
         if destination is None:
             return Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
         tables.write_table(table, Path(destination))
+        self._progress("writing", table.num_rows, table.num_rows)
         return Stored.of_file(Path(destination), table.num_rows)
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
@@ -157,6 +159,7 @@ class LocalEngine:
         found = groups(table, step, self.taxonomies, self._persons_of(table, step))
         for name in step.columns.pseudonymize:
             check_unlinked(name, table.column(name), found, step.k)
+        self._progress("verifying", table.num_rows, table.num_rows)
         return found
 
     def output(self, place: Path | str | None = None) -> pa.Table:  # noqa: ARG002 (it is held)
@@ -180,6 +183,7 @@ class LocalEngine:
             hidden = self._pseudonymised(table, step)
             prepared = prepare(hidden, step, self.taxonomies)
             self._prepared = last = table, asked, hidden, prepared
+            self._progress("encoding", table.num_rows, table.num_rows)
         return last[2], last[3]
 
     def _pseudonymised(self, table: pa.Table, step: Anonymize) -> pa.Table:

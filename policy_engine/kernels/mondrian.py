@@ -46,13 +46,13 @@ def partition(
     A relaxed partition takes equal rows in the order given: the caller gives them in an order
     that follows from their content. `on_settled` is told now and then how many rows have found
     their class. The table as a whole must satisfy the constraint; the caller checks it, since
-    only he can say what is wrong. Large tables are shared among so many `workers`,
-    without a number one for each processor.
+    only he can say what is wrong. Large tables are cut in parts by so many `workers`, without a
+    number one for each processor.
     """
     table = prepare(axes, people, constraint, cutting)
     rows, workers = len(table.rows), workers or os.cpu_count() or 1
-    is_shared = rows > _WORTH_SHARING and workers > 1
-    floor = rows // (8 * workers) if is_shared else 0
+    is_shared = rows > _WORTH_SHARING
+    floor = rows // (8 * max(workers, 2)) if is_shared else 0
     parts = _cut(table, 0, rows, floor=floor)
     starts, settled = [parts], rows
     if is_shared:

@@ -1,0 +1,107 @@
+"""The arguments of public functions, held against the types that they are annotated with."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from inspect import BoundArguments, formatannotation, signature
+from numbers import Integral, Real
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+from policy_engine.errors import ArgumentError, Problem
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+_NUMBERS: Mapping[type, type] = MappingProxyType({int: Integral, float: Real})
+"""What stands for a number's type: those of numpy are numbers, too."""
+
+
+def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return a function that refuses arguments of other types than it is annotated with.
+
+    It raises ArgumentError (U002) with every argument that is not of its type, or with what is
+    missing or unknown, before it does anything. What an annotation leaves open, and one that is
+    a text, the function checks itself.
+    """
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            given = signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError.of("U002", f"{function.__name__}: {error}.") from None
+        problems = list(_misfits(given))
+        if problems:
+            raise ArgumentError(*problems)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _misfits(given: BoundArguments) -> Iterator[Problem]:
+    for name, value in given.arguments.items():
+        annotation = given.signature.parameters[name].annotation
+        misfit = None if isinstance(annotation, str) else _misfit(value, annotation)
+        if misfit is not None:
+            where, wrong = misfit
+            message = f"{name}{where} is of the wrong type. Given: {type(wrong).__name__}."
+            yield Problem("U002", f"{message} {name} may be {_readable(annotation)}.")
+
+
+def _misfit(value: Any, annotation: Any) -> tuple[str, Any] | None:
+    """Return where in a value something is of the wrong type, and that; None where all fits."""
+    inside = _parts(value, annotation)
+    if inside is None:
+        return None if _is_one(value, annotation) else ("", value)
+    for where, part, expected in inside:
+        found = _misfit(part, expected)
+        if found is not None:
+            return f"[{where!r}]{found[0]}", found[1]
+    return None
+
+
+def _parts(value: Any, annotation: Any) -> Iterator[tuple[Any, Any, Any]] | None:
+    """Yield each part of a mapping or a sequence with its place and its type; None of others."""
+    for choice in _choices(annotation):
+        origin, arguments = get_origin(choice), get_args(choice)
+        if origin is Mapping and isinstance(value, Mapping):
+            return ((key, part, arguments[1]) for key, part in value.items())
+        if origin is Sequence and _is_sequence(value):
+            return ((place, part, arguments[0]) for place, part in enumerate(value))
+    return None
+
+
+def _is_one(value: Any, annotation: Any) -> bool:
+    return any(_is_of(value, choice) for choice in _choices(annotation))
+
+
+def _is_of(value: Any, choice: Any) -> bool:
+    origin = get_origin(choice)
+    if choice is Any:
+        return True
+    if origin is Literal:
+        return isinstance(value, str)
+    if origin is Callable:
+        return callable(value)
+    if origin is Iterable:
+        return isinstance(value, Iterable)
+    if origin is not None or not isinstance(choice, type):
+        return origin not in (Mapping, Sequence)
+    if choice in _NUMBERS:
+        return isinstance(value, _NUMBERS[choice]) and not isinstance(value, bool)
+    return isinstance(value, choice)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _choices(annotation: Any) -> tuple[Any, ...]:
+    if get_origin(annotation) in (Union, UnionType):
+        return get_args(annotation)
+    return (NoneType if annotation is None else annotation,)
+
+
+def _readable(annotation: Any) -> str:
+    return _MODULES.sub("", formatannotation(annotation))
