@@ -309,7 +309,7 @@ def _audited_again(release: Release, engine: Engine, has_data: bool) -> Release:
         return release
     if not has_data:
         message = "The policy asks for an audit, which the output alone does not bear."
-        raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
     from policy_engine.model_release import audit_table  # noqa: PLC0415 (slow to import)
 
     table, _ = engine.read(plan.read)
@@ -364,7 +364,7 @@ def compare_release(
     certificate = _beside(path)
     if policy is None and certificate is None:
         message = f"No certificate lies beside {str(path)!r}, and no policy is given."
-        raise DataError.of("C002", message, "Give --policy POLICY.")
+        raise DataError.of("C002", message, "Give policy=POLICY.")
     reading = Reading(contexts, parents, limits)
     read = _asking(policy, reading) if policy is not None else None
     plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
 """The arguments of public functions, held against the types that they are annotated with."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import BoundArguments, formatannotation, signature
 from numbers import Integral, Real
@@ -77,20 +77,14 @@ def _is_one(value: Any, annotation: Any) -> bool:
 
 
 def _is_of(value: Any, choice: Any) -> bool:
-    origin = get_origin(choice)
-    if choice is Any:
-        return True
-    if origin is Literal:
-        return isinstance(value, str)
-    if origin is Callable:
-        return callable(value)
-    if origin is Iterable:
-        return isinstance(value, Iterable)
-    if origin is not None or not isinstance(choice, type):
-        return origin not in (Mapping, Sequence)
-    if choice in _NUMBERS:
-        return isinstance(value, _NUMBERS[choice]) and not isinstance(value, bool)
-    return isinstance(value, choice)
+    kind = get_origin(choice) or choice
+    if kind is Literal:
+        return isinstance(value, str)  # which texts there are, the function says better
+    if kind is Sequence:
+        return _is_sequence(value)
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind]) and not isinstance(value, bool)
+    return not isinstance(kind, type) or kind is Any or isinstance(value, kind)
 
 
 def _is_sequence(value: Any) -> bool:

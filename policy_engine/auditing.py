@@ -133,7 +133,7 @@ def audit_tradeoff(
     network = _architecture(model)
     if not isinstance(network, Network):
         message = f"A trade-off is over the training of networks. Given: {network.name}."
-        raise AuditError.of("A009", message, "Describe a network, or leave --model out.")
+        raise AuditError.of("A009", message, "Describe a network, or leave the model out.")
     records, _ = _records(data, label, "")
     grid = grid or Grid()
     _check_noise(grid)

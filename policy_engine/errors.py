@@ -262,8 +262,9 @@ class Problem:
 class PolicyEngineError(Exception):
     """Base of all errors: one or more problems, each with its code.
 
-    `code` is that of the first problem, which is the only one of most errors. `exit_code` is what the command line returns: 1 where the input was understood and found
-    wanting, 2 where the command could not run.
+    `code` is that of the first problem, which is the only one of most errors. `exit_code` is what
+    the command line returns: 1 where the input was understood and found wanting, 2 where the
+    command could not run.
     """
 
     exit_code = 1

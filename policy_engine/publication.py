@@ -96,7 +96,7 @@ class Publication:
             both = ((self.file, is_taken), (self.certificate, is_certified))
             taken = listed(str(place) for place, is_there in both if is_there)
             message = f"The output exists: {taken}."
-            raise OutputError.of("O001", message, "Give another path, or --overwrite.")
+            raise OutputError.of("O001", message, "Give another path, or overwrite=True.")
         certified = _certified_file(self.certificate) if is_certified else None
         if certified is not None and certified != storage.name(self.file):
             message = f"{str(self.certificate)!r} certifies another file, or is no certificate."
@@ -159,7 +159,7 @@ class TablePublication:
             is_taken = self._session.catalog.tableExists(self._name)
         if is_taken and not self._overwrite:
             message = f"The output exists: {self.file!r}."
-            raise OutputError.of("O001", message, "Give another name, or --overwrite.")
+            raise OutputError.of("O001", message, "Give another name, or overwrite=True.")
         if is_taken:
             properties = self._run(f"SHOW TBLPROPERTIES {self._name}")
             if _PROPERTY not in {row.key for row in properties}:
@@ -200,7 +200,7 @@ def destination(output: Place, asset: str, like: str, *, as_folder: bool = False
         if as_folder:
             return output
         message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
-        raise OutputError.of("O002", message, "Give --engine spark, or a file.")
+        raise OutputError.of("O002", message, 'Give engine="spark", or a file.')
     with writing(output):
         is_folder = storage.is_folder(output)
     formats = SPARK_FORMATS if as_folder else FORMATS

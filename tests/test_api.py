@@ -7,12 +7,18 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from building import DATASET, PEOPLE, anonymize, people_policy
+from building import DATASET, OUTPUT, PEOPLE, anonymize, people_policy
 
 import policy_engine
 from policy_engine import apply_policy, certify_output, check_policy, load_policy
 from policy_engine.api import plan_policy
-from policy_engine.errors import CertificateError, DataError, OutputError, PolicyError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PolicyEngineError,
+    PolicyError,
+)
 
 ROWS = pacsv.read_csv(pa.BufferReader(PEOPLE.encode()))
 FORMS = {
@@ -155,7 +161,7 @@ def test_another_file_beside_a_certificate_is_measured_for_itself(released):
 def test_a_policy_may_be_given_as_json():
     text = people_policy()
     assert load_policy(text).uid == load_policy(json.loads(text)).uid == "http://x.org/policy"
-    with pytest.raises(DataError, match="C010"):
+    with pytest.raises(PolicyEngineError, match="U002"):
         load_policy(None)
 
 
@@ -203,3 +209,25 @@ def test_of_several_policies_in_a_text_that_is_planned_which_asks_for_it(people,
     (tmp_path / "none.jsonld").write_text(json.dumps([other, {**other, "uid": "urn:x:y"}]))
     with pytest.raises(PolicyError, match=r"Of 2, 0 do"):
         plan_policy(tmp_path / "none.jsonld")
+
+
+def test_a_release_shows_itself_in_few_words(people):
+    release = apply_policy(people / "policy.jsonld", {DATASET: ROWS})
+    assert repr(release) == (
+        f"<VerifiedRelease {OUTPUT}, 6 rows: k 2 (at least 2), l 2 (at least 2) of disease>"
+    )
+    shown = release._repr_html_()
+    assert shown.startswith("<div")
+    assert "at least 2" in shown
+
+
+def test_progress_ends_every_stage(people):
+    told = []
+    apply_policy(
+        people / "policy.jsonld",
+        {DATASET: ROWS},
+        people / "out",
+        progress=lambda *a: told.append(a),
+    )
+    stages = {stage for stage, _, _ in told if "compiling" not in stage}
+    assert {stage for stage, done, total in told if done == total == 6} == stages

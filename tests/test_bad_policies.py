@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.cli.hints import told
 from policy_engine.errors import CODES, PolicyEngineError
 from policy_engine.modelling import check_plannable
 from policy_engine.policy import read_policies
@@ -23,7 +24,7 @@ def read_and_check(text):
 def test_bad_policy_fails_as_expected(path):
     with pytest.raises(PolicyEngineError) as error:
         read_and_check(path.read_bytes())
-    assert f"{error.value}\n" == path.with_suffix(".expected").read_text("utf-8")
+    assert f"{told(error.value)}\n" == path.with_suffix(".expected").read_text("utf-8")
 
 
 def problems(text):

@@ -48,3 +48,8 @@ def test_a_wheel_validates_a_policy_far_from_the_checkout(wheel, tmp_path):
     assert result.returncode == 0, result.stderr
     assert str(target) in result.stdout
     assert "valid" in result.stdout
+
+
+def test_a_wheel_says_that_it_is_typed(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        assert "policy_engine/py.typed" in archive.namelist()

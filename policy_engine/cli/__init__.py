@@ -13,6 +13,7 @@ from policy_engine.cli.auditing import audits
 from policy_engine.cli.converting import convert
 from policy_engine.cli.deciding import decide
 from policy_engine.cli.evaluating import evaluate
+from policy_engine.cli.hints import told
 from policy_engine.cli.inspecting import diff, graph, run_tests
 from policy_engine.cli.listing import methods, sample, suggest
 from policy_engine.cli.logs import logs
@@ -66,7 +67,7 @@ def main() -> NoReturn:
     try:
         app()
     except PolicyEngineError as error:
-        typer.echo(str(error), err=True)
+        typer.echo(told(error), err=True)
         if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):
             print_json({"problems": [*map(plain, error.problems)]})
         sys.exit(error.exit_code)

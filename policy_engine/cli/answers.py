@@ -2,12 +2,14 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from policy_engine.cli.hints import with_options
 from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 def plain(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON has it."""
+    problem = with_options(problem)
     place, fix = problem.place, problem.fix
     return {
         "code": problem.code,
@@ -56,18 +59,31 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+_PATIENCE = 5.0
+"""After so many seconds without a word, where progress is piped, there is a line of it."""
+
+
+def _line_now_and_then() -> Callable[[str, int, int], None]:
+    last = time.monotonic()
+
+    def tell(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _PATIENCE or "compiling" in stage:
+            last = time.monotonic()
+            how_far = f" {done:,} of {total:,}" if total else ""
+            typer.echo(f"{stage}{how_far} ...", err=True)
+
+    return tell
+
+
 @contextmanager
 def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages and how far they are on a terminal; nothing when piped, but for long waits.
+    """Show stages and how far they are on a terminal; where piped, a line now and then.
 
     What a stage says after a comma changes as it goes on; it is the same stage.
     """
     if not sys.stderr.isatty():
-        yield (
-            lambda stage, _done, _total: (
-                typer.echo(f"{stage} ...", err=True) if "compiling" in stage else None
-            )
-        )
+        yield _line_now_and_then()
         return
     from rich.progress import (  # noqa: PLC0415
         BarColumn,

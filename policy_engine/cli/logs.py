@@ -7,6 +7,7 @@ import typer
 
 from policy_engine import terms
 from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
 
@@ -83,7 +84,7 @@ def _as_text(found: "Verification", source: str) -> list[str]:
     if found.intact:
         entries = f"{found.entries:,} {'entry' if found.entries == 1 else 'entries'}"
         return [f"{source}: intact, {entries}", f"head: {found.head}"]
-    return [locate(problem, source) for problem in found.problems]
+    return [locate(with_options(problem), source) for problem in found.problems]
 
 
 def _line(entry: "Entry") -> str:

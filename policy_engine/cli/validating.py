@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import (
     PoliciesArgument,
     ProblemFormat,
@@ -32,7 +33,9 @@ def validate(
     if output_format is ProblemFormat.SARIF:
         from policy_engine.sarif import sarif_log  # noqa: PLC0415
 
-        found = {str(one.path): (*one.problems, *one.hints) for one in checked}
+        found = {
+            str(one.path): [*map(with_options, (*one.problems, *one.hints))] for one in checked
+        }
         print_json(sarif_log(found))
     elif output_format is ProblemFormat.JSON:
         print_json([_as_json(one) for one in checked])
@@ -63,4 +66,6 @@ def _print(one: Any) -> None:
 
 def _line(problem: Problem, name: str) -> str:
     """Return a problem on a line, with the section of the specification that it is about."""
-    return locate(problem, name) + (f" [{problem.section}]" if problem.section else "")
+    return locate(with_options(problem), name) + (
+        f" [{problem.section}]" if problem.section else ""
+    )

@@ -20,7 +20,7 @@ def check_key(key: bytes | None) -> bytes:
     """Return the key. Raises DataError (C013) where it is missing or shorter than 32 bytes."""
     if key is None:
         message = "The policy asks for pseudonyms, and no key is given."
-        hint = "Give --key FILE, or set POLICY_ENGINE_KEY to the key itself."
+        hint = "Give key=FILE, or set POLICY_ENGINE_KEY to the key itself."
         raise DataError.of("C013", message, hint)
     if len(key) < LEAST_KEY:
         message = f"The key has {len(key)} bytes. A key has at least {LEAST_KEY}."

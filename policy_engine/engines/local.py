@@ -127,10 +127,12 @@ class LocalEngine:
         self._progress("writing", 0, table.num_rows)
         self.written, self._output = table, None
         if destination is None:
-            return Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
-        tables.write_table(table, Path(destination))
+            stored = Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
+        else:
+            tables.write_table(table, Path(destination))
+            stored = Stored.of_file(Path(destination), table.num_rows)
         self._progress("writing", table.num_rows, table.num_rows)
-        return Stored.of_file(Path(destination), table.num_rows)
+        return stored
 
     def columns(self, stored: Stored) -> tuple[str, ...]:
         """Return the names of a stored table's columns."""
@@ -201,7 +203,7 @@ class LocalEngine:
                 f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
                 "the output alone does not tell them."
             )
-            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+            raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
         return self._persons
 
 

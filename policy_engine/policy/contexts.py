@@ -193,7 +193,7 @@ def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) ->
         "L001",
         f"The context {url!r} is not bundled, and nothing is fetched. "
         f"Bundled are {listed(sorted(known))}.",
-        did_you_mean(url, known) or "Give your own copy of it with --context URL=FILE.",
+        did_you_mean(url, known) or "Give your own copy of it: contexts={URL: FILE}.",
         document.place(at),
         replaced(document, at, nearest(url, known)),
     )

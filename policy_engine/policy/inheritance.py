@@ -88,7 +88,7 @@ def _missing(
             others = sorted(known.keys() - {policy.uid})
             given = listed(others) if others else "no other policy"
             message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
-            hint = did_you_mean(uid, others) or "Give its file with --parent FILE."
+            hint = did_you_mean(uid, others) or "Give its file: parents=[FILE]."
             place = places.get((policy.uid, uid), policy.place)
             yield Problem("P011", message, hint, place, mend(place, nearest(uid, others)))
 

@@ -9,7 +9,9 @@ from policy_engine.report.html import html_table
 def certificate_html(certificate: Certificate) -> str:
     """Return a table of the bounds of a certificate, in HTML with every value escaped."""
     caption = f"{certificate.plan.publish.asset}: {certificate.rows_out:,} rows"
-    return html_table(caption, ("measure", "asked", "achieved"), _bounds(certificate), texts=(0, 1, 2))
+    return html_table(
+        caption, ("measure", "asked", "achieved"), _bounds(certificate), texts=(0, 1, 2)
+    )
 
 
 def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:

@@ -162,7 +162,7 @@ def test_unknown_context_is_refused_with_the_nearest_known():
 
 
 def test_unknown_context_far_from_all_known_hints_at_giving_a_copy():
-    assert problem("urn:x").hint == "Give your own copy of it with --context URL=FILE."
+    assert problem("urn:x").hint == "Give your own copy of it: contexts={URL: FILE}."
 
 
 @pytest.mark.parametrize("url", ["odrl.jsonld", "file:///etc/passwd", "http://127.0.0.1/x", ""])

@@ -240,7 +240,7 @@ class SparkRun:
                 f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
                 "the output alone does not tell them."
             )
-            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+            raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
         made = self._as_in(self._released, kind)
         made = writing.csv_texts(made) if kind.startswith("csv") else made
         if writing.row_digest(_texts(table)) != writing.row_digest(_texts(made)):

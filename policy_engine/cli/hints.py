@@ -1,0 +1,32 @@
+"""Hints in the words of the command line: what Python calls an argument is an option here."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from policy_engine.errors import PolicyEngineError, Problem, locate
+
+OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "contexts={URL: FILE}": "--context URL=FILE",
+        "data={IRI: PATH}": "--data IRI=PATH",
+        'engine="spark"': "--engine spark",
+        "key=FILE": "--key FILE",
+        "overwrite=True": "--overwrite",
+        "parents=[FILE]": "--parent FILE",
+        "policy=POLICY": "--policy POLICY",
+    }
+)
+"""What hints say to callers in Python, and what a command takes in its place."""
+_ARGUMENT = re.compile("|".join(map(re.escape, OPTIONS)))
+
+
+def with_options(problem: Problem) -> Problem:
+    """Return a problem whose hint names options of commands, not arguments of functions."""
+    return replace(problem, hint=_ARGUMENT.sub(lambda found: OPTIONS[found[0]], problem.hint))
+
+
+def told(error: PolicyEngineError) -> str:
+    """Return an error as a command prints it, a problem a line."""
+    return "\n".join(locate(with_options(problem), error.source) for problem in error.problems)
