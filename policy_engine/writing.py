@@ -1,39 +1,101 @@
 """Write a file whole, or leave what was there as it was."""
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
-from policy_engine.errors import OutputError
+from policy_engine.errors import OutputError, PolicyEngineError
+
+_OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
+"""Where the files that a process has open go by names: /dev/stdout is one, and is never moved."""
 
 
-def write_whole(path: Path, data: str | bytes, *inputs: Path) -> None:
-    """Write a file over what is there, by a rename, so that nobody ever sees a part of it.
+def write_whole(path: Path, data: str | bytes, *inputs: Path, overwrite: bool = True) -> None:
+    """Write a file by a rename, so that nobody ever sees a part of it.
 
-    Raises OutputError where it cannot be written (O002), or is one of the inputs (O001).
+    Until it is whole it lies in the same folder, for its owner alone; then it has the mode that
+    the umask gives. What is there is written over with `overwrite`, a symbolic link as such and
+    not what it leads to; without, a file that holds other bytes is refused. A pipe and an open
+    file (`/dev/stdout`) are written to.
+
+    Raises OutputError where it cannot be written (O002), is one of the inputs, or is taken (O001).
     """
+    text = data.encode() if isinstance(data, str) else data
     try:
         if any(path.exists() and path.samefile(source) for source in inputs):
             message = f"The output {str(path)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
-        _write(path, data.encode() if isinstance(data, str) else data)
+        if _is_stream(path):
+            with path.open("ab") as stream:  # which cuts off nothing that was written before
+                stream.write(text)
+        elif overwrite or not _holds(path, text):
+            _write(path, text, overwrite=overwrite)
     except OSError as error:
         message = f"The file cannot be written: {error.strerror or error}."
         raise OutputError.of("O002", message, source=str(path)) from None
 
 
-def _write(path: Path, data: bytes) -> None:
-    if path.exists() and not path.is_file():  # a pipe, or /dev/stdout
-        path.write_bytes(data)
-        return
+def check_free(path: Path) -> None:
+    """Raise OutputError (O001) where something lies there, be it a link to nothing.
+
+    A pipe and an open file are there to be written to.
+    """
+    try:
+        if os.path.lexists(path) and not _is_stream(path):
+            raise _taken(path)
+    except (OSError, ValueError) as error:
+        message = f"The file cannot be written: {getattr(error, 'strerror', None) or error}."
+        raise OutputError.of("O002", message, source=str(path)) from None
+
+
+def _is_stream(path: Path) -> bool:
+    if not path.exists():
+        return False
+    mode = path.stat().st_mode
+    is_open = str(path.parent) in _OPEN_FILES and not stat.S_ISDIR(mode)
+    return (is_open and not stat.S_ISBLK(mode)) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Tell whether a file that is no link holds just this."""
+    is_file = path.is_file() and not path.is_symlink()
+    return is_file and path.stat().st_size == len(data) and path.read_bytes() == data
+
+
+def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+    if not overwrite:
+        check_free(path)
+    elif path.exists() and not path.is_file():
+        raise OSError("something that is not a file lies there")
     number, name = tempfile.mkstemp(prefix=f".policy-engine.{os.getpid()}.", dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(number)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
+        if overwrite:
+            Path(name).replace(path)
+        else:
+            _move_to_nothing(Path(name), path)
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise
+
+
+def _move_to_nothing(source: Path, target: Path) -> None:
+    """Move a file to where nothing is, also where somebody else does so at the same moment."""
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        raise _taken(target) from None
+    except OSError:  # a file system without hard links
+        check_free(target)
+        source.rename(target)
+
+
+def _taken(path: Path) -> PolicyEngineError:
+    message = f"The output {str(path)!r} exists."
+    return OutputError.of("O001", message, "Give another path, or --overwrite to replace it.")

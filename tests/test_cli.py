@@ -375,3 +375,26 @@ def test_a_terminated_run_leaves_nothing(people):
     )
     assert result.returncode == 143, result.stderr
     assert sorted(path.name for path in people.iterdir()) == ["people.csv", "policy.jsonld"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sample", "customer", "--rows", "3"),
+        ("hierarchy", "suggest", "people.csv", "age"),
+        ("convert", "policy.jsonld"),
+    ],
+)
+def test_a_file_that_may_have_been_edited_is_replaced_only_where_that_is_asked(
+    run, people, command
+):
+    file = people / "out.json"
+    for _ in range(2):
+        assert run(*command, "--output", file).exit_code == 0
+    made = file.read_bytes()
+    file.write_text("edited")
+    with pytest.raises(PolicyEngineError, match="O001"):
+        run(*command, "--output", file)
+    assert file.read_text() == "edited"
+    assert run(*command, "--output", file, "--overwrite").exit_code == 0
+    assert file.read_bytes() == made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from policy_engine.cli.options import PolicyArgument, reads_policies, usage
+from policy_engine.cli.options import OverwriteOption, PolicyArgument, reads_policies, usage
 from policy_engine.writing import write_whole
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def convert(
     policy: PolicyArgument,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
     to: Annotated[Syntax | None, typer.Option(help="Else what --output ends in.")] = None,
+    overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
 ) -> None:
@@ -45,7 +46,7 @@ def convert(
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:
-        write_whole(output, found, policy)
+        write_whole(output, found, policy, overwrite=overwrite)
 
 
 def _named_for(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:

@@ -8,7 +8,7 @@ import typer
 
 from policy_engine import terms
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import Format, FormatOption, Kind, Sample
+from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, Sample
 from policy_engine.writing import write_whole
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def sample(
     rows: Annotated[int, typer.Option(min=1, max=10_000_000)] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Make up data to try policies on."""
     from policy_engine import samples  # noqa: PLC0415
@@ -65,7 +66,7 @@ def sample(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        write_whole(output, text)
+        write_whole(output, text, overwrite=overwrite)
 
 
 def suggest(
@@ -73,6 +74,7 @@ def suggest(
     column: Annotated[str, typer.Argument(metavar="COLUMN")],
     kind: Annotated[Kind | None, typer.Option(help="Else the values decide.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
     from policy_engine.api import suggest_hierarchy  # noqa: PLC0415
@@ -81,5 +83,5 @@ def suggest(
     if output is None:
         typer.echo(found.to_csv(), nl=False)
     else:
-        write_whole(output, found.to_csv(), table)
+        write_whole(output, found.to_csv(), table, overwrite=overwrite)
     typer.echo(f"{found.kind}: {found.reason}", err=True)

@@ -85,6 +85,9 @@ HierarchyOption = Annotated[
 DataOption = Annotated[
     list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
 ]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Replace a file that is there and holds other things.")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 ContextOption = Annotated[
     list[str],

@@ -14,6 +14,7 @@ from policy_engine.cli.options import (
     HierarchyOption,
     LogKeyOption,
     LogOption,
+    OverwriteOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
@@ -24,6 +25,7 @@ from policy_engine.cli.options import (
     unanswered,
 )
 from policy_engine.errors import PolicyEngineError
+from policy_engine.writing import check_free
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -63,6 +65,7 @@ def query(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the rows go; else they are printed.")
     ] = None,
+    overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
 ) -> None:
@@ -75,6 +78,8 @@ def query(
     with unanswered(PolicyEngineError):
         if output is not None:
             format_of(output)
+            if not overwrite:
+                check_free(output)
         result = query_data(
             sql,
             policy,
@@ -91,14 +96,20 @@ def query(
             **reading.keywords,
         )
         if result.permitted:
-            _print_rows(result, output_format, output, [Path(path) for path in paths.values()])
+            inputs = [Path(path) for path in paths.values()]
+            _print_rows(result, output_format, output, inputs, overwrite=overwrite)
         else:
             _print_denial(result, output_format)
     raise typer.Exit(0 if result.permitted else 1)
 
 
 def _print_rows(
-    result: "QueryResult", output_format: RowFormat, output: Path | None, inputs: list[Path]
+    result: "QueryResult",
+    output_format: RowFormat,
+    output: Path | None,
+    inputs: list[Path],
+    *,
+    overwrite: bool,
 ) -> None:
     from policy_engine.query import rows  # noqa: PLC0415
 
@@ -108,7 +119,7 @@ def _print_rows(
         is_json = output_format is RowFormat.JSON
         print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
     elif output is not None:
-        rows.write_rows(result.table, output, *inputs)
+        rows.write_rows(result.table, output, *inputs, overwrite=overwrite)
         typer.echo(f"{counted(result.table.num_rows, 'row')} written: {output}", err=True)
     elif output_format is RowFormat.JSON:
         print_json(rows.as_json(result.table))

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import files_of, format_of, make_catalog, unreadable
+from policy_engine.catalog import Format, files_of, format_of, make_catalog, unreadable
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -91,18 +91,23 @@ def write_table(table: pa.Table, path: Path) -> None:
     """
     try:
         with path.open("xb") as file:
-            if format_of(path) == "parquet":
-                pq.write_table(as_typed(table), file, compression="zstd")
-            elif format_of(path) == "csv.gz":
-                with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                    _write_csv(table, packed)
-            else:
-                _write_csv(table, file)
+            write_to(file, table, format_of(path))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
         message = f"The output cannot be written: {error.strerror or error}."
         raise OutputError.of("O002", message, source=str(path)) from None
+
+
+def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
+    """Write a table to an open file in a format. Raises OSError."""
+    if kind == "parquet":
+        pq.write_table(as_typed(table), file, compression="zstd")
+    elif kind == "csv.gz":
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            _write_csv(table, packed)
+    else:
+        _write_csv(table, file)
 
 
 def as_typed(table: pa.Table) -> pa.Table:

@@ -4,12 +4,12 @@ import json
 import re
 from datetime import date, datetime, time
 from decimal import Decimal
+from io import BytesIO
 from math import isfinite
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.catalog import format_of
+from policy_engine.catalog import Format, format_of
 from policy_engine.errors import OutputError
 from policy_engine.writing import write_whole
 
@@ -21,7 +21,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def as_csv(table: "pa.Table") -> str:
     """Return rows as CSV with a header (RFC 4180)."""
-    return _file(table, "rows.csv").decode()
+    return _bytes(table, "csv").decode()
 
 
 def as_json(table: "pa.Table") -> list[dict[str, Any]]:
@@ -40,30 +40,27 @@ def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
     return [tuple(_shown(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
 
-def write_rows(table: "pa.Table", path: Path, *inputs: Path) -> None:
+def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = False) -> None:
     """Write rows to a file in the format that its ending tells, whole or not at all.
 
     Raises DataError (C004) for an unknown ending, and OutputError where the file cannot be
-    written (O002), or is one of the inputs (O001).
+    written (O002), is one of the inputs, or is taken by other rows (O001).
     """
-    format_of(path)
-    write_whole(path, _file(table, path.name), *inputs)
+    write_whole(path, _bytes(table, format_of(path)), *inputs, overwrite=overwrite)
 
 
-def _file(table: "pa.Table", name: str) -> bytes:
+def _bytes(table: "pa.Table", kind: Format) -> bytes:
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
-    from policy_engine.engines.tables import write_table  # noqa: PLC0415
+    from policy_engine.engines.tables import write_to  # noqa: PLC0415
 
-    is_text = not name.lower().endswith(".parquet")
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        try:
-            write_table(_flat(table) if is_text else table, path)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            message = "A column of the result has a type that the file's format lacks."
-            raise OutputError.of("O002", message, "Cast it in the query.") from None
-        return path.read_bytes()
+    written = BytesIO()
+    try:
+        write_to(written, table if kind == "parquet" else _flat(table), kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        message = "A column of the result has a type that the file's format lacks."
+        raise OutputError.of("O002", message, "Cast it in the query.") from None
+    return written.getvalue()
 
 
 def _rows(table: "pa.Table") -> list[dict[str, Any]]:

@@ -69,6 +69,28 @@ def test_no_output_overwrites_an_input(files):
     assert (files / "people.csv").read_text() == before
 
 
+def test_no_output_replaces_a_file_unless_that_is_asked_for(files):
+    output = files / "out.csv"
+    asked = ("SELECT id FROM People ORDER BY id", "--output", str(output))
+    assert run(files, *asked).exit_code == 0
+    for _ in range(2):
+        result = run(files, *asked)
+        assert isinstance(result.exception, PolicyEngineError)
+        assert (result.exception.exit_code, result.exception.problems[0].code) == (2, "O001")
+        output.write_text("mine")
+    assert output.read_text() == "mine"
+    assert run(files, *asked, "--overwrite").exit_code == 0
+    assert output.read_text() == "id\n2\n3\n"
+
+
+def test_an_output_that_is_taken_is_refused_before_anything_is_logged(files):
+    (files / "out.csv").symlink_to(files / "nothing.csv")
+    result = run(files, "SELECT 1", "--output", f"{files}/out.csv", "--log", f"{files}/log.jsonl")
+    assert "O001" in str(result.exception)
+    assert not (files / "log.jsonl").exists()
+    assert not (files / "nothing.csv").exists()
+
+
 def test_a_dry_run_prints_the_query_as_it_may_run(files):
     result = run(files, "SELECT id FROM People", "--dry-run", "--dialect", "spark")
     assert result.stdout == (
