@@ -1,7 +1,9 @@
 """The five verbs, from the text of a policy to an answer."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,10 +24,12 @@ from policy_engine.catalog import (
 from policy_engine.certificate import (
     FILE_NAME,
     Certificate,
+    Certified,
     certify,
     check,
     check_digest,
     load_certificate,
+    lost_rows,
     proven,
     read_certificate,
 )
@@ -59,6 +63,8 @@ from policy_engine.publication import (
     model_destination,
     publication,
 )
+from policy_engine.record import Record, load_record, named, opening
+from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
 from policy_engine.storage import Place
 
@@ -78,11 +84,14 @@ if TYPE_CHECKING:
 class VerifiedRelease:
     """A release whose bounds were measured on the output and hold.
 
-    `path` is where it was written, None where it is in memory alone.
+    The `certificate` is for everybody, the `record` for the owner alone: it opens what the
+    certificate commits to, and is lost with this value unless it is written (`record=FILE`).
+    `path` is where the release was written, None where it is in memory alone.
     """
 
     release: Release
     certificate: Certificate
+    record: Record = field(repr=False)
     path: Path | str | None
     _engine: Engine = field(repr=False)
 
@@ -134,18 +143,22 @@ class VerifiedRelease:
         table = self.table
         return table.toArrow() if self.plan.engine == "spark" else table
 
-    def write(self, path: str | Path, *, overwrite: bool = False) -> "VerifiedRelease":
+    def write(
+        self, path: str | Path, *, overwrite: bool = False, record: str | Path | None = None
+    ) -> "VerifiedRelease":
         """Write the output and its certificate, measured again on what was written.
 
-        Returns the release as it now lies. Raises OutputError where the path is taken or not
-        writable, DataError (C010) for a model; nothing is visible then.
+        Returns the release as it now lies, with a record of its own, which goes into the file
+        `record`. Raises OutputError where a path is taken or not writable, DataError (C010) for
+        a model; nothing is visible then.
         """
         self._check_table()
         file = _destination(path, self.plan)
+        kept = _record_file(record, file, overwrite=overwrite)
         with publication(file, self._engine.session, overwrite=overwrite) as place:
             stored = self._engine.write(self._engine.written, place.staged)
             written = self.release.model_copy(update={"output": stored})
-            return _published(written, self._engine, place)
+            return _published(written, self._engine, place, kept)
 
 
 def check_policy(
@@ -176,6 +189,7 @@ def apply_policy(
     limits: Limits = USUAL,
     report: str | Path | None = None,
     seed: int | None = None,
+    record: str | Path | None = None,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -189,7 +203,8 @@ def apply_policy(
     "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and locations
     wherever Spark reads and writes; its output is a folder of files. Into the folder `report`
     goes all that the audits of the policy found. A `seed` makes audits repeatable; it is then to
-    be kept secret.
+    be kept secret. The file `record`, for the owner alone, opens what the certificate commits
+    to; else only the release that is returned can.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
@@ -203,15 +218,17 @@ def apply_policy(
         run = launcher.engine(catalog, progress, key)
         try:
             if output is None:
+                kept = _record_file(record)
                 made = run_plan(plan, run, seed=seed, progress=progress)
                 _write_reports(made, report)
-                return _verified(made, run, None)
+                return _verified(made, run, kept)
             file = _destination(output, plan)
             _check_apart(file, catalog)
+            kept = _record_file(record, file, overwrite=overwrite)
             with publication(file, run.session, overwrite=overwrite) as place:
                 made = run_plan(plan, run, place.staged, seed=seed, progress=progress)
                 _write_reports(made, report)
-                return _published(made, run, place)
+                return _published(made, run, place, kept)
         finally:
             run.close()
 
@@ -266,10 +283,13 @@ def certify_output(
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    record: str | Path | None = None,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
-    Where a certificate lies beside the output and speaks of it, its digest is compared too.
+    Where a certificate lies beside the output and speaks of it, its digest is compared too. A
+    `record` is to open what that commits to and, where `data` is given, to name that very
+    input: CertificateError (V008, V009) else.
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with
     `data`, and the `key` where there are pseudonyms, the release is made again and must be the
     same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
@@ -290,16 +310,44 @@ def certify_output(
             plan=make_plan(read, bound, engine=launcher.name, cells=cells), output=stored
         )
         run = launcher.engine(catalog, key=key)
+        opened = None
+        if record is not None:
+            opened = _opened(load_record(place_of(record)), place, str(record))
+            _check_input(opened, release.plan, run, str(record)) if data else None
         release, asked = _audited_again(release, run, bool(data)), release.plan.anonymize
         is_made = asked and asked.columns.privacy_unit and data
-        certificate = _made_again(release, run) if is_made else certify(release, run)
+        found = _made_again(release, run) if is_made else certify(release, run)
         run.close()
-    check(certificate, str(place))
-    check_digest(certificate, stored)
+    check(found, str(place))
+    check_digest(found.certificate, stored)
     earlier = _beside(place)
     if earlier:
         check_digest(earlier, stored)
-    return certificate
+    # A commitment that nobody can open says nothing: it is repeated where it was opened.
+    committed = earlier.commitment if earlier and opened else None
+    return found.certificate.model_copy(update={"commitment": committed})
+
+
+def _opened(record: Record, output: Place, source: str) -> Record:
+    """Return the record that opens the certificate beside an output."""
+    certificate = _beside(output)
+    if certificate is None:
+        message = f"No certificate of {str(output)!r} lies beside it, for the record to open."
+        raise DataError.of("C002", message)
+    opened = opening(record, certificate.commitment, source)
+    problems = list(lost_rows(certificate, opened))
+    if problems:
+        raise CertificateError(*problems, source=source)
+    return opened
+
+
+def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
+    """Raise CertificateError (V009) where the data are not those that a record names."""
+    _, found = engine.read(plan.read)
+    if found.digest != record.input.digest:
+        message = "The data given are not the input that the certificate commits to."
+        was = f"That was read by the {record.engine} engine from {record.input.location!r}."
+        raise CertificateError.of("V009", message, was, source)
 
 
 def _audited_again(release: Release, engine: Engine, has_data: bool) -> Release:
@@ -323,7 +371,7 @@ def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 
-def _made_again(release: Release, engine: Engine) -> Certificate:
+def _made_again(release: Release, engine: Engine) -> Certified:
     """Return the certificate of what a plan makes, which the release is to be the same as.
 
     On Spark the rows are compared, when they are measured: their files never are the same.
@@ -350,13 +398,15 @@ def compare_release(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    record: str | Path | None = None,
 ) -> "Comparison":
     """Return what a release lost against its original, and what it is still good for.
 
     The columns and their roles are those of the certificate beside the release, else those of
     the policy. `target` is the column that a classifier is to foretell, by default the first
-    sensitive one that it can. Raises DataError where a table cannot be read, CertificateError
-    where the release was not made from this original.
+    sensitive one that it can. Whether this is the original that the release was made from is
+    told by its `record`. Raises DataError where a table cannot be read, CertificateError where
+    the release cannot have been made from this original, or the record does not open it.
     """
     from policy_engine.comparison import Settings, Task, compare  # noqa: PLC0415 (slow to import)
 
@@ -380,6 +430,9 @@ def compare_release(
         asked,
         found,
         certificate=certificate,
+        record=None
+        if record is None
+        else _opened(load_record(place_of(record)), path, str(record)),
         settings=settings,
         progress=progress,
     )
@@ -462,24 +515,51 @@ def _need(package: str) -> None:
         raise DataError.of("C011", f"{package} is not installed.", hint)
 
 
-def _verified(release: Release, engine: Engine, place: Place | None) -> VerifiedRelease:
-    certificate = certify(release, engine)
-    check(certificate)
-    return VerifiedRelease(release, certificate, place, engine)
+def _record_file(
+    record: str | Path | None, output: Place | None = None, *, overwrite: bool = False
+) -> RecordFile | None:
+    """Return the place for a record, where one is asked for."""
+    return None if record is None else RecordFile(record, output, overwrite=overwrite)
+
+
+def _verified(release: Release, engine: Engine, kept: RecordFile | None) -> VerifiedRelease:
+    found = certify(release, engine)
+    check(found)
+    made = VerifiedRelease(release, found.certificate, found.known, None, engine)
+    with kept.kept(found.known, lambda: False) if kept else nullcontext():
+        return made
 
 
 def _published(
-    release: Release, engine: Engine, place: Publication | TablePublication
+    release: Release,
+    engine: Engine,
+    place: Publication | TablePublication,
+    kept: RecordFile | None,
 ) -> VerifiedRelease:
-    certificate = certify(release, engine)
+    found = certify(release, engine, named(place.file))
     try:
-        check(certificate)
+        check(found)
     except CertificateError as error:
         if {problem.code for problem in error.problems} == {"V007"}:
-            place.refuse(certificate)
+            place.refuse(found.certificate.refused())
         raise
-    place.publish(certificate)
-    return VerifiedRelease(release, certificate, place.file, engine)
+    is_there = partial(_is_published, found.certificate, place)
+    with kept.kept(found.known, is_there) if kept else nullcontext():
+        place.publish(found.certificate)
+    return VerifiedRelease(release, found.certificate, found.known, place.file, engine)
+
+
+def _is_published(certificate: Certificate, place: Publication | TablePublication) -> bool:
+    """Tell whether a certificate lies where it was published; where that is unknown, that it
+    does, for its record is not to be lost."""
+    if isinstance(place, TablePublication):
+        return True
+    try:
+        return read_certificate(storage.read_bytes(place.certificate)) == certificate
+    except (FileNotFoundError, CertificateError):
+        return False
+    except OSError:
+        return True
 
 
 def _write_reports(release: Release, folder: str | Path | None) -> None:

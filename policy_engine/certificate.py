@@ -3,72 +3,58 @@
 import json
 import platform
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import storage
 from policy_engine.catalog import MEMORY, TABLE
+from policy_engine.commitment import Commitment, new_nonce
 from policy_engine.engines.engine import Engine, Stored
-from policy_engine.errors import CertificateError, DataError, PolicyError, Problem, listed
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    InternalError,
+    PolicyError,
+    Problem,
+    listed,
+)
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
+from policy_engine.record import Count, Input, Record, named
 from policy_engine.release import Release
 from policy_engine.storage import Place
+from policy_engine.utility import Utility
 from policy_engine.versions import version_of
 
-if TYPE_CHECKING:
-    from policy_engine.kernels.grouping import Whole
-
 FILE_NAME = "certificate.jsonld"
-
-
-class Utility(BaseModel):
-    """What the output lost, read off the output and the number of suppressed rows; less is better.
-
-    `average_class_size` is in rows, `average_class_ratio` that over k (C_avg, LeFevre et al.
-    2006); `global_certainty_penalty` lies between 0 and 1, and `column_losses` are what it is
-    the mean of; `discernability` is the sum of the squared class sizes. The cells of
-    `perturbed` columns are representatives, off which no loss can be read.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    classes: int
-    average_class_size: float
-    average_class_ratio: float
-    global_certainty_penalty: float | None
-    discernability: int
-    column_losses: dict[str, float] = Field(default_factory=dict)
-    perturbed: tuple[str, ...] = ()
 
 
 class Certificate(BaseModel):
     """Proof of a release: the bounds asked for and achieved, measured on what was written.
 
-    It holds the digests of the policy, the plan, the input and the output, so that none of
-    them can be changed unnoticed. `file` is the name of the output's file beside the
-    certificate, empty for a table in memory. `approximated` columns have too many values for
-    their first cuts to be looked for everywhere: those stand at quantiles. `attacks` are the
-    bounds of the plan's audits with what the attacks reached. Of a model, the measurements are
-    those of the table that it was trained on, and `rows_held_out` rows were kept for its audit.
+    It holds the digests of the policy and of the output, so that neither can be changed
+    unnoticed, and of what is not released no more than a commitment to the owner's record of it.
+    `output_digest` is empty where an audit failed and nothing was released. `file` is the name
+    of the output's file beside the certificate, empty for a table in memory. `approximated`
+    columns have too many values for their first cuts to be looked for everywhere: those stand
+    at quantiles. `attacks` are the bounds of the plan's audits with what the attacks reached. Of
+    a model, measurements and `rows_out` are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
     file: Annotated[str, Field(pattern=r"^[^/\\]*$")] = ""
-    output_digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    input_digest: str = ""
-    rows_in: int | None = None
-    rows_out: int
-    rows_suppressed: int = 0
-    rows_held_out: int = 0
+    output_digest: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
+    commitment: Commitment | None = None
+    rows_out: Count
     approximated: tuple[str, ...] = ()
     measurements: tuple[Measurement, ...]
     attacks: tuple[AttackMeasurement, ...] = ()
@@ -78,8 +64,14 @@ class Certificate(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Whether every bound that the policy asks for was achieved, and no row was lost."""
+        """Whether there is an output of which every bound that the policy asks for was achieved."""
         return not list(shortcomings(self))
+
+    def refused(self) -> "Certificate":
+        """Return what is told of a release that did not come to be: what its audits reached."""
+        nothing = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
+        utility = NotApplicable(reason="nothing was released")
+        return self.model_copy(update={**nothing, "approximated": (), "utility": utility})
 
     def to_jsonld(self) -> str:
         """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
@@ -87,12 +79,35 @@ class Certificate(BaseModel):
         return json.dumps({**_provenance(self), "pe:certificate": facts}, indent=2) + "\n"
 
 
-def certify(release: Release, engine: Engine) -> Certificate:
+@dataclass(frozen=True)
+class Certified:
+    """What was found of a release: a certificate for everybody, and a record for its owner.
+
+    The record is None where the input is not known.
+    """
+
+    certificate: Certificate
+    record: Record | None
+
+    @property
+    def known(self) -> Record:
+        """The record of a release whose input is known."""
+        if self.record is None:
+            raise InternalError.of("X001", "The input of a release is not known.")
+        return self.record
+
+    @property
+    def utility(self) -> Utility | NotApplicable:
+        """What was lost, as far as it is known here: suppressed rows are counted in a record."""
+        return self.record.utility if self.record else self.certificate.utility
+
+
+def certify(release: Release, engine: Engine, place: str = "") -> Certified:
     """Measure every bound of the plan on the release as it lies, read back from there.
 
-    Of a model, on the table that it was trained on. Returns the certificate whether or not the
-    bounds hold; `check` insists on it. Raises CertificateError where the output has other columns
-    than the plan releases (V002).
+    Of a model, on the table that it was trained on. `place` is where the output will be, for
+    the record. Returns the certificate whether or not the bounds hold; `check` insists on it.
+    Raises CertificateError where the output has other columns than the plan releases (V002).
     """
     plan, asked = release.plan, release.plan.anonymize
     stored = release.sanitised or release.output
@@ -100,41 +115,62 @@ def certify(release: Release, engine: Engine) -> Certificate:
     if asked is not None:
         _check_columns(release, stored, asked, engine)
         measured = engine.measure(stored, asked)
-    return Certificate(
-        plan=plan.without_path(),
+    lost: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
+    shown = lost
+    if measured and asked:
+        lost = Utility.of(measured.whole, asked.k, release.suppressed)
+        shown = Utility.of(measured.whole, asked.k)
+    if release.sanitised and asked:
+        shown = NotApplicable(reason="the table that the model learnt from is not released")
+    record = _record(release, lost, place) if release.source else None
+    certificate = Certificate(
+        plan=plan.public(),
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
-        input_digest=release.source.digest if release.source else "",
-        rows_in=release.source.rows if release.source else None,
+        commitment=record.commitment if record else None,
         rows_out=measured.whole.rows if measured else stored.rows,
-        rows_suppressed=release.suppressed,
-        rows_held_out=release.held_out,
         approximated=release.approximated,
         measurements=measured.measurements if measured else (),
         attacks=release.attacks,
-        utility=_utility(measured.whole, asked.k, release.suppressed)
-        if measured and asked
-        else NotApplicable(reason="nothing was generalised"),
+        utility=shown,
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
     )
+    return Certified(certificate, record)
 
 
-def _utility(found: "Whole", k: int, suppressed: int) -> Utility:
-    return Utility(
-        classes=found.classes,
-        average_class_size=found.rows / found.classes,
-        average_class_ratio=found.rows / found.classes / k,
-        global_certainty_penalty=found.certainty_penalty(suppressed),
-        discernability=found.discernability(suppressed),
-        column_losses=found.column_losses(suppressed),
-        perturbed=tuple(name for name, loss in found.losses.items() if loss is None),
+def _record(release: Release, lost: Utility | NotApplicable, place: str) -> Record:
+    plan, source, asked = release.plan, release.source, release.plan.anonymize
+    assert source is not None  # noqa: S101 (the caller asks it)
+    return Record(
+        nonce=new_nonce(),
+        engine=plan.engine,
+        release=release.output.digest,
+        place=place,
+        input=Input(
+            asset=plan.read.asset,
+            location=named(source.location),
+            format=plan.read.format,
+            digest=source.digest,
+            rows=source.rows,
+            unmentioned=plan.drop.unmentioned,
+        ),
+        suppressed=release.suppressed,
+        held_out=release.held_out,
+        taxonomies=asked.taxonomies if asked else {},
+        utility=lost,
+        seed=release.seed,
     )
 
 
-def check(certificate: Certificate, source: str = "") -> None:
-    """Raise CertificateError with every bound that falls short, and where it does."""
-    problems = list(shortcomings(certificate))
+def check(found: Certified, source: str = "") -> None:
+    """Raise CertificateError with every bound that falls short, and where it does.
+
+    Where the record is at hand, also with the rows that were lost (V003).
+    """
+    problems = list(shortcomings(found.certificate))
+    if found.record:
+        problems += lost_rows(found.certificate, found.record)
     if problems:
         raise CertificateError(*problems, source=source)
 
@@ -151,20 +187,24 @@ def shortcomings(certificate: Certificate) -> Iterator[Problem]:
             )
             yield Problem("V001", message)
     yield from _unbounded(certificate)
-    if certificate.rows_in is None:
-        return
-    left = certificate.rows_in - certificate.rows_held_out - certificate.rows_suppressed
+    if not certificate.output_digest:
+        yield Problem("V004", "Nothing was released: the certificate is of no output.")
+
+
+def lost_rows(certificate: Certificate, record: Record) -> Iterator[Problem]:
+    """Yield whether rows are missing of which nobody knows, or more than may be suppressed."""
+    left = record.input.rows - record.held_out - record.suppressed
     if left != certificate.rows_out:
         message = (
-            f"The output has {certificate.rows_out} rows, the input {certificate.rows_in}, of "
-            f"which {certificate.rows_suppressed} were suppressed"
+            f"The output has {certificate.rows_out} rows, the input {record.input.rows}, of "
+            f"which {record.suppressed} were suppressed"
         )
-        message += f" and {certificate.rows_held_out} kept" if certificate.rows_held_out else ""
+        message += f" and {record.held_out} kept" if record.held_out else ""
         yield Problem("V003", f"{message}.")
     asked = certificate.plan.anonymize
-    most = asked.recoding.max_suppression * certificate.rows_in if asked else 0
-    if certificate.rows_suppressed > most:
-        message = f"{certificate.rows_suppressed} rows are suppressed. Allowed are {int(most)}."
+    most = asked.recoding.max_suppression * record.input.rows if asked else 0
+    if record.suppressed > most:
+        message = f"{record.suppressed} rows are suppressed. Allowed are {int(most)}."
         yield Problem("V003", message)
 
 
@@ -239,6 +279,9 @@ def load_certificate(path: Place) -> Certificate:
 
 def check_digest(certificate: Certificate, output: Stored) -> None:
     """Raise CertificateError (V004) where an output is not the one that was certified."""
+    if not certificate.output_digest:
+        message = "The certificate beside the output is of none: nothing was released."
+        raise CertificateError.of("V004", message, source=output.location)
     if certificate.output_digest != output.digest:
         message = (
             f"The output is not the one that was certified: its sha-256 is {output.digest}, "
@@ -282,7 +325,7 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
     """Return what made what (PROV-O): the output was generated by an activity that used the
     policy and the input, started by the engine."""
     plan = certificate.plan
-    used = [plan.policy] + ([plan.read.asset] if certificate.input_digest else [])
+    used = [plan.policy] + ([plan.read.asset] if certificate.commitment else [])
     return {
         "@context": {
             "prov": "http://www.w3.org/ns/prov#",
@@ -294,7 +337,7 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
         },
         "@id": plan.publish.asset,
         "@type": "prov:Entity",
-        "pe:sha256": certificate.output_digest,
+        **({"pe:sha256": certificate.output_digest} if certificate.output_digest else {}),
         "prov:wasGeneratedBy": {
             "@type": "prov:Activity",
             "used": used,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.certificate import Certificate, Utility, certify, check
+from policy_engine.certificate import Certified, certify, check
 from policy_engine.charts import line_chart, need_matplotlib
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import (
@@ -25,6 +25,7 @@ from policy_engine.estimates import NotApplicable
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.release import Release
+from policy_engine.utility import Utility
 from policy_engine.writing import write_whole
 
 Setting = Mapping[str, float]
@@ -106,9 +107,9 @@ def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: S
     start = time.perf_counter()
     stored = engine.write(engine.anonymize(table, step, plan.publish), None)
     release = Release(plan=varied, output=stored, source=source, suppressed=engine.suppressed)
-    certificate = certify(release, engine)
-    check(certificate)
-    return _read_off(certificate, time.perf_counter() - start)
+    found = certify(release, engine)
+    check(found)
+    return _read_off(found, time.perf_counter() - start)
 
 
 def changed(step: Anonymize, setting: Setting) -> Anonymize:
@@ -137,16 +138,16 @@ def _problem(found: Finding) -> Problem:
     return Problem(found.code, found.message)
 
 
-def _read_off(certificate: Certificate, seconds: float) -> Outcome:
-    utility = certificate.utility
+def _read_off(found: Certified, seconds: float) -> Outcome:
+    utility = found.utility
     assert isinstance(utility, Utility)  # noqa: S101 (there is none but of models)
     return Outcome(
         classes=utility.classes,
         average_class_ratio=utility.average_class_ratio,
         global_certainty_penalty=utility.global_certainty_penalty,
         discernability=utility.discernability,
-        suppressed=certificate.rows_suppressed,
-        measurements=certificate.measurements,
+        suppressed=found.known.suppressed,
+        measurements=found.certificate.measurements,
         seconds=seconds,
     )
 

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -144,15 +143,25 @@ class Plan(_Frozen):
         steps = tuple(step for step in self.steps if not isinstance(step, Train | Attack))
         return self.model_copy(update={"steps": steps})
 
-    def without_path(self) -> "Plan":
-        """Return the plan with no more of the input's location than its name."""
-        read = self.read.model_copy(update={"location": Path(self.read.location).name})
-        steps = tuple(read if isinstance(step, Read) else step for step in self.steps)
-        return self.model_copy(update={"steps": steps})
+    def public(self) -> "Plan":
+        """Return the plan with all that its policy says, and nothing that the data does.
+
+        Where the input lies, columns that the policy does not mention, and the digests of
+        taxonomies are left out: what is not released is not told of by a digest either.
+        """
+        return self.model_copy(update={"steps": tuple(map(_public, self.steps))})
 
     def _only(self, kind: type[S]) -> S:
         [step] = [step for step in self.steps if isinstance(step, kind)]
         return step
+
+
+def _public(step: Step) -> Step:
+    if isinstance(step, Read):
+        return step.model_copy(update={"location": "", "format": ""})
+    if isinstance(step, Drop):
+        return step.model_copy(update={"unmentioned": ()})
+    return step.model_copy(update={"taxonomies": {}}) if isinstance(step, Anonymize) else step
 
 
 def make_plan(

@@ -20,7 +20,7 @@ class Release(BaseModel):
     None where the output is measured without it. `suppressed` rows were left out, and
     `approximated` columns first cut at quantiles. Of a model, `sanitised` is the table that it
     was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
-    plan's audits measured, `reports` all that they found.
+    plan's audits measured, `reports` all that they found; `seed` is the one that was given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -34,6 +34,7 @@ class Release(BaseModel):
     held_out: int = 0
     attacks: tuple[AttackMeasurement, ...] = ()
     reports: tuple[MembershipAudit, ...] = ()
+    seed: int | None = None
 
 
 def run_plan(
@@ -62,6 +63,7 @@ def run_plan(
         source=replace(source, rows=engine.rows),
         suppressed=engine.suppressed,
         approximated=engine.approximated,
+        seed=seed,
     )
     if not plan.audits:
         return release
@@ -96,4 +98,5 @@ def _model(
         held_out=made.held_out,
         attacks=made.attacks,
         reports=made.reports,
+        seed=seed,
     )

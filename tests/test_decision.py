@@ -253,10 +253,9 @@ def test_a_certificate_of_another_policy_is_none(certificates):
     assert not answer(other, OUTPUT, certificates=certificates).permitted
 
 
-def test_a_certificate_that_lost_rows_is_none(certificates):
+def test_a_certificate_of_an_output_that_was_refused_is_none(certificates):
     [certificate] = certificates
-    lost = certificate.model_copy(update={"rows_out": 5})
-    assert not answer(people_policy(), OUTPUT, certificates=[lost]).permitted
+    assert not answer(people_policy(), OUTPUT, certificates=[certificate.refused()]).permitted
 
 
 @pytest.mark.parametrize("field", ["achieved", "asked"])
@@ -274,12 +273,6 @@ def test_a_certificate_of_bounds_in_another_sense_is_none(certificates):
     measurements = (edited, *certificate.measurements[1:])
     forged = certificate.model_copy(update={"measurements": measurements})
     assert not answer(people_policy(), OUTPUT, certificates=[forged]).permitted
-
-
-def test_a_certificate_of_more_suppression_than_is_allowed_is_none(certificates):
-    [certificate] = certificates
-    lost = certificate.model_copy(update={"rows_out": 5, "rows_suppressed": 1})
-    assert not answer(people_policy(), OUTPUT, certificates=[lost]).permitted
 
 
 def test_a_certificate_of_several_methods_is_needed_for_each(released):

@@ -50,14 +50,17 @@ def test_only_the_model_is_released_beside_its_certificate(released):
 
 
 def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(released):
-    certificate = load_certificate(released[1])
+    certificate, record = load_certificate(released[1]), released[0].record
     assert certificate.holds
     assert [(m.bound, m.achieved >= 5) for m in certificate.measurements] == [("k", True)]
     [attack] = certificate.attacks
     assert (attack.attack, attack.bound.measure, attack.bound.asked) == ("loss", "auc", 0.75)
     assert attack.reached.low <= attack.reached.value <= attack.reached.high <= 0.75
-    assert certificate.rows_in == certificate.rows_out + certificate.rows_held_out == 480
+    assert record.input.rows == certificate.rows_out + record.held_out == 480
     assert certificate.rows_out == 119  # a quarter of each class, rounded down
+    # The table that it learnt from is no part of the release, so what it lost is not told.
+    assert certificate.utility.reason == "the table that the model learnt from is not released"
+    assert record.utility.classes > 1
 
 
 def test_the_model_was_trained_on_the_anonymised_share_and_foretells(released):
@@ -103,6 +106,9 @@ def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
         apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1, report=tmp_path / "why")
     assert names(tmp_path / "out") == ["certificate.jsonld"]
     assert names(tmp_path / "why") == ["audit.html", "audit.json"]
+    refusal = load_certificate(tmp_path / "out")
+    # Nothing was released: a digest of it would be one of data that nobody may see.
+    assert (refusal.output_digest, refusal.commitment, refusal.measurements) == ("", None, ())
     decision = asked(text, tmp_path / "out", ANALYST)
     assert not decision.permitted
     assert "precision at most 0.55 is asked for, but the attack loss reaches 0." in decision.reason

@@ -24,7 +24,7 @@ def test_rows_with_missing_values_are_not_lost():
     table = {"age": [*range(190), *[None] * 10], "zip": [*[None] * 10, *["a", "b"] * 95]}
     release = applied(table, method="k-anonymity", k=3, quasi=["age", "zip"])
     assert release.table.num_rows == 200
-    assert (release.certificate.rows_in, release.certificate.rows_out) == (200, 200)
+    assert (release.record.input.rows, release.certificate.rows_out) == (200, 200)
 
 
 def closeness(disease, age, t):
@@ -139,7 +139,7 @@ def test_suppressed_rows_are_no_class():
     assert Counter(release.table["sex"].to_pylist()) == {"m": 4, "f": 4}
     assert release.certificate.utility.classes == 2
     assert measured(release)["k", ""] == 4
-    assert release.certificate.rows_suppressed == 1
+    assert release.record.suppressed == 1
 
 
 def test_work_is_parted_among_workers_and_comes_out_the_same(monkeypatch):

@@ -263,7 +263,7 @@ def test_rows_are_released_once_and_suppressed_within_the_limit(request):
     rows = release.table.column("row").to_pylist()
     limit = request.options.get("maxSuppression", 0) * request.table.num_rows
     assert len(set(rows)) == len(rows) == release.certificate.rows_out
-    assert request.table.num_rows - len(rows) == release.certificate.rows_suppressed <= limit
+    assert request.table.num_rows - len(rows) == release.record.suppressed <= limit
     assert not {"who"} & set(release.table.column_names)
     for row in release.table.to_pylist():
         source = request.table.slice(row["row"], 1).to_pylist()[0]

@@ -39,10 +39,13 @@ def plain(problem: Problem) -> dict[str, Any]:
 
 
 def summary(release: "VerifiedRelease") -> dict[str, Any]:
-    """Return what an application did as JSON has it."""
-    drop = release.plan.drop
+    """Return what an application did as JSON has it, for the owner: more than is certified."""
+    drop, known = release.plan.drop, release.record
     return {
         "output": str(release.path),
+        "rows_in": known.input.rows,
+        "rows_suppressed": known.suppressed,
+        "rows_held_out": known.held_out,
         "dropped": drop.identifiers,
         "unmentioned": drop.unmentioned,
         "certificate": release.certificate.model_dump(mode="json"),

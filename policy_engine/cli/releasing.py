@@ -88,6 +88,14 @@ def apply(
         int | None,
         typer.Option(min=0, help="Makes its audits repeatable; keep it secret then."),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep, for its owner alone, what opens the certificate's commitment to the "
+            "input; without it nobody ever can.",
+        ),
+    ] = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -107,6 +115,7 @@ def apply(
             engine=engine_of(engine, master, conf),
             report=report,
             seed=seed,
+            record=record,
             **reading.keywords,
         )
     if output_format is Format.JSON:
@@ -116,11 +125,13 @@ def apply(
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     out = console()
-    out.print(certificate_table(release.certificate))
+    out.print(certificate_table(release.certificate, release.record))
     drop = release.plan.drop
     for what, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
         out.print(f"{what}, not released: {', '.join(names) or 'none'}", markup=False)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)
+    if record is not None:
+        out.print(f"its record, for the owner alone: {record}", markup=False, soft_wrap=True)
 
 
 def show(
@@ -146,7 +157,7 @@ def certify(
         typer.Option(
             "--data",
             metavar="IRI=PATH",
-            help="The input, where k counts persons by a column of it.",
+            help="The input, where k counts persons by a column of it, or for --record.",
         ),
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
@@ -155,6 +166,14 @@ def certify(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The record that is to open the certificate beside the output, and to be of "
+            "the input given with --data.",
+        ),
+    ] = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -169,6 +188,7 @@ def certify(
             data=paths_of(data),
             key=key,
             engine=engine_of(engine, master, conf),
+            record=record,
             **reading.keywords,
         )
     if output_format is Format.JSON:
@@ -178,6 +198,9 @@ def certify(
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(certificate_table(certificate))
+    if record is not None:
+        what = "and is of the input given" if data else "the input was not given to be compared"
+        console().print(f"the record opens the certificate, {what}", markup=False)
 
 
 @reads_policies()
@@ -199,6 +222,10 @@ def compare(
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     output_format: FormatOption = Format.TEXT,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Tells whether the release is of this original."),
+    ] = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -216,6 +243,7 @@ def compare(
             queries=queries,
             seed=seed,
             progress=progress,
+            record=record,
             **reading.keywords,
         )
         if report is not None:

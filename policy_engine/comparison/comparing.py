@@ -35,6 +35,7 @@ from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.kernels.utility import Entropy
 from policy_engine.plan import Anonymize
+from policy_engine.record import Record
 from policy_engine.taxonomy import Taxonomy
 
 MOST_BINS = 20
@@ -59,6 +60,7 @@ def compare(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     *,
     certificate: Certificate | None = None,
+    record: Record | None = None,
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -87,7 +89,7 @@ def compare(
     return Comparison(
         original=first,
         release=second,
-        is_certified_input=certificate and certificate.input_digest == first.digest,
+        is_certified_input=record and record.input.digest == first.digest,
         methods=tuple(_method(asked)),
         measurements=measured or tuple(asked.measure(found, found.ancestries)),
         suppressed=suppressed,

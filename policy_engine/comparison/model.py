@@ -134,7 +134,7 @@ class Comparison(_Frozen):
     """A release against its original.
 
     `is_certified_input` tells whether the original is what the release was made from, by the
-    certificate's digest; None without a certificate. `entropy` and `certainty_penalty` are
+    record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate. `left_out` are the columns of the original
     that the release lacks or blackens.

@@ -7,11 +7,15 @@ from rich.table import Table
 
 from policy_engine.certificate import Certificate, said
 from policy_engine.estimates import NotApplicable
+from policy_engine.record import Record
 from policy_engine.rendering.tables import new_table, printed_figure, printed_loss
 
 
-def certificate_table(certificate: Certificate) -> Table:
-    """Return what was asked and what was measured, a row a bound; then the loss."""
+def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
+    """Return what was asked and what was measured, a row a bound; then the loss.
+
+    To the owner, who has the record, also how many rows there were.
+    """
     table = new_table("Certificate", "measure", "asked", "achieved", "")
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
@@ -26,21 +30,19 @@ def certificate_table(certificate: Certificate) -> Table:
         asked = f"{one.bound.sense} {one.bound.asked:g}"
         table.add_row(escape(name), asked, said(one.reached), verdict)
     table.add_section()
-    for name, value in _figures(certificate):
+    for name, value in _figures(certificate, record):
         table.add_row(name, "", value, "")
     return table
 
 
-def _figures(certificate: Certificate) -> Iterator[tuple[str, str]]:
+def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
     rows = f"{certificate.rows_out:,}"
-    if certificate.rows_in is not None:
-        rows += f" of {certificate.rows_in:,}"
-    if certificate.rows_suppressed:
-        rows += f", {certificate.rows_suppressed:,} suppressed"
-    if certificate.rows_held_out:
-        rows += f", {certificate.rows_held_out:,} kept for the audit"
+    if record:
+        rows += f" of {record.input.rows:,}"
+        rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
+        rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
-    asked, utility = certificate.plan.anonymize, certificate.utility
+    asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
         return
     if asked.columns.privacy_unit:

@@ -1,7 +1,8 @@
 import pyarrow as pa
 import pytest
-from building import PEOPLE, people_policy
+from building import DATASET, PEOPLE, people_policy
 
+from policy_engine import apply_policy, compare_release
 from policy_engine.certificate import load_certificate
 from policy_engine.comparison import Comparison, NotApplicable, QueryErrors, Settings, compare
 from policy_engine.errors import CertificateError, DataError
@@ -164,17 +165,17 @@ def test_files_are_compared_with_what_their_certificate_says(released):
     original = released / "people.csv"
     release = released / "release" / certificate.file
     found = compare(original, release, certificate.plan.anonymize, certificate=certificate)
-    assert found.is_certified_input
+    assert found.is_certified_input is None
     assert found.certainty_penalty == certificate.utility.global_certainty_penalty
     assert found.discernability == certificate.utility.discernability
     assert (found.release.name, found.left_out) == (certificate.file, ("name",))
     assert found.methods == ("l-diversity (k 2, l 2)",)
 
 
-def test_another_original_is_not_the_certified_input(released):
-    certificate = load_certificate(released / "release")
-    other = released / "other.csv"
-    other.write_text(PEOPLE.replace("Ann", "Amy"))
-    release = released / "release" / certificate.file
-    found = compare(other, release, certificate.plan.anonymize, certificate=certificate)
-    assert found.is_certified_input is False
+def test_whether_an_original_is_the_certified_input_is_told_by_the_record(people):
+    data, record = {DATASET: people / "people.csv"}, people / "record.json"
+    apply_policy(people / "policy.jsonld", data, people / "release", record=record)
+    (people / "other.csv").write_text(PEOPLE.replace("Ann", "Amy"))
+    for name, is_it in (("people.csv", True), ("other.csv", False)):
+        found = compare_release(people / name, people / "release", record=record, queries=1)
+        assert found.is_certified_input is is_it

@@ -23,7 +23,7 @@ FULL_DOMAIN = {**ANONYMOUS, "algorithm": "full-domain"}
 
 
 def utility(release):
-    return release.certificate.utility
+    return release.record.utility
 
 
 # Full-domain
@@ -73,7 +73,7 @@ def test_adult_has_the_optimum_of_arx():
     # ARX 3.9, Loss metric, 5% suppression.
     release = adult(**ANONYMOUS)
     assert heights(release) == (0, 3, 0, 0, 1, 1, 1, 2)
-    assert release.certificate.rows_suppressed == 1458
+    assert release.record.suppressed == 1458
     assert release.table.num_rows == 30_162 - 1458
     assert min(Counter(map(tuple, quasi_rows(release))).values()) == measured(release)["k", ""] >= 5
 
@@ -92,7 +92,7 @@ def test_adult_is_as_close_as_asked_with_rows_suppressed():
     furthest = max(abs(sum(rich) / len(rich) - share) for rich in classes.values())
     assert measured(release)["t", "salary-class"] == pytest.approx(furthest)
     assert furthest <= 0.2
-    assert 0 < release.certificate.rows_suppressed <= 0.05 * 30_162
+    assert 0 < release.record.suppressed <= 0.05 * 30_162
 
 
 CITIES = "Rome;Italy;*\nMilan;Italy;*\nOslo;Norway;*\nBergen;Norway;*\n"
@@ -112,8 +112,8 @@ def test_suppressed_rows_are_left_out_and_counted(cities, tmp_path):
     asked = {**FULL_DOMAIN, **BY_CITY, "insensitive": ["row"], "taxonomies": cities}
     release = applied(OUTLIER, tmp_path / "out", k=2, maxSuppression=0.2, **asked)
     assert rows_of(release) == [("Milan", 3), ("Milan", 4), ("Rome", 1), ("Rome", 2)]
-    certificate = release.certificate
-    assert (certificate.rows_in, certificate.rows_out, certificate.rows_suppressed) == (5, 4, 1)
+    record = release.record
+    assert (record.input.rows, release.certificate.rows_out, record.suppressed) == (5, 4, 1)
     assert utility(release).global_certainty_penalty == pytest.approx(1 / 5)
     assert utility(release).discernability == 2 * 2 * 2 + 5
     assert b"5" not in (tmp_path / "out" / "anonPeople.csv").read_bytes()
@@ -123,7 +123,7 @@ def test_no_more_rows_are_suppressed_than_allowed(cities, tmp_path):
     asked = {**FULL_DOMAIN, **BY_CITY, "taxonomies": cities}
     release = applied(OUTLIER, k=2, maxSuppression=0.19, **asked)
     assert release.table["city"].to_pylist() == ["*"] * 5
-    assert release.certificate.rows_suppressed == 0
+    assert release.record.suppressed == 0
     assert refused(OUTLIER, tmp_path, k=6, maxSuppression=0.9, **asked) == ["R002"]
 
 

@@ -1,0 +1,116 @@
+"""Write the record of a release where its owner asks, and only together with the release."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from policy_engine import storage
+from policy_engine.catalog import TABLE
+from policy_engine.errors import CertificateError, OutputError
+from policy_engine.record import Record, named, read_record
+from policy_engine.storage import Place, writing
+
+_PRIVATE = 0o600
+
+
+class RecordFile:
+    """A place for the record of a release, which only its owner may read.
+
+    Nothing is overwritten but, where the release may be, the record of an earlier release of
+    the same place. Raises OutputError where the place is taken (O001) or is none (O002).
+    """
+
+    def __init__(self, file: Place, output: Place | None = None, *, overwrite: bool) -> None:
+        if str(file).startswith(TABLE) or storage.is_remote(file):
+            message = f"A record is kept in a file of this machine. Given: {str(file)!r}."
+            raise OutputError.of("O002", message, "Give the path of a file.")
+        self.file = storage.local_path(file)
+        self._output = named(output)
+        self._overwrite = overwrite
+        with writing(self.file):
+            self._check_place(None if output is None else storage.parent(output))
+            self._earlier()
+
+    @contextmanager
+    def kept(self, record: Record, is_published: Callable[[], bool]) -> Iterator[None]:
+        """Write a record while a release is published inside; it goes where that fails.
+
+        The record comes first: a release whose record was lost could never be opened. What
+        stood in the file stays in it until the release is out, so that a kill loses nothing.
+        """
+        with writing(self.file):
+            before = self._earlier()
+            earlier = tuple(read_record(before).each()) if before else ()
+            both = record.model_copy(update={"earlier": earlier})
+            self._put(both.to_json().encode(), is_new=before is None)
+        try:
+            yield
+        except BaseException:
+            if not is_published():
+                with suppress(OSError):
+                    self._restore(before)
+            raise
+        if before is not None:
+            with suppress(OSError):  # the file opens both releases then
+                self._put(record.to_json().encode(), is_new=False)
+
+    def _check_place(self, to_be_made: Place | None) -> None:
+        if self.file.is_dir() or not self.file.name:
+            message = f"A record is a file, and {str(self.file)!r} is a folder."
+            raise OutputError.of("O002", message, "Give the path of a file.")
+        whole = named(self.file)
+        if self._output and (f"{whole}/").startswith(f"{self._output}/"):
+            message = f"The record {str(self.file)!r} is not to lie in the output."
+            raise OutputError.of("O002", message, "Give another path.")
+        folder = self.file.parent
+        if not folder.is_dir() and (to_be_made is None or named(folder) != named(to_be_made)):
+            message = f"There is no folder {str(folder)!r} for the record."
+            raise OutputError.of("O002", message)
+
+    def _earlier(self) -> bytes | None:
+        """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
+        if not os.path.lexists(self.file):
+            return None
+        hint = "Give another path, or --overwrite with the output of that record."
+        if self._overwrite and self._output and not self.file.is_symlink() and self.file.is_file():
+            with suppress(CertificateError):
+                found = self.file.read_bytes()
+                if read_record(found).place == self._output:
+                    return found
+            hint = "Only the record of the release that is replaced is overwritten; move it away."
+        raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.", hint)
+
+    def _restore(self, before: bytes | None) -> None:
+        if before is None:
+            self.file.unlink()
+        else:
+            self._put(before, is_new=False)
+
+    def _put(self, text: bytes, *, is_new: bool) -> None:
+        """Write the file whole and for its owner alone, in one step."""
+        staged = self.file.with_name(f".{self.file.name}.{uuid.uuid4().hex}")
+        handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if is_new:
+                self._link(staged)
+            else:
+                staged.replace(self.file)
+            storage.sync(self.file.parent)
+        finally:
+            staged.unlink(missing_ok=True)
+
+    def _link(self, staged: Path) -> None:
+        """Give a file its name unless that is taken meanwhile, which a rename does not tell."""
+        try:
+            os.link(staged, self.file)
+        except FileExistsError:
+            raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.") from None
+        except OSError:  # a file system without links
+            os.close(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
+            staged.replace(self.file)
