@@ -73,7 +73,7 @@ class RecordFile:
         """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
         if not os.path.lexists(self.file):
             return None
-        hint = "Give another path, or --overwrite with the output of that record."
+        hint = "Give another path, or overwrite=True for the output of that record."
         if self._overwrite and self._output and not self.file.is_symlink() and self.file.is_file():
             with suppress(CertificateError):
                 found = self.file.read_bytes()
