@@ -11,7 +11,7 @@ from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, m
 from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
-from policy_engine.policy.clashes import overlap
+from policy_engine.policy.clashes import Overlaps
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.recoding import Recoding, misplaced
 
@@ -266,8 +266,8 @@ def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator
 
 def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
     """Yield the prohibitions that speak against carrying the rule out."""
-    for prohibition in policy.prohibitions if policy.conflict != "perm" else ():
-        if overlap(rule, prohibition, policy.hierarchy):
-            message = f"{prohibition.label()} prohibits what {rule.label()} permits."
-            hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
-            yield Problem("M008", message, hint, prohibition.place)
+    prohibitions = policy.prohibitions if policy.conflict != "perm" else ()
+    for _, prohibition in Overlaps((rule,), prohibitions, policy.hierarchy).pairs():
+        message = f"{prohibition.label()} prohibits what {rule.label()} permits."
+        hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
+        yield Problem("M008", message, hint, prohibition.place)

@@ -1,10 +1,12 @@
 """What is wrong with a policy as a whole, once all that it consists of is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from policy_engine.errors import Problem
-from policy_engine.policy.clashes import Neighbours, clashes
+from policy_engine.policy.clashes import clashes, have_asset
+from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.model import ANONYMIZE, MAKING, Policy, Rule
 from policy_engine.policy.rules import (
     ACTION,
@@ -16,8 +18,17 @@ from policy_engine.policy.rules import (
 )
 
 
-def problems_of(policy: Policy) -> Iterator[Problem]:
-    """Yield what keeps a policy from being used (ODRL Information Model 2.2, sections 2.1, 2.6)."""
+def problems_of(policies: Sequence[Policy]) -> list[Problem]:
+    """Return what keeps policies from being used, no more than MAX_PROBLEMS, and their clashes.
+
+    ODRL Information Model 2.2, sections 2.1, 2.6 and 2.10.
+    """
+    found = (problem for policy in policies for problem in _problems_of(policy))
+    void = (policy for policy in policies if policy.conflict == "invalid")
+    return [*islice(found, MAX_PROBLEMS), *clashes(*void)]
+
+
+def _problems_of(policy: Policy) -> Iterator[Problem]:
     if not policy.rules:
         message = "A policy needs a permission, a prohibition or an obligation. It has none."
         yield Problem("P003", message, "", policy.place)
@@ -27,8 +38,6 @@ def problems_of(policy: Policy) -> Iterator[Problem]:
                 yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
     yield from _same_uids(policy)
     yield from _unassigned(policy)
-    if policy.conflict == "invalid":
-        yield from clashes(policy)
 
 
 def with_warnings(policy: Policy) -> Policy:
@@ -74,9 +83,10 @@ def _unassigned(policy: Policy) -> Iterator[Problem]:
 def _ungoverned(policy: Policy) -> Iterator[Problem]:
     """Yield the outputs that no rule is about; what is made by their rule, that rule governs."""
     outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
-    near = Neighbours(policy.rules if outputs else (), policy.hierarchy)
+    named = {rule.output for rule in outputs}
+    governed = have_asset(policy.rules if outputs else (), named, policy.hierarchy)
     for rule in outputs:
-        if not near.have_asset(rule.output):
+        if rule.output not in governed:
             message = f"No rule governs the output {rule.output!r}: nobody may do anything with it."
             hint = "Add a permission whose target it is."
             yield Problem("W001", message, hint, rule.place)

@@ -1,129 +1,132 @@
 """Rules that clash: a permission and a prohibition that both match some request."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import islice, product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import islice
+from operator import or_
 
 from policy_engine import terms
-from policy_engine.errors import Problem
-from policy_engine.policy.disjointness import exclude_one_another
-from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.errors import Problem, by_place
+from policy_engine.policy.disjointness import Apart
+from policy_engine.policy.gathering import gathered
+from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part, goes_on
 from policy_engine.policy.model import Asset, Party, Policy, Rule
 
-MAX_CLASHES = 100
-"""How many clashes of one policy are told at once."""
+MAX_CLASHES = 1_000
+"""How many clashes of one text are told at once."""
+
+_Pair = tuple[Rule, Rule]
+_Names = Mapping[Part, tuple[str, ...]]
 
 
-def clashes(policy: Policy) -> Iterator[Problem]:
-    """Yield the pairs of rules that void a policy whose conflict strategy is `invalid`.
+def clashes(*policies: Policy) -> list[Problem]:
+    """Return the pairs of rules that void policies whose conflict strategy is `invalid`.
 
-    At most MAX_CLASHES of them (ODRL Information Model 2.2, section 2.10).
+    The first MAX_CLASHES of them, and how many more there are (ODRL Information Model 2.2,
+    section 2.10).
     """
-    yield from islice(
-        (_problem(*pair, policy.hierarchy) for pair in clashing(policy, policy.hierarchy)),
-        MAX_CLASHES,
-    )
+    problems: list[Problem] = []
+    more = 0
+    for policy in policies:
+        left = MAX_CLASHES - len(problems)
+        overlaps = Overlaps(policy.permissions, policy.prohibitions, policy.hierarchy)
+        told = list(islice(overlaps.pairs(), left))
+        problems += _told(told, policy.hierarchy)
+        more += overlaps.count() - len(told) if len(told) == left else 0
+    if more:
+        problems.append(_more(more, max(problems, key=by_place)))
+    return problems
 
 
-def clashing(policy: Policy, hierarchy: Hierarchy) -> Iterator[tuple[Rule, Rule]]:
+def clashing(policy: Policy, hierarchy: Hierarchy) -> Iterator[_Pair]:
     """Yield each permission with each prohibition that overlaps it, by all that is known."""
-    near = Neighbours(policy.prohibitions, hierarchy)
-    for permission in policy.permissions:
-        for prohibition in near.of(permission):
-            if overlap(permission, prohibition, hierarchy):
-                yield permission, prohibition
+    return Overlaps(policy.permissions, policy.prohibitions, hierarchy).pairs()
 
 
-def overlap(one: Rule, other: Rule, hierarchy: Hierarchy) -> bool:
-    """Tell whether a request can match both rules. A part left open matches everything.
+def have_asset(rules: Sequence[Rule], iris: Iterable[str], hierarchy: Hierarchy) -> set[str]:
+    """Return the IRIs that one of the rules is about, or about a part of, or a wider asset."""
+    named = [_names(rule)["asset"] for rule in rules]
+    near = _Near("asset", named, iris, hierarchy)
+    return {iri for iri in iris if near.of((iri,))}
 
-    Constraints keep rules apart where no value meets those of both.
+
+class Overlaps:
+    """Which permissions and prohibitions some request can match together.
+
+    A part left open matches everything, and constraints keep rules apart where no value meets
+    those of both. Of assets, one whose IRI goes on where another ends may be a part of it: too
+    much rather than too little, since this is what prohibitions are found by.
+
+    Sets of prohibitions are integers, the nth bit for the nth of them. What would keep each pair
+    of rules apart is worked out by names and bounds, of which each is looked at once, and not by
+    pairs: a policy may have thousands of rules about one asset that never meet.
     """
-    return (
-        _meet("party", iris(one.assignees), iris(other.assignees), hierarchy)
-        and _meet("asset", iris(one.targets), iris(other.targets), hierarchy)
-        and _meet("action", _needed(one, hierarchy), _actions(other), hierarchy)
-        and _meet("purpose", one.purposes, other.purposes, hierarchy)
-        and not exclude_one_another(one.constraints, other.constraints)
-    )
+
+    def __init__(
+        self, permissions: Sequence[Rule], prohibitions: Sequence[Rule], hierarchy: Hierarchy
+    ) -> None:
+        self.permissions = permissions
+        self.prohibitions = prohibitions
+        self._needed = [_needed(rule, hierarchy) for rule in permissions]
+        others = [_names(rule) for rule in prohibitions]
+        self._near = [
+            _Near(
+                part,
+                [names[part] for names in others],
+                {name for names in self._needed for name in names[part]},
+                hierarchy,
+            )
+            for part in (PARTS if permissions and prohibitions else ())
+        ]
+        self._apart = Apart(rule.constraints for rule in prohibitions)
+
+    def pairs(self) -> Iterator[_Pair]:
+        """Yield each permission with each prohibition that overlaps it, in their order."""
+        for permission, met in zip(self.permissions, self._met(), strict=False):
+            for number in _numbers(met):
+                yield permission, self.prohibitions[number]
+
+    def count(self) -> int:
+        """Return how many pairs there are."""
+        return sum(met.bit_count() for met in self._met())
+
+    def _met(self) -> Iterator[int]:
+        """Yield, for each permission, the prohibitions that overlap it."""
+        for rule, names in zip(self.permissions, self._needed, strict=True):
+            met = (1 << len(self.prohibitions)) - 1
+            for near in self._near:
+                met &= near.of(names[near.part])
+            yield met & ~self._apart.of(rule.constraints) if met else 0
 
 
-def iris(members: Iterable[Party | Asset]) -> tuple[str, ...]:
+def _numbers(bits: int) -> Iterator[int]:
+    """Yield the numbers of the bits that are set, from the lowest."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _names(rule: Rule) -> _Names:
+    """Return the names of a rule, by the part of it that they are."""
+    return {
+        "party": _iris(rule.assignees),
+        "asset": _iris(rule.targets),
+        "action": tuple(action.iri for action in rule.actions),
+        "purpose": rule.purposes,
+    }
+
+
+def _needed(rule: Rule, hierarchy: Hierarchy) -> _Names:
+    """Return the names of a rule, with the actions that must not be prohibited for its own."""
+    names = _names(rule)
+    needed = (one for action in names["action"] for one in sorted(hierarchy.needs(action)))
+    return {**names, "action": (*names["action"], *needed)}
+
+
+def _iris(members: Iterable[Party | Asset]) -> tuple[str, ...]:
     """Return the IRIs of parties or assets."""
     return tuple(member.iri for member in members)
-
-
-def _actions(rule: Rule) -> tuple[str, ...]:
-    return tuple(action.iri for action in rule.actions)
-
-
-def _needed(rule: Rule, hierarchy: Hierarchy) -> tuple[str, ...]:
-    """Return the actions of a rule, and those that must not be prohibited for them."""
-    actions = _actions(rule)
-    return (*actions, *(needed for action in actions for needed in sorted(hierarchy.needs(action))))
-
-
-def _meet(part: Part, some: tuple[str, ...], others: tuple[str, ...], within: Hierarchy) -> bool:
-    return not some or not others or bool(_common(part, some, others, within))
-
-
-def _common(
-    part: Part, some: tuple[str, ...], others: tuple[str, ...], within: Hierarchy
-) -> tuple[str, str] | None:
-    pairs = product(some, others)
-    return next((pair for pair in pairs if within.overlaps(part, *pair)), None)
-
-
-class Neighbours:
-    """The rules that could overlap another one, found by the assets and parties of both."""
-
-    def __init__(self, rules: tuple[Rule, ...], hierarchy: Hierarchy) -> None:
-        self.rules = rules
-        self._assets = _Index("asset", [iris(rule.targets) for rule in rules], hierarchy)
-        self._parties = _Index("party", [iris(rule.assignees) for rule in rules], hierarchy)
-
-    def of(self, rule: Rule) -> Iterator[Rule]:
-        """Yield the rules about an asset that one of a rule includes or is a part of, and whose
-        parties do so likewise.
-        """
-        assets = self._assets.near(iris(rule.targets))
-        parties = self._parties.near(iris(rule.assignees))
-        few, many = sorted((assets, parties), key=len)
-        yield from (self.rules[number] for number in sorted(few) if number in many)
-
-    def have_asset(self, iri: str) -> bool:
-        """Tell whether one of the rules is about an asset, a part of it, or a wider one."""
-        return bool(self._assets.near((iri,)))
-
-
-class _Index:
-    """The numbers of rules by what they name, and by all that includes it or may do so."""
-
-    def __init__(self, part: Part, names: list[tuple[str, ...]], hierarchy: Hierarchy) -> None:
-        self.part = part
-        self.hierarchy = hierarchy
-        self.every = frozenset(range(len(names)))
-        self.open = frozenset(number for number, given in enumerate(names) if not given)
-        self.named: dict[str, list[int]] = defaultdict(list)
-        self.within: dict[str, list[int]] = defaultdict(list)
-        for number, given in enumerate(names):
-            for name in given:
-                self.named[name].append(number)
-                for wide in self._wider(name):
-                    self.within[wide].append(number)
-
-    def near(self, names: tuple[str, ...]) -> frozenset[int]:
-        """Return the rules that name what includes one of the names, or is included in it."""
-        if not names:
-            return self.every
-        found = {number for name in names for number in self.within.get(name, ())}
-        wider = (wide for name in names for wide in self._wider(name))
-        found.update(number for wide in wider for number in self.named.get(wide, ()))
-        return self.open.union(found) if found else self.open
-
-    def _wider(self, name: str) -> Iterator[str]:
-        yield from self.hierarchy.wider(self.part, name)
-        yield from starts(name) if self.part == "asset" else ()
 
 
 def starts(iri: str) -> Iterator[str]:
@@ -137,28 +140,154 @@ def starts(iri: str) -> Iterator[str]:
             yield iri[:place]
 
 
-def _problem(permission: Rule, prohibition: Rule, hierarchy: Hierarchy) -> Problem:
-    message = (
-        f"{permission.label()} permits what {prohibition.label()} prohibits, and the conflict "
-        f"strategy is 'invalid': the policy is void. Both cover "
-        f"{_told(permission, prohibition, hierarchy)}. The permission is in line "
-        f"{permission.place.line}."
+class _Near:
+    """The rules that name what an IRI is a part of, and those that name a part of it, as bits.
+
+    Of the IRIs `asked` about. Rules that leave the part open are near to all.
+    """
+
+    def __init__(
+        self, part: Part, named: Sequence[tuple[str, ...]], asked: Iterable[str], within: Hierarchy
+    ) -> None:
+        self.part = part
+        self._every = (1 << len(named)) - 1
+        self._open = sum(1 << number for number, names in enumerate(named) if not names)
+        own: dict[str, int] = {}
+        for number, names in enumerate(named):
+            for name in names:
+                own[name] = own.get(name, 0) | 1 << number
+        about = {name: (name, *_holder(part, name)) for name in asked}
+        up = gathered(
+            (one for names in about.values() for one in names),
+            lambda iri: within.above(part, iri),
+            own,
+        )
+        down = gathered(about, lambda iri: within.below(part, iri), _with_holders(part, own))
+        may = _may_hold(own, about) if part == "asset" else {}
+        none = 0, 0
+        self.wider = {
+            name: _joined(may.get(name, none)[0], *(up[one] for one in names))
+            for name, names in about.items()
+        }
+        self._near = {
+            name: _joined(self._open, wider, down[name], may.get(name, none)[1])
+            for name, wider in self.wider.items()
+        }
+
+    def of(self, names: tuple[str, ...]) -> int:
+        """Return the rules that a rule with these names may meet; all where it has none."""
+        return _joined(*(self._near[name] for name in names)) if names else self._every
+
+
+def _joined(*bits: int) -> int:
+    return reduce(or_, bits, 0)
+
+
+def _holder(part: Part, name: str) -> tuple[str, ...]:
+    """Return what an asset is a part of without being said so."""
+    dataset = terms.dataset_of(name) if part == "asset" else ""
+    return (dataset,) if dataset else ()
+
+
+def _with_holders(part: Part, own: Mapping[str, int]) -> Mapping[str, int]:
+    found = dict(own)
+    for name, bits in own.items():
+        for dataset in _holder(part, name):
+            found[dataset] = found.get(dataset, 0) | bits
+    return found
+
+
+def _may_hold(own: Mapping[str, int], asked: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return for each IRI the rules that name what it goes on from, and what goes on from it."""
+    order = sorted({*own, *asked})
+    holder = _holders(order)
+    above, below = {"": 0}, dict.fromkeys(["", *order], 0)
+    for name in order:
+        above[name] = own.get(name, 0) | above[holder[name]]
+    for name in reversed(order):
+        below[name] |= own.get(name, 0)
+        below[holder[name]] |= below[name]
+    return {name: (above[name], below[name]) for name in order}
+
+
+def _holders(order: Iterable[str]) -> dict[str, str]:
+    """Return for each of sorted IRIs the longest of them that it goes on from, if any."""
+    found: dict[str, str] = {}
+    begun: list[str] = []
+    for name in order:
+        while begun and not name.startswith(begun[-1]):
+            begun.pop()
+        found[name] = next((one for one in reversed(begun) if goes_on(one, name)), "")
+        begun.append(name)
+    return found
+
+
+# -- in words -------------------------------------------------------------------------------------
+
+
+def _told(pairs: Sequence[_Pair], hierarchy: Hierarchy) -> Iterator[Problem]:
+    """Yield a sentence for each of several pairs: which rules clash, and about what."""
+    covered = {part: _covered(part, pairs, hierarchy) for part in PARTS}
+    for number, (permission, prohibition) in enumerate(pairs):
+        what = {part: terms.compact(names[number]) for part, names in covered.items()}
+        message = (
+            f"{permission.label()} permits what {prohibition.label()} prohibits, and the conflict "
+            f"strategy is 'invalid': the policy is void. Both cover "
+            f"{what['action'] or 'anything'} on {what['asset'] or 'anything'} by "
+            f"{what['party'] or 'anybody'} for {what['purpose'] or 'any purpose'}. "
+            f"The permission is in line {permission.place.line}."
+        )
+        yield Problem("P010", message, _HINT, prohibition.place)
+
+
+_HINT = 'Separate the rules, or say which wins with "conflict": "prohibit" or "perm".'
+
+
+def _more(number: int, last: Problem) -> Problem:
+    pairs = "1 more pair" if number == 1 else f"{number:,} more pairs"
+    message = f"{pairs} of a permission and a prohibition clash. {MAX_CLASHES:,} are told."
+    return Problem("P010", message, "", last.place)
+
+
+def _covered(part: Part, pairs: Sequence[_Pair], hierarchy: Hierarchy) -> list[str]:
+    """Return for each pair a name that both cover; that of one where the other is open."""
+    ours = _by_rule(part, (permission for permission, _ in pairs))
+    theirs = _by_rule(part, (prohibition for _, prohibition in pairs))
+    keys = [(id(permission), id(prohibition)) for permission, prohibition in pairs]
+    inner = _within(part, keys, ours, theirs, hierarchy)
+    turned = [(theirs_, ours_) for ours_, theirs_ in keys]
+    outer = _within(part, turned, theirs, ours, hierarchy)
+    return [
+        inner.get(key) or outer.get(other) or next(iter((*ours[key[0]], *theirs[key[1]])), "")
+        for key, other in zip(keys, turned, strict=True)
+    ]
+
+
+def _by_rule(part: Part, rules: Iterable[Rule]) -> dict[int, tuple[str, ...]]:
+    """Return the names of rules by their identity: one rule may be in a thousand pairs."""
+    return {key: _names(rule)[part] for key, rule in {id(rule): rule for rule in rules}.items()}
+
+
+def _within(
+    part: Part,
+    pairs: Iterable[tuple[int, int]],
+    some: Mapping[int, tuple[str, ...]],
+    others: Mapping[int, tuple[str, ...]],
+    hierarchy: Hierarchy,
+) -> dict[tuple[int, int], str]:
+    """Return for pairs of rules the first name of the one that is part of what the other names."""
+    near = _Near(
+        part, [*others.values()], {name for names in some.values() for name in names}, hierarchy
     )
-    hint = 'Separate the rules, or say which wins with "conflict": "prohibit" or "perm".'
-    return Problem("P010", message, hint, prohibition.place)
-
-
-def _told(one: Rule, other: Rule, hierarchy: Hierarchy) -> str:
-    """Return the overlap of two rules in words: who does what to what, and for what."""
-    who = _narrower("party", iris(one.assignees), iris(other.assignees), hierarchy) or "anybody"
-    do = _narrower("action", _actions(one), _actions(other), hierarchy) or "anything"
-    what = _narrower("asset", iris(one.targets), iris(other.targets), hierarchy) or "anything"
-    why = _narrower("purpose", one.purposes, other.purposes, hierarchy) or "any purpose"
-    return f"{do} on {what} by {who} for {why}"
-
-
-def _narrower(part: Part, some: tuple[str, ...], others: tuple[str, ...], within: Hierarchy) -> str:
-    if not some or not others:
-        return " or ".join(map(terms.compact, (some or others)[:1]))
-    pair = _common(part, some, others, within) or (some[0], some[0])
-    return terms.compact(pair[1] if within.path(part, pair[1], pair[0]) else pair[0])
+    keys = [*others]
+    bits = {key: 1 << number for number, key in enumerate(keys)}
+    left = dict.fromkeys(some, 0)
+    for one, other in pairs:
+        left[one] |= bits[other]
+    found: dict[tuple[int, int], str] = {}
+    for one, names in some.items():
+        for name in names:
+            met = near.wider[name] & left[one]
+            left[one] &= ~met
+            found |= {(one, keys[number]): name for number in _numbers(met)}
+    return found

@@ -51,7 +51,7 @@ class Hierarchy:
         queue = [iri]
         for here in queue:
             dataset = terms.dataset_of(here) if part == "asset" and here == iri else ""
-            for up in (*self._above(part, here), *filter(None, [dataset])):
+            for up in (*self.above(part, here), *filter(None, [dataset])):
                 if up not in found:
                     found[up] = here
                     queue.append(up)
@@ -63,7 +63,7 @@ class Hierarchy:
         Of assets, one whose IRI goes on where the other ends may be a part of it: too much
         rather than too little, since this is what prohibitions and outputs are found by.
         """
-        if part == "asset" and (_goes_on(one, other) or _goes_on(other, one)):
+        if part == "asset" and (goes_on(one, other) or goes_on(other, one)):
             return True
         return bool(self.path(part, one, other) or self.path(part, other, one))
 
@@ -76,10 +76,17 @@ class Hierarchy:
             queue += sorted(further)
         return frozenset(found - {action})
 
-    def _above(self, part: Part, iri: str) -> Iterator[str]:
+    def above(self, part: Part, iri: str) -> Iterator[str]:
+        """Yield what an IRI is said to be a part of, by one edge."""
         yield from self._wider[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions().get(iri, ())
+
+    def below(self, part: Part, iri: str) -> Iterator[str]:
+        """Yield what is said to be a part of an IRI, by one edge."""
+        yield from self._narrower[part].get(iri, ())
+        if part == "action":
+            yield from _odrl_actions_below().get(iri, ())
 
     @cached_property
     def _implied(self) -> dict[str, list[str]]:
@@ -88,6 +95,10 @@ class Hierarchy:
     @cached_property
     def _wider(self) -> dict[Part, dict[str, list[str]]]:
         return {part: _by_narrow(getattr(self, part)) for part in PARTS}
+
+    @cached_property
+    def _narrower(self) -> dict[Part, dict[str, list[str]]]:
+        return {part: _by_wide(getattr(self, part)) for part in PARTS}
 
 
 class Ways(dict[str, str]):
@@ -101,7 +112,8 @@ class Ways(dict[str, str]):
         return tuple(reversed(way))
 
 
-def _goes_on(short: str, long: str) -> bool:
+def goes_on(short: str, long: str) -> bool:
+    """Tell whether an IRI goes on where another ends, and may be a part of it."""
     is_start = long.startswith(short) and len(long) > len(short) > 0
     return is_start and (long[len(short)] in "/?#" or short[-1] in "/?#")
 
@@ -111,6 +123,10 @@ def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
     for narrow, wide in edges:
         wider.setdefault(narrow, []).append(wide)
     return wider
+
+
+def _by_wide(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    return _by_narrow((wide, narrow) for narrow, wide in edges)
 
 
 @cache
@@ -128,3 +144,8 @@ def _odrl_actions() -> dict[str, list[str]]:
     actions = terms.instances(f"{terms.ODRL}Action").values()
     keys = ("includedIn", "replacedBy")
     return _by_narrow((one.iri, up) for one in actions for key in keys for up in one.iris(key))
+
+
+@cache
+def _odrl_actions_below() -> dict[str, list[str]]:
+    return _by_wide((iri, up) for iri, above in _odrl_actions().items() for up in above)

@@ -9,7 +9,7 @@ implementation of that algorithm.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -46,6 +46,8 @@ class Graph:
     problems: tuple[Problem, ...]
     document: Document
     contexts: tuple[Context, ...]
+    # What `place` has looked up: an object with many keys is asked for many of them.
+    _keys_at: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     def context_at(self, pointer: str) -> Context:
         """Return the terms in force at a place: those of its object at the top of the text."""
@@ -55,14 +57,20 @@ class Graph:
     def place(self, node: Node, prop: str = "", index: int = 0, *, of_key: bool = False) -> Place:
         """Return the place of a node, or of the nth value of one of its properties."""
         pointer = node.pointer
-        source = self.document.at(pointer)
-        context = self.context_at(pointer)
-        for key in source if prop else ():
-            if context.key(key).iri == prop:
-                pointer += f"/{escape(key)}"
-                pointer += "" if of_key else _step(source[key], context, index)
-                break
+        key = self._keys(pointer).get(prop) if prop else None
+        if key is not None:
+            value = self.document.at(pointer)[key]
+            pointer += f"/{escape(key)}"
+            pointer += "" if of_key else _step(value, self.context_at(node.pointer), index)
         return self.document.place(pointer, of_key=of_key)
+
+    def _keys(self, pointer: str) -> Mapping[str, str]:
+        """Return the keys of an object by what they stand for, the first of those that are one."""
+        if pointer not in self._keys_at:
+            context = self.context_at(pointer)
+            keys = reversed(self.document.at(pointer))
+            self._keys_at[pointer] = {context.key(key).iri: key for key in keys}
+        return self._keys_at[pointer]
 
 
 def _step(value: Any, context: Context, index: int) -> str:
@@ -238,6 +246,7 @@ def _check_object(
     if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
         message = f"{literal['@language']!r:.40} is not the tag of a language, such as 'en'."
         yield Problem("L003", message, "", document.place(pointer))
+    is_name = "@value" not in iris
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
         definition = context.key(key)
@@ -248,7 +257,7 @@ def _check_object(
             yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
             yield from _undeclared(document, key, at, context, of_key=True)
-            held = _held(definition, within, is_name="@value" not in iris)
+            held = _held(definition, within, is_name=is_name)
             yield from _check(document, item, at, context.within(definition), held)
 
 

@@ -1,7 +1,7 @@
 """How the values of literals compare, and what cannot be told."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -35,6 +35,25 @@ def equal(left: Literals, right: Literals, zone: tzinfo) -> bool | None:
         return left == right if kind == kind_of(right) else None
     compared = order(left, right, zone)
     return None if compared is None else compared == 0
+
+
+def place_of(value: Any) -> tuple[str, Any] | None:
+    """Return a line and where on it a value lies, so that values of one line can be sorted.
+
+    They compare as `order` has it, whatever the zone of those that name none: an instant and a
+    dateTime without a zone lie on two lines. None for what has no such place.
+    """
+    kind = kind_of(value)
+    if kind == "number":
+        number = as_written(value)
+        return ("number", number) if number == number else None  # noqa: PLR0124 (no NaN)
+    if kind == "moment":
+        is_zoned = value.utcoffset() is not None
+        return ("instant", _instant(value)) if is_zoned else ("moment", value)
+    if kind == "day":
+        is_zoned = isinstance(value, ZonedDate)
+        return ("zoned day", _start(value, UTC)) if is_zoned else ("day", value)
+    return None
 
 
 def _sign(left: Any, right: Any) -> int | None:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, get_args
 
 from policy_engine import terms
@@ -13,7 +12,7 @@ from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.inheritance import inherited
 from policy_engine.policy.limits import USUAL, Limits
-from policy_engine.policy.linked_data import MAX_PROBLEMS, Graph, Node, expand
+from policy_engine.policy.linked_data import Graph, Node, expand
 from policy_engine.policy.model import Kind, Policy, Rule, Strategy
 from policy_engine.policy.rules import (
     ACTION,
@@ -79,8 +78,7 @@ def read_policies(
     policies, problems = inherited(drafts, parents, reader.parents_at, limits, reader.mend)
     problems = [*reader.problems, *problems]
     if not problems:
-        found = (problem for policy in policies for problem in problems_of(policy))
-        problems += islice(found, MAX_PROBLEMS)
+        problems += problems_of(policies)
     if problems:
         raise PolicyError(*sorted(dict.fromkeys(problems), key=by_place), source=source)
     return tuple(with_warnings(policy) for policy in policies)

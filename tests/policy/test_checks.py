@@ -117,9 +117,14 @@ def test_clash_needs_constraints_that_can_be_met_together(ours, theirs, clash):
         assert read_policy(text).rules
 
 
-def test_at_most_a_hundred_problems_are_told():
-    rules = [RULE] * 20
-    assert len(refused(plain(permission=rules, prohibition=rules))) == 100
+def test_at_most_a_thousand_clashes_are_told_and_the_others_counted():
+    rules = [RULE] * 40
+    assert len(refused(plain(permission=rules, prohibition=rules))) == 1_001
+
+
+def test_at_most_a_hundred_other_problems_are_told():
+    assert len(refused(plain(permission=RULE, obligation=[{"action": "inform"}] * 200))) == 100
+    assert len(problems(permission=[{**RULE, "action": "raed"}] * 200)) == 100
     assert len(problems(permission=[{**RULE, "action": "raed"}] * 200)) == 100
 
 

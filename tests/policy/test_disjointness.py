@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from policy_texts import odrl
 
 from policy_engine.policy import Constraint, LogicalConstraint, Value
-from policy_engine.policy.disjointness import exclude_one_another
+from policy_engine.policy.disjointness import Apart
 
 NEW_YEAR = datetime(2030, 1, 1, tzinfo=UTC)
 MEETS = {
@@ -23,6 +23,10 @@ MEETS = {
 def bound(operator, *values, left="count", unit=""):
     right = tuple(map(Value, values))
     return Constraint(odrl(left), odrl(operator), right, unit=unit)
+
+
+def exclude_one_another(some, others):
+    return Apart([[], others]).of(some) == 2
 
 
 def joined(operator, *operands):
@@ -43,6 +47,8 @@ def joined(operator, *operands):
         (("eq", 5), ("neq", 5), True),
         (("eq", 5), ("neq", 6), False),
         (("neq", 5), ("neq", 6), False),
+        (("lt", 5), ("gt", Decimal("5.0")), True),
+        (("eq", 5), ("neq", Decimal("5.0")), True),
         (("lt", 5), ("lt", 3), False),
         (("gt", 5), ("gt", 3), False),
         (("isAnyOf", 5), ("eq", 6), False),
@@ -72,6 +78,14 @@ def test_moments_are_compared_in_their_zones():
         (bound("lt", 5, left="language"), bound("gt", 5, left="language")),
         (bound("lt", 5), bound("gt", "5")),
         (bound("lt", NEW_YEAR, left="dateTime"), bound("gt", date(2031, 1, 1), left="dateTime")),
+        # An instant and a dateTime without a zone: that is the zone of the request's time.
+        (
+            bound("lt", NEW_YEAR.replace(tzinfo=None), left="dateTime"),
+            bound("gteq", NEW_YEAR, left="dateTime"),
+        ),
+        # On that day there are other moments.
+        (bound("eq", NEW_YEAR.date(), left="dateTime"), bound("neq", NEW_YEAR, left="dateTime")),
+        (bound("lt", Decimal("NaN")), bound("gt", 5)),
         (bound("lt", 5), Constraint(odrl("count"), odrl("gt"), references=("urn:a:limit",))),
     ],
 )
@@ -110,3 +124,17 @@ def test_what_a_value_meets_together_is_never_apart(ours, theirs):
         assert not exclude_one_another(
             [bound(*one) for one in ours], [bound(*one) for one in theirs]
         )
+
+
+CONDITIONS = st.lists(BOUNDS, max_size=3)
+
+
+@given(CONDITIONS, st.lists(CONDITIONS, max_size=5))
+def test_many_sets_are_judged_as_each_by_itself(ours, sets):
+    def made(bounds):
+        return [bound(*one) for one in bounds]
+
+    found = Apart(map(made, sets)).of(made(ours))
+    assert [bool(found >> n & 1) for n in range(len(sets))] == [
+        exclude_one_another(made(ours), made(one)) for one in sets
+    ]

@@ -1,4 +1,5 @@
 import json
+from time import process_time
 
 import pytest
 from policy_texts import CONTEXT, COUNT, RULE, ex, text
@@ -87,3 +88,10 @@ def test_problems_of_many_policies_are_told_up_to_a_limit():
 def test_limits_that_are_set_leave_the_others():
     assert limits_with({"contexts": 3}) == Limits(contexts=3)
     assert limits_with({}) == USUAL
+
+
+def test_many_properties_of_one_node_are_each_read_once():
+    many = {f"http://purl.org/dc/terms/{n}": "x" for n in range(50_000)}
+    start = process_time()
+    assert read_policy(text(permission={**RULE, **many})).permissions
+    assert process_time() - start < 15
