@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from policy_engine import terms
 from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
-from policy_engine.storage import Place, data_files, is_remote
+from policy_engine.storage import Place, data_files, folder_values, is_remote
 
 if TYPE_CHECKING:
     from policy_engine.taxonomy import Taxonomy
@@ -235,17 +235,22 @@ def _file(iri: str, path: Path) -> Dataset:
     if not is_file(path) and not (with_ending(path.name, FORMATS) and path.is_dir()):
         raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
     kind, files = format_of(path), files_of(path)
-    names = _names(files[0], kind)
+    names = _names(files[0], kind, path)
     for other in files[1:]:
-        if _names(other, kind) != names:
+        if _names(other, kind, path) != names:
             message = f"The files of {str(path)!r} differ in the names or the order of columns."
             raise DataError.of("C014", message, source=str(other))
     check_names(names, str(path))
     return Dataset(iri=iri, location=str(path), format=kind, columns=names)
 
 
-def _names(path: Path, kind: Format) -> tuple[str, ...]:
-    """Return the names of a file's columns."""
+def values_of_folders(file: Path, table: Path) -> dict[str, str | None]:
+    """Return the columns of a table's file that the names of its folders say: text as written."""
+    return folder_values(file.relative_to(table).as_posix())
+
+
+def _names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
+    """Return the names of the columns that one of a table's files has, in its folders' names too."""
     try:
         names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
     except UnicodeDecodeError as error:
@@ -255,10 +260,12 @@ def _names(path: Path, kind: Format) -> tuple[str, ...]:
         raise unreadable(path, error) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
         raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
-    return names
+    return (*names, *values_of_folders(path, table))
 
 
 def _neighbours(path: Path) -> str:
+    if set(path.name) & set("*?[]{}"):
+        return "A path is a name. Several files are given as a folder that ends like data."
     try:
         return did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
     except OSError:
@@ -309,4 +316,5 @@ def _table(source: Any) -> Any:
     except (AttributeError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
+        hint += " Several files are a folder that ends like data."
         raise DataError.of("C010", message, hint) from None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from policy_engine.errors import DataError, OutputError
 
@@ -119,6 +119,25 @@ def data_files(folder: Place) -> tuple[str, ...]:
         found = (path for path in root.rglob("*") if path.is_file())
         files = [path.relative_to(root).as_posix() for path in found]
     return tuple(sorted(one for one in files if not any(map(_is_no_data, one.split("/")))))
+
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How the name of a folder says that a value is missing."""
+
+
+def folder_values(file: str) -> dict[str, str | None]:
+    """Return the values that the folders of a file say by their names, as in `year=2020/`.
+
+    `file` is relative to the table's folder. Values are texts as written; a missing one is None.
+    """
+    pairs = [part.partition("=") for part in file.split("/")[:-1]]
+    values = {unquote(name): unquote(value) for name, mark, value in pairs if name and mark}
+    return {name: None if value in ("", NO_VALUE) else value for name, value in values.items()}
+
+
+def as_folder_name(column: str) -> str:
+    """Return a column's name as the name of a folder has it."""
+    return re.sub(r"""[\x00-\x1f"#%'*/:=?\\\x7f{[\]^]""", lambda m: f"%{ord(m[0]):02X}", column)
 
 
 def read_bytes(location: Place) -> bytes:

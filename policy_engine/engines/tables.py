@@ -18,7 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import Format, files_of, format_of, make_catalog, unreadable
+from policy_engine.catalog import (
+    Format,
+    files_of,
+    format_of,
+    make_catalog,
+    unreadable,
+    values_of_folders,
+)
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -32,11 +39,11 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     """Read the columns of a file, or of all files of a folder; all of them without a list.
 
-    Cells of a CSV file come as dictionary-encoded text, exactly as written; empty ones are
+    What the names of folders say, as in `year=2020/`, are columns too, texts as written. Cells of a CSV file come as dictionary-encoded text, exactly as written; empty ones are
     missing. Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the
     file is damaged (C003, C010).
     """
-    parts = [_read_file(file, columns) for file in files_of(path)]
+    parts = [_read_part(file, path, columns) for file in files_of(path)]
     if len(parts) == 1:
         return parts[0]
     try:
@@ -46,10 +53,25 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
         raise DataError.of("C014", message) from None
 
 
+def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Table:
+    """Read one of the files of a table, with the columns that the names of its folders say."""
+    values = values_of_folders(file, path)
+    if not values:
+        return _read_file(file, columns)
+    inside = columns and tuple(name for name in columns if name not in values)
+    table = _read_file(file, inside)
+    metadata = None if format_of(file) == "parquet" else {"csv": "text"}
+    for name, value in values.items():
+        kind = _TEXT if metadata else pa.string()
+        cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(kind)
+        table = table.append_column(pa.field(name, kind, metadata=metadata), cells)
+    return table.select(list(columns)) if columns else table
+
+
 def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     try:
         if format_of(path) == "parquet":
-            return plain_texts(pq.read_table(path, columns=list(columns) if columns else None))
+            return plain_texts(pq.read_table(path, columns=list(columns or ()) or None, partitioning=None))
         return _read_csv(path, columns)
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error):
         raise _explained(path) from None

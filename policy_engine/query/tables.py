@@ -100,12 +100,17 @@ class Tables:
             return {}
         if self.catalog.dataset(iri).format.startswith("csv"):
             return _written_types(self.typed(self.read(iri, columns)))
-        import pyarrow.parquet as pq  # noqa: PLC0415 (slow to import)
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
+        import pyarrow.parquet as pq  # noqa: PLC0415
 
         held = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
         schema = pq.read_schema(files_of(path)[0]) if held is None else held.schema
-        return {name: _value_type(schema.field(name).type) for name in columns}
+        # What is not in a file is in the names of its folders.
+        return {
+            name: _value_type(schema.field(name).type) if name in schema.names else pa.string()
+            for name in columns
+        }
 
 
 def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, types
+from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine import storage
 from policy_engine.engines.spark.failures import cause, explained
-from policy_engine.engines.spark.reading import column, strict
+from policy_engine.engines.spark.files import check_there, inner, listing
+from policy_engine.engines.spark.reading import column
 from policy_engine.engines.spark.values import in_tasks
 from policy_engine.errors import OutputError, PolicyEngineError
 
@@ -67,7 +68,7 @@ def write(frame: DataFrame, location: str, kind: str) -> None:
 def has_large_files(session: SparkSession, location: str) -> bool:
     """Tell whether a location has files that a task cannot hold whole, to hash them."""
     try:
-        lengths = _files(session).load(location).agg(F.max("length")).collect()
+        lengths = listing(session, location).agg(F.max("length")).collect()
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise explained(error, location, "hashing") from None
     return bool((lengths[0][0] or 0) > _LARGE)
@@ -76,21 +77,16 @@ def has_large_files(session: SparkSession, location: str) -> bool:
 _LARGE = 2**29
 
 
-def _files(session: SparkSession) -> DataFrameReader:
-    return strict(session).options(recursiveFileLookup=True).format("binaryFile")
-
-
 def manifest_digest(session: SparkSession, location: str) -> str:
     """Return the sha-256 of a file, or of a folder's manifest, as `storage.digest` has it.
 
     The executors hash: no content comes to the driver. Files are to be of less than 2 GiB.
     Raises DataError where there are none (C002) or they cannot be read (C003, C010).
     """
-    root = _inner(location) if storage.is_remote(location) else _absolute(location)
+    root = inner(location) if storage.is_remote(location) else _absolute(location)
     try:
-        hashed = (
-            _files(session).load(location).select("path", F.sha2("content", 256).alias("digest"))
-        )
+        check_there(session, location)
+        hashed = listing(session, location).select("path", F.sha2("content", 256).alias("digest"))
         found = {row.path: row.digest for row in hashed.collect()}
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise explained(error, location, "hashing") from None
@@ -167,16 +163,11 @@ def _absolute(location: str) -> str:
     return storage.local_path(location).absolute().as_posix()
 
 
-def _inner(uri: str) -> str:
-    """Return a URI's path. Hadoop's are written without percent-encoding."""
-    return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "", uri)
-
-
 def _within(root: str, path: str) -> str:
     """Return the path of a file relative to a folder, nothing where it is the same."""
-    inner = _inner(path)
-    _, found, rest = inner.partition(f"{root}/")
-    return rest if found else "" if inner.endswith(root) else Path(inner).name
+    found = inner(path)
+    _, is_below, rest = found.partition(f"{root}/")
+    return rest if is_below else "" if found.endswith(root) else Path(found).name
 
 
 @contextmanager

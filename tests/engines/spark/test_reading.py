@@ -4,10 +4,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
-from policy_engine.catalog import MEMORY, Dataset
+from policy_engine.catalog import MEMORY, Dataset, make_catalog
 from policy_engine.engines.spark.reading import described, read
+from policy_engine.engines.spark.writing import manifest_digest
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
+from policy_engine.storage import digest
 
 IRI = "http://x.org/People"
 
@@ -136,6 +138,11 @@ ODD = (
         "a,b\n\n1,2\n\n",
         '"a","b"\n1,2\n',
         'a,b\n1,""\n"",""\n,\n',
+        'a,b\r\n"x\r\ny",1\r\nz,"2\r"\r\n"\n",\r\n',
+        'a,b\n1,"x\r"\n"2\n",x\r\n',
+        '"a\r\nb",c\r1,2\r"x\ny",3',
+        'a,b\n"1\n2"z,3\n',
+        'a\n"1\n2"\n\n2\n',
         '"a\nb",c\n1,2\n"\n",\n',
         "a,b\n1,2",
     ],
@@ -180,8 +187,6 @@ def test_bytes_that_are_not_utf_8_are_refused(spark, tmp_path):
         ('a,b\n"1"secret,2\n', "Text stands behind the closing quote"),
         ("a\n1\n\n2\n", "1 lines are blank"),
         ("a\n1\n \t\n2\n", "1 lines are blank"),
-        ('a\n"1\n2"\n\n2\n', "1 lines are blank"),
-        ('a,b\n"1\n2",3\n1,2\r\n', "end in different ways"),
     ],
 )
 def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text, words):
@@ -239,12 +244,67 @@ def test_a_column_may_be_missing_in_all_rows_of_a_file(spark, tmp_path, ending):
     assert all_of(spark, location) == [(1, "x"), (3, None)]
 
 
-def test_a_column_of_folders_is_a_column(spark, tmp_path):
-    for year in ("2020", "2021"):
-        (tmp_path / "t" / f"year={year}").mkdir(parents=True)
-        table = pa.table({"a": pa.array([None], pa.string())})
-        parquet.write_table(table, tmp_path / "t" / f"year={year}" / "part.parquet")
-    assert all_of(spark, str(tmp_path / "t")) == [(None, 2020), (None, 2021)]
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("cell", ["x", "two\nlines"])
+def test_columns_of_folders_are_text_as_written_on_both_engines(spark, tmp_path, kind, cell):
+    place = tmp_path / f"t[1].{kind}"
+    for value in ("007", "a%2Fb+é", "__HIVE_DEFAULT_PARTITION__"):
+        folder = place / f"k%3A y={value}" / "z=1=2"
+        folder.mkdir(parents=True)
+        if kind == "csv":
+            (folder / "part.csv").write_text(f'a,b\n"{cell}",\n,\n')
+        else:
+            parquet.write_table(pa.table({"a": [cell, None]}), folder / "part.parquet")
+    found = all_of(spark, str(place), ("k: y", "z", "a"))
+    assert found == rows_of_both(place, ("k: y", "z", "a"))
+    assert {row[0] for row in found} == {"007", "a/b+é", None}
+    assert {row[1] for row in found} == {"1=2"}
+
+
+def rows_of_both(place, columns):
+    table = read_table(place, columns)
+    return sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
+
+
+def test_files_whose_folders_name_other_columns_are_refused(spark, tmp_path):
+    place = tmp_path / "t.csv"
+    for folder in ("x=1", "y=1"):
+        (place / folder).mkdir(parents=True)
+        (place / folder / "part.csv").write_text("a\n1\n")
+    assert refused(spark, str(place)).code == "C014"
+    with pytest.raises(DataError, match="C014"):
+        make_catalog({IRI: place})
+
+
+def test_every_file_below_a_folder_is_read(spark, tmp_path):
+    (tmp_path / "t.csv" / "more").mkdir(parents=True)
+    for number, name in enumerate(("a.csv", "more/a.csv", "_no/a.csv", ".no.csv")):
+        (tmp_path / "t.csv" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "t.csv" / name).write_text(f"a\n{number}\n")
+    assert all_of(spark, str(tmp_path / "t.csv")) == [("0",), ("1",)]
+    assert rows_of_both(tmp_path / "t.csv", ("a",)) == [("0",), ("1",)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_a_path_is_a_name_and_never_a_pattern(spark, tmp_path, ending):
+    for number, stem in enumerate(("q[1]", "q1", "q{1,2}*?", "q2", "q\\[1]")):
+        place = tmp_path / f"{stem}.{ending}"
+        if ending == "parquet":
+            parquet.write_table(pa.table({"a": [str(number)]}), place)
+        else:
+            text = f'{{"a": "{number}"}}\n' if ending == "json" else f'a\n"{number}"\n'
+            place.write_text(text)
+        assert all_of(spark, str(place)) == [(str(number),)]
+        assert manifest_digest(spark, str(place)) == digest(place)
+    problem = refused(spark, str(tmp_path / f"q*.{ending}"))
+    assert (problem.code, problem.hint[:14]) == ("C002", "A path is a na")
+
+
+@pytest.mark.parametrize("name", ["_metadata", "Policy_Engine__Person", "__policy_engine_corrupt"])
+def test_names_of_columns_that_the_engine_has_itself_are_refused(spark, tmp_path, name):
+    problem = refused(spark, table_of(tmp_path, f"a,{name}\n1,2\n"))
+    assert problem.code == "C006"
+    assert refused(spark, spark.createDataFrame([(1, 2)], f"a int, {name} int")).code == "C006"
 
 
 def test_lines_that_are_no_json_are_counted(spark, tmp_path):

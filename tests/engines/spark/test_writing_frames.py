@@ -11,7 +11,7 @@ from policy_engine.engines.spark.writing import manifest_digest, row_digest, wri
 from policy_engine.engines.tables import plain_texts, read_table, write_table
 from policy_engine.errors import DataError, OutputError
 
-AWKWARD = ["plain", 'say "hi"', '"', '""', "a,b", "two\nlines", "cr\rlf\r\n", " lead", "trail "]
+AWKWARD = ["plain", 'say "hi"', '"', '""', "a,b", "two\nlines", "cr\rlf\r\n", "x\r", "\r", " lead", "trail "]
 AWKWARD += ["\ttab", "é", "\\", '\\"', "a\\", "", None, "NULL", "007", "#x", "'", "\u00a0x", " "]
 
 
@@ -96,7 +96,7 @@ def test_what_is_there_is_never_written_over(spark, tmp_path):
         write(spark.range(1), str(tmp_path / "file" / "out"), "parquet")
 
 
-@pytest.mark.parametrize("name", ["out", "a b%20c.csv", "é#?&"])
+@pytest.mark.parametrize("name", ["out", "a b%20c.csv", "é#?&", "q[1]{*}"])
 def test_the_digest_by_the_executors_is_that_by_ourselves(spark, tmp_path, name):
     folder = tmp_path / name
     (folder / "p=a%2Fb").mkdir(parents=True)

@@ -1,0 +1,349 @@
+"""CSV by Spark, cell by cell as the local engine reads it."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession, types
+from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
+
+from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.spark.files import (
+    as_path,
+    folder_value,
+    shown,
+    strict,
+    unlike,
+)
+from policy_engine.engines.spark.values import Task, quoted
+from policy_engine.errors import DataError, PolicyEngineError
+
+CORRUPT = "__policy_engine_corrupt"
+_OPTIONS: dict[str, bool | int | str] = {
+    "header": True,
+    "sep": ",",
+    "quote": '"',
+    "escape": '"',
+    "encoding": "UTF-8",
+    "nullValue": "",
+    "emptyValue": "",
+    "enforceSchema": False,
+    "maxColumns": 100_000,
+    "maxCharsPerColumn": -1,
+    "unescapedQuoteHandling": "RAISE_ERROR",
+    "columnNameOfCorruptRecord": CORRUPT,
+}
+_WHOLE_ROWS = {"columnPruning": False}
+"""Without it, Spark does not see how many cells a row has of which it needs only some."""
+_BLOCK = 8_000_000  # bytes; no row may be longer
+
+
+def csv_columns(session: SparkSession, location: str) -> tuple[str, ...]:
+    """Return the header of the first file that holds anything; DataError where there is none."""
+    return _header(session, _a_file(session, location))
+
+
+def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> DataFrame:
+    """Return the cells of CSV as text, with those of the columns in the names of `folders`.
+
+    Raises DataError on rows that are ragged (C007), bytes that are not UTF-8 (C008), quotes that
+    are not closed (C010) and files with other headers than the rest (C014).
+    """
+    first = _a_file(session, location)
+    names = _header(session, first)
+    files = _counted_lines(session, location, names)
+    _check_readable(files)
+    _check_headers(session, files, names, first)
+    if any(file.odd for file in files):
+        return _in_order(session, location, names, folders)
+    _check_lines(files, len(names))
+    if any(file.quotes for file in files):
+        _check_rows(session, location, names)
+    frame = _reader(session, names).csv(location)
+    return frame.select("*", *map(folder_value, folders)) if folders else frame
+
+
+def _a_file(session: SparkSession, location: str) -> str:
+    """Return one of the files that hold anything."""
+    lines = strict(session).text(location).select(F.col("_metadata.file_path"))
+    for line in lines.take(1):
+        return str(line.file_path)
+    raise DataError.of("C010", "The table has no columns.", source=location)
+
+
+def _header(session: SparkSession, file: str) -> tuple[str, ...]:
+    """Return the cells of the first row of one file."""
+    reason = ""
+    # Most are one line, however it ends; what is more has to keep its ends.
+    for options, count in (({}, 1), ({"lineSep": "\n"}, 1), ({"lineSep": "\n"}, 1_000)):
+        lines = strict(session).options(**options).text(as_path(file))
+        begin = lines.where("_metadata.file_block_start = 0").select(F.make_valid_utf8("value"))
+        text = "\n".join(line[0] for line in begin.take(count)).removeprefix("\ufeff")
+        try:
+            names = tuple(next(csv.reader(io.StringIO(text, newline=""), strict=True), ()))
+        except csv.Error as error:
+            reason = str(error)
+            continue
+        if any("\ufffd" in name for name in names):
+            raise DataError.of("C008", "The header is not UTF-8.", source=shown(file))
+        return names
+    raise DataError.of("C010", f"The header cannot be read: {reason}.", source=shown(file))
+
+
+def _reader(session: SparkSession, names: Sequence[str]) -> DataFrameReader:
+    texts = [types.StructField(name, types.StringType()) for name in names]
+    return strict(session).schema(types.StructType(texts)).options(**_OPTIONS)
+
+
+def _counted_lines(session: SparkSession, location: str, names: Sequence[str]) -> list[Row]:
+    """Count, per file, what its lines say about it before any of them is taken apart.
+
+    `first` and `header` are the places of the first line, and of the first that is the header
+    as one writes it: where they differ, the file has another header, or one written oddly.
+    """
+    line, here = F.col("value"), F.col("start") == 0
+    quotes, commas = _count(line, '"'), _count(line, ",")
+    is_ragged = (quotes == 0) & (line != "") & (commas != len(names) - 1)
+    # What Spark trims away to nothing, it takes for no line at all.
+    is_blank = line.rlike(r"^[\x00-\x20]*$") if len(names) == 1 else F.expr("false")
+    lines = (
+        strict(session)
+        .text(location)
+        .select(
+            "value",
+            F.col("_metadata.file_path").alias("file"),
+            F.col("_metadata.file_block_start").alias("start"),
+            F.monotonically_increasing_id().alias("place"),
+        )
+    )
+    return (
+        lines.groupBy("file")
+        .agg(
+            F.count_if(~F.is_valid_utf8(line)).alias("undecodable"),
+            F.sum(quotes).alias("quotes"),
+            F.count_if(quotes % 2 == 1).alias("odd"),
+            F.count_if(is_ragged).alias("ragged"),
+            F.count_if(is_blank).alias("blank"),
+            F.min(F.when(here, F.col("place"))).alias("first"),
+            F.min(F.when(here & line.isin(_ways_to_write(names)), F.col("place"))).alias("header"),
+        )
+        .collect()
+    )
+
+
+def _count(text: Column, letter: str) -> Column:
+    return F.octet_length(text) - F.octet_length(F.replace(text, F.lit(letter)))
+
+
+def _ways_to_write(names: Sequence[str]) -> list[str]:
+    ways = [",".join(names)]
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        line = io.StringIO()
+        csv.writer(line, quoting=quoting, lineterminator="").writerow(names)
+        ways.append(line.getvalue())
+    return ways
+
+
+def _check_readable(files: Sequence[Row]) -> None:
+    for file in files:
+        if file.undecodable:
+            message = f"{file.undecodable} lines are not UTF-8."
+            raise DataError.of("C008", message, source=shown(file.file))
+        if file.quotes % 2:
+            message = "A quoted cell is not closed: the file has an odd number of double quotes."
+            raise DataError.of("C010", message, source=shown(file.file))
+
+
+def _check_lines(files: Sequence[Row], width: int) -> None:
+    for file in files:
+        if width == 1 and file.blank:
+            message = f"{file.blank} lines are blank, which Spark leaves out."
+            hint = 'A missing value of a table with one column is written as "".'
+            raise DataError.of("C010", message, hint, shown(file.file))
+        if file.ragged:
+            raise _ragged(file.ragged, width, file.file)
+
+
+def _ragged(rows: int, width: int, file: str) -> PolicyEngineError:
+    message = f"{rows} rows have too many or too few cells. The header has {width}."
+    return DataError.of("C007", message, source=shown(file))
+
+
+def _check_headers(
+    session: SparkSession, files: Sequence[Row], names: tuple[str, ...], first: str
+) -> None:
+    """Refuse files of which one has other columns than the first, or in another order."""
+    for file in files:
+        found = names if file.first == file.header else _header(session, file.file)
+        if found != names:
+            raise unlike(shown(first), names, shown(file.file), found)
+
+
+def _check_rows(session: SparkSession, location: str, names: Sequence[str]) -> None:
+    """Take every row apart once, as lines alone do not tell how many cells a quoted row has."""
+    frame = _reader(session, [*names, CORRUPT]).options(**_WHOLE_ROWS).csv(location)
+    is_ragged = F.col(quoted(CORRUPT)).isNotNull()
+    counts = frame.groupBy(F.col("_metadata.file_path").alias("file"))
+    # Spark does not read the corrupt records alone.
+    other = F.count(quoted(names[0]))
+    try:
+        found = counts.agg(F.count_if(is_ragged).alias("ragged"), other).collect()
+    except Exception as error:
+        # Neither is quoted: the words of the parser hold cells.
+        if "CSV header" in str(error):
+            message = "The files of one table differ in their columns."
+            raise DataError.of("C014", message, source=location) from None
+        if "FAILED_READ_FILE" not in str(error):
+            raise
+        message = "Text stands behind the closing quote of a cell."
+        hint = "A double quote within a quoted cell is written twice."
+        raise DataError.of("C010", message, hint, location) from None
+    for file in found:
+        if file.ragged:
+            raise _ragged(file.ragged, len(names), file.file)
+
+
+def _in_order(
+    session: SparkSession, location: str, names: tuple[str, ...], folders: Sequence[str]
+) -> DataFrame:
+    """Return the cells of files in which a cell may go over several lines: each file is read in
+    one task, from its first line on, by what reads CSV for the local engine.
+
+    Spark's own reader makes a line feed of every carriage return and line feed within a cell, and
+    takes a return that ends the last cell for a part of the row's end.
+    """
+    lines = (
+        strict(session)
+        .option("lineSep", "\n")
+        .text(location)
+        .select(
+            "value",
+            F.col("_metadata.file_path").alias("file"),
+            F.col("_metadata.file_block_start").alias("start"),
+            F.monotonically_increasing_id().alias("place"),
+            *map(folder_value, folders),
+        )
+        .repartition("file")
+        .sortWithinPartitions("file", "start", "place")
+    )
+    counts = lines.select("value", "file").mapInArrow(_counting(names), "file string, rows bigint")
+    for row in counts.groupBy("file").agg(F.sum("rows").alias("rows")).where("rows > 0").collect():
+        raise _ragged(row.rows, len(names), row.file)
+    fields = [f"{quoted(name)} string" for name in (*names, *folders)]
+    return lines.drop("start", "place").mapInArrow(_reading(names, folders), ", ".join(fields))
+
+
+def _counting(names: tuple[str, ...]) -> Task:
+    """Return a task that counts the rows of each file that have too many or too few cells."""
+
+    @carrying
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for (file,), pieces in _by_file(batches, ["file"]):
+            ragged = _Ragged()
+            for _ in _rows(pieces, names, file, ragged.pass_over):
+                pass
+            yield pa.record_batch([[file], [ragged.rows]], names=["file", "rows"])
+
+    return count
+
+
+class _Ragged:
+    """How many rows have other numbers of cells than their header."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def pass_over(self, _row: pacsv.InvalidRow) -> str:
+        self.rows += 1
+        return "skip"
+
+
+def _reading(names: tuple[str, ...], folders: Sequence[str]) -> Task:
+    """Return a task that reads the rows of its files, and adds what their folders say."""
+
+    @carrying
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for (file, *values), pieces in _by_file(batches, ["file", *folders]):
+            for batch in _rows(pieces, names, file):
+                told = [pa.repeat(pa.scalar(value, pa.string()), len(batch)) for value in values]
+                columns = [*batch.columns, *told]
+                yield pa.record_batch(columns, names=[*names, *folders])
+
+    return read
+
+
+def _rows(
+    pieces: Iterator[bytes],
+    names: tuple[str, ...],
+    file: str,
+    handler: Callable[[pacsv.InvalidRow], str] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file as `tables.read_table` reads them."""
+    try:
+        yield from pacsv.open_csv(
+            pa.PythonFile(_Joined(pieces), "r"),
+            read_options=pacsv.ReadOptions(block_size=_BLOCK, use_threads=False),
+            parse_options=pacsv.ParseOptions(
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,
+                invalid_row_handler=handler,
+            ),
+            convert_options=pacsv.ConvertOptions(
+                include_columns=list(names),
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+    except (pa.ArrowInvalid, pa.ArrowKeyError):  # its words may quote the data
+        raise DataError.of("C010", "The file is no csv table.", source=shown(file)) from None
+
+
+class _Joined:
+    """A file to be read, of its pieces one after the other."""
+
+    closed = False
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._held = pieces, b""
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, fewer only at the end."""
+        parts, missing = [self._held], size - len(self._held)
+        while missing > 0 and (piece := next(self._pieces, None)) is not None:
+            parts.append(piece)
+            missing -= len(piece)
+        joined = b"".join(parts)
+        self._held = joined[size:]
+        return joined[:size]
+
+    def close(self) -> None:
+        """Do nothing: there is nothing behind."""
+
+
+def _by_file(
+    batches: Iterator[pa.RecordBatch], names: Sequence[str]
+) -> Iterator[tuple[list[str | None], Iterator[bytes]]]:
+    """Yield what columns say of each file, of which all rows say the same, and its bytes."""
+    for told, parts in groupby(_pieces(batches, names), key=lambda part: part[0]):
+        yield list(told), (piece for _, piece in parts)
+
+
+def _pieces(
+    batches: Iterator[pa.RecordBatch], names: Sequence[str]
+) -> Iterator[tuple[tuple[str | None, ...], bytes]]:
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        ends = pc.run_end_encode(batch.column("file")).run_ends.to_pylist()
+        for start, end in zip([0, *ends], ends, strict=False):
+            told = tuple(table.column(name)[start].as_py() for name in names)
+            lines = batch.column("value").slice(start, end - start).cast(pa.large_binary())
+            joined = pc.binary_join_element_wise(lines, _END, _NOTHING)
+            yield told, joined.buffers()[2].to_pybytes()
+
+
+_END, _NOTHING = (pa.scalar(text, pa.large_binary()) for text in (b"\n", b""))
