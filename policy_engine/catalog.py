@@ -250,7 +250,7 @@ def values_of_folders(file: Path, table: Path) -> dict[str, str | None]:
 
 
 def _names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
-    """Return the names of the columns that one of a table's files has, in its folders' names too."""
+    """Return the names of the columns that a table's file has, and the names of its folders."""
     try:
         names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
     except UnicodeDecodeError as error:
@@ -265,7 +265,7 @@ def _names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
 
 def _neighbours(path: Path) -> str:
     if set(path.name) & set("*?[]{}"):
-        return "A path is a name. Several files are given as a folder that ends like data."
+        return "A path is a name. Several files are given as a folder, as in people.csv/."
     try:
         return did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
     except OSError:
@@ -316,5 +316,5 @@ def _table(source: Any) -> Any:
     except (AttributeError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
-        hint += " Several files are a folder that ends like data."
+        hint += " Several files are given as a folder, as in people.csv/."
         raise DataError.of("C010", message, hint) from None

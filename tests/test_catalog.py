@@ -263,3 +263,12 @@ def test_digests_name_every_taxonomy_that_is_not_given():
     found = [(problem.code, problem.message, problem.hint) for problem in caught.value.problems]
     assert found[0] == ("C012", "No taxonomy is given for 'u'.", "Give u=FILE.")
     assert [code for code, _, _ in found] == ["C012", "C012"]
+
+
+def test_a_pattern_is_no_file_and_several_files_are_a_folder(tmp_path):
+    (tmp_path / "a1.csv").write_text("a\n1\n")
+    with pytest.raises(DataError, match="C002 .* Several files are given as a folder") as caught:
+        make_catalog({IRI: tmp_path / "a*.csv"})
+    assert caught.value.problems[0].code == "C002"
+    (tmp_path / "a[1].csv").write_text("b\n1\n")
+    assert make_catalog({IRI: tmp_path / "a[1].csv"}).datasets[0].columns == ("b",)

@@ -184,7 +184,9 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             raise usage(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
         iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
         if iri in found:
-            several = " Several files are a folder that ends like data." * (option_name == "--data")
+            several = " Several files are given as a folder, as in people.csv/." * (
+                option_name == "--data"
+            )
             raise usage(f"{option_name} gives {iri!r} twice.{several}")
         found[iri] = path
     return found

@@ -39,9 +39,10 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     """Read the columns of a file, or of all files of a folder; all of them without a list.
 
-    What the names of folders say, as in `year=2020/`, are columns too, texts as written. Cells of a CSV file come as dictionary-encoded text, exactly as written; empty ones are
-    missing. Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the
-    file is damaged (C003, C010).
+    What the names of folders say, as in `year=2020/`, are columns too, texts as written. Cells
+    of a CSV file come as dictionary-encoded text, exactly as written; empty ones are missing.
+    Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the file is
+    damaged (C003, C010).
     """
     parts = [_read_part(file, path, columns) for file in files_of(path)]
     if len(parts) == 1:
@@ -71,7 +72,8 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
 def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     try:
         if format_of(path) == "parquet":
-            return plain_texts(pq.read_table(path, columns=list(columns or ()) or None, partitioning=None))
+            names = list(columns or ()) or None
+            return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         return _read_csv(path, columns)
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error):
         raise _explained(path) from None

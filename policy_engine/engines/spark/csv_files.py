@@ -242,7 +242,7 @@ def _counting(names: tuple[str, ...]) -> Task:
 
     @carrying
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for (file,), pieces in _by_file(batches, ["file"]):
+        for file, _, pieces in _by_file(batches):
             ragged = _Ragged()
             for _ in _rows(pieces, names, file, ragged.pass_over):
                 pass
@@ -267,7 +267,7 @@ def _reading(names: tuple[str, ...], folders: Sequence[str]) -> Task:
 
     @carrying
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for (file, *values), pieces in _by_file(batches, ["file", *folders]):
+        for file, values, pieces in _by_file(batches, folders):
             for batch in _rows(pieces, names, file):
                 told = [pa.repeat(pa.scalar(value, pa.string()), len(batch)) for value in values]
                 columns = [*batch.columns, *told]
@@ -326,24 +326,23 @@ class _Joined:
 
 
 def _by_file(
-    batches: Iterator[pa.RecordBatch], names: Sequence[str]
-) -> Iterator[tuple[list[str | None], Iterator[bytes]]]:
-    """Yield what columns say of each file, of which all rows say the same, and its bytes."""
-    for told, parts in groupby(_pieces(batches, names), key=lambda part: part[0]):
-        yield list(told), (piece for _, piece in parts)
+    batches: Iterator[pa.RecordBatch], folders: Sequence[str] = ()
+) -> Iterator[tuple[str, list[str | None], Iterator[bytes]]]:
+    """Yield each file, what columns say of it, which all its rows say the same, and its bytes."""
+    for (file, values), parts in groupby(_pieces(batches, folders), key=lambda part: part[:2]):
+        yield file, values, (piece for _, _, piece in parts)
 
 
 def _pieces(
-    batches: Iterator[pa.RecordBatch], names: Sequence[str]
-) -> Iterator[tuple[tuple[str | None, ...], bytes]]:
+    batches: Iterator[pa.RecordBatch], folders: Sequence[str]
+) -> Iterator[tuple[str, list[str | None], bytes]]:
     for batch in batches:
-        table = pa.Table.from_batches([batch])
         ends = pc.run_end_encode(batch.column("file")).run_ends.to_pylist()
         for start, end in zip([0, *ends], ends, strict=False):
-            told = tuple(table.column(name)[start].as_py() for name in names)
+            values = [batch.column(name)[start].as_py() for name in folders]
             lines = batch.column("value").slice(start, end - start).cast(pa.large_binary())
             joined = pc.binary_join_element_wise(lines, _END, _NOTHING)
-            yield told, joined.buffers()[2].to_pybytes()
+            yield batch.column("file")[start].as_py(), values, joined.buffers()[2].to_pybytes()
 
 
 _END, _NOTHING = (pa.scalar(text, pa.large_binary()) for text in (b"\n", b""))

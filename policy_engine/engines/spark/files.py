@@ -30,7 +30,7 @@ def check_there(session: SparkSession, location: str) -> None:
     if not re.search(r"[\[\]{}*?\\]", location):
         return
     if not listing(session, location).take(1):
-        hint = "A path is a name. Several files are given as a folder that ends like data."
+        hint = "A path is a name. Several files are given as a folder, as in people.csv/."
         raise DataError.of("C002", f"Spark finds no data at {location!r}.", hint)
 
 

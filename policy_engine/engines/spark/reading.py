@@ -87,9 +87,7 @@ def read(
         return frame.select(*map(column, columns))
 
 
-def _of_files(
-    session: SparkSession, location: str, kind: str, columns: Sequence[str]
-) -> DataFrame:
+def _of_files(session: SparkSession, location: str, kind: str, columns: Sequence[str]) -> DataFrame:
     """Return all columns of files, those of their folders too.
 
     That no file lacks any is looked at of the `columns` alone.

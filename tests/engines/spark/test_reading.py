@@ -163,8 +163,11 @@ def test_a_missing_value_of_a_single_column_is_a_row(spark, tmp_path):
     assert all_of(spark, table_of(tmp_path, 'a\n1\n""\n2\n')) == [("1",), ("2",), (None,)]
 
 
-@pytest.mark.parametrize("header", ["a,b", '"a\nz",b'])
-@pytest.mark.parametrize("row", ["secret", "1,2,secret", '"secret"', '1,"2",secret', " "])
+RAGGED = [("a,b", row) for row in ("secret", "1,2,secret", '"secret"', '1,"2",secret', " ")]
+RAGGED += [('"a\nz",b', row) for row in ('1,"2",secret', " ")]
+
+
+@pytest.mark.parametrize(("header", "row"), RAGGED)
 def test_a_ragged_row_is_refused_and_never_filled_up(spark, tmp_path, header, row):
     location = table_of(tmp_path, f"{header}\n1,2\n", f"{header}\n1,2\n{row}\n")
     with pytest.raises(DataError, match="C007 1 rows have too many or too few") as caught:

@@ -11,7 +11,19 @@ from policy_engine.engines.spark.writing import manifest_digest, row_digest, wri
 from policy_engine.engines.tables import plain_texts, read_table, write_table
 from policy_engine.errors import DataError, OutputError
 
-AWKWARD = ["plain", 'say "hi"', '"', '""', "a,b", "two\nlines", "cr\rlf\r\n", "x\r", "\r", " lead", "trail "]
+AWKWARD = [
+    "plain",
+    'say "hi"',
+    '"',
+    '""',
+    "a,b",
+    "two\nlines",
+    "cr\rlf\r\n",
+    "x\r",
+    "\r",
+    " lead",
+    "trail ",
+]
 AWKWARD += ["\ttab", "é", "\\", '\\"', "a\\", "", None, "NULL", "007", "#x", "'", "\u00a0x", " "]
 
 
