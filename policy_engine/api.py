@@ -66,6 +66,7 @@ from policy_engine.publication import (
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
+from policy_engine.staging import check_settled
 from policy_engine.storage import Place
 
 if TYPE_CHECKING:
@@ -144,18 +145,25 @@ class VerifiedRelease:
         return table.toArrow() if self.plan.engine == "spark" else table
 
     def write(
-        self, path: str | Path, *, overwrite: bool = False, record: str | Path | None = None
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        wait: bool = False,
+        record: str | Path | None = None,
     ) -> "VerifiedRelease":
         """Write the output and its certificate, measured again on what was written.
 
         Returns the release as it now lies, with a record of its own, which goes into the file
-        `record`. Raises OutputError where a path is taken or not writable, DataError (C010) for
-        a model; nothing is visible then.
+        `record`. While another run makes a release in the same folder, it is waited for with
+        `wait`. Raises OutputError where a path is taken or not writable, DataError (C010) for a
+        model; nothing is visible then.
         """
         self._check_table()
         file = _destination(path, self.plan)
         kept = _record_file(record, file, overwrite=overwrite)
-        with publication(file, self._engine.session, overwrite=overwrite) as place:
+        session = self._engine.session
+        with publication(file, session, overwrite=overwrite, wait=wait) as place:
             stored = self._engine.write(self._engine.written, place.staged)
             written = self.release.model_copy(update={"output": stored})
             return _published(written, self._engine, place, kept)
@@ -179,6 +187,7 @@ def apply_policy(
     output: str | Path | None = None,
     *,
     overwrite: bool = False,
+    wait: bool = False,
     progress: Progress = silent,
     contexts: Mapping[str, Any] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -199,8 +208,9 @@ def apply_policy(
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
     themselves. `contexts`, `parents` and `limits` are as in `Reading`. `key` makes pseudonyms:
     bytes, or the path of a file that holds them. With an `output`, a file or a folder, the
-    release is written there beside its certificate; else it stays in memory. The `engine` is
-    "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and locations
+    release is written there beside its certificate; else it stays in memory. One run at a time
+    makes a release in a folder: a second is waited for with `wait`, else refused. The `engine`
+    is "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and locations
     wherever Spark reads and writes; its output is a folder of files. Into the folder `report`
     goes all that the audits of the policy found. A `seed` makes audits repeatable; it is then to
     be kept secret. The file `record`, for the owner alone, opens what the certificate commits
@@ -225,7 +235,9 @@ def apply_policy(
             file = _destination(output, plan)
             _check_apart(file, catalog)
             kept = _record_file(record, file, overwrite=overwrite)
-            with publication(file, run.session, overwrite=overwrite) as place:
+            with publication(
+                file, run.session, overwrite=overwrite, wait=wait, progress=progress
+            ) as place:
                 made = run_plan(plan, run, place.staged, seed=seed, progress=progress)
                 _write_reports(made, report)
                 return _published(made, run, place, kept)
@@ -494,7 +506,13 @@ def _asking(source: Source, reading: Reading) -> Policy:
 
 
 def _destination(output: str | Path, plan: Plan) -> Place:
-    """Return where an output goes, given the path of it or of a folder for it."""
+    """Return where an output goes, given the path of it or of a folder for it.
+
+    Raises OutputError (O002) for an empty path, which would be the current folder's.
+    """
+    if not str(output).strip():
+        message = f"The path of the output is empty. Given: {str(output)!r}."
+        raise OutputError.of("O002", message, "The current folder is '.'.")
     asset, like = plan.publish.asset, plan.read.format
     if plan.train:
         return model_destination(place_of(output), asset)
@@ -536,6 +554,7 @@ def _published(
     place: Publication | TablePublication,
     kept: RecordFile | None,
 ) -> VerifiedRelease:
+    place.hide()
     found = certify(release, engine, named(place.file))
     try:
         check(found)
@@ -554,6 +573,10 @@ def _is_published(certificate: Certificate, place: Publication | TablePublicatio
     does, for its record is not to be lost."""
     if isinstance(place, TablePublication):
         return True
+    try:
+        check_settled(place.folder)
+    except (OSError, CertificateError):
+        return True  # the next run may finish it
     try:
         return read_certificate(storage.read_bytes(place.certificate)) == certificate
     except (FileNotFoundError, CertificateError):
@@ -574,8 +597,13 @@ def _write_reports(release: Release, folder: str | Path | None) -> None:
 
 
 def _beside(output: Place) -> Certificate | None:
-    """Return the certificate that lies beside an output and speaks of it, if there is one."""
+    """Return the certificate that lies beside an output and speaks of it, if there is one.
+
+    Raises CertificateError (V010) where a release is half published there.
+    """
     file = storage.join(storage.parent(output), FILE_NAME)
+    with storage.reading(file):
+        check_settled(storage.parent(output))
     try:
         with storage.reading(file):
             is_there = storage.exists(file)

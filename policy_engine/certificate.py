@@ -29,6 +29,7 @@ from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.record import Count, Input, Record, named
 from policy_engine.release import Release
+from policy_engine.staging import check_settled
 from policy_engine.storage import Place
 from policy_engine.utility import Utility
 from policy_engine.versions import version_of
@@ -262,11 +263,13 @@ def load_certificate(path: Place) -> Certificate:
 
     Where the certified output lies beside it, a file or a folder of files, its digest is
     compared. Raises DataError (C002) without a file, CertificateError where it is no
-    certificate (V005) or the output beside it is not the one that was certified (V004).
+    certificate (V005), the output beside it is not the one that was certified (V004), or the
+    release is only half published (V010).
     """
     place = str(path)
     with storage.reading(place):
         file = storage.join(place, FILE_NAME) if storage.is_folder(place) else place
+        check_settled(storage.parent(file))
         if not storage.exists(file):
             raise DataError.of("C002", f"There is no certificate {file!r}.")
         certificate = read_certificate(storage.read_bytes(file), str(file))

@@ -117,6 +117,7 @@ CODES = {
     "V007": "an attack that reaches more than the policy allows",
     "V008": "a record that does not open the certificate",
     "V009": "an input other than the one that was committed to",
+    "V010": "a release that is half published",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

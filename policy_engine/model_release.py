@@ -94,7 +94,7 @@ def release_model(
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
-    folder.mkdir(parents=True)
+    folder.mkdir(0o700)
     made = Workpiece(plan, plan.train, engine, table, _seed(seed))
     stored, suppressed = made.sanitised, engine.suppressed
     ending = _ENDINGS[plan.train.architecture.kind]

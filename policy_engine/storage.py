@@ -1,5 +1,6 @@
 """Places for files: on this machine, or behind a URI that pyarrow opens."""
 
+import errno
 import hashlib
 import os
 import re
@@ -7,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 from urllib.parse import quote, unquote
 
 from policy_engine.errors import DataError, OutputError
@@ -79,6 +80,17 @@ def exists(location: Place) -> bool:
     if not is_remote(location):
         return local_path(location).exists()
     return bool(_kind(location) != _types().NotFound)
+
+
+def is_taken(location: Place) -> bool:
+    """Tell whether a name is taken, be it by a link that leads nowhere. Raises OSError."""
+    if is_remote(location):
+        return exists(location)
+    try:
+        local_path(location).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def is_same(one: Place, other: Place) -> bool:
@@ -165,16 +177,28 @@ def manifest_digest(digests: dict[str, str]) -> str:
 
 
 def write_bytes(location: Place, data: bytes) -> None:
-    """Write a file whole, flushed to the disk where it is a local one. Raises OSError."""
+    """Write a file whole; a local one is flushed to the disk, and new ones are their owner's alone.
+
+    Raises OSError.
+    """
     if is_remote(location):
         system, path = _opened(location)
         with system.open_output_stream(path) as stream:
             stream.write(data)
         return
-    with local_path(location).open("wb") as file:
+    with open_private(local_path(location), os.O_TRUNC) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def open_private(path: Path, how: int) -> BinaryIO:
+    """Open a file to be written, made for its owner alone where it is new.
+
+    `how` is os.O_EXCL, which insists on a new one, or os.O_TRUNC. Raises OSError.
+    """
+    binary = getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | how | binary, 0o600), "wb")
 
 
 def make_folder(location: Place) -> None:
@@ -184,6 +208,17 @@ def make_folder(location: Place) -> None:
         system.create_dir(path, recursive=True)
     else:
         local_path(location).mkdir(parents=True, exist_ok=True)
+
+
+def make_private_folder(location: Place) -> None:
+    """Make a new folder in one that is there, for its owner alone on this machine. Raises OSError.
+
+    In other storage its own rules hold.
+    """
+    if is_remote(location):
+        make_folder(location)
+    else:
+        local_path(location).mkdir(0o700)
 
 
 def can_rename(location: Place) -> bool:
@@ -199,17 +234,18 @@ def move(source: Place, target: Place) -> None:
         system, path = _opened(source)
         system.move(path, _opened(target)[1])
     else:
-        _copy(source, target)
+        copy(source, target)
         remove(source)
 
 
 def remove(location: Place) -> None:
-    """Remove a file, or a folder with all that it holds; nothing where there is none."""
-    if not exists(location):
+    """Remove a file or a link, or a folder with all that it holds; nothing where there is none."""
+    if not is_taken(location):
         return
     if not is_remote(location):
         path = local_path(location)
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        is_tree = path.is_dir() and not path.is_symlink()
+        shutil.rmtree(path) if is_tree else path.unlink()
         return
     system, inner = _opened(location)
     if is_folder(location):
@@ -228,17 +264,22 @@ def remove_empty(folder: Place) -> None:
         remove(folder)
 
 
-def sync(folder: Place) -> None:
-    """Flush a folder's entries to the disk, where the system lets one. Raises OSError."""
-    if not is_remote(folder) and hasattr(os, "O_DIRECTORY"):
-        handle = os.open(local_path(folder), os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def sync(location: Place) -> None:
+    """Flush a file or a folder's entries to the disk, where the system lets one. Raises OSError."""
+    if is_remote(location) or not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(local_path(location), os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # folders, on some file systems
+            raise
+    finally:
+        os.close(handle)
 
 
-def _copy(source: Place, target: Place) -> None:
+def copy(source: Place, target: Place) -> None:
+    """Copy a file or folder to where nothing is, within one remote storage. Raises OSError."""
     system, start = _opened(source)
     end = _opened(target)[1]
     if not is_folder(source):

@@ -16,6 +16,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "overwrite=True": "--overwrite",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
+        "wait=True": "--wait",
     }
 )
 """What hints say to callers in Python, and what a command takes in its place."""

@@ -75,6 +75,9 @@ def apply(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for a run that makes a release in the same place.")
+    ] = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     cells: Annotated[
@@ -108,6 +111,7 @@ def apply(
             paths_of(data),
             output,
             overwrite=overwrite,
+            wait=wait,
             progress=progress,
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from policy_engine import storage
 from policy_engine.catalog import (
     Format,
     files_of,
@@ -111,10 +112,11 @@ def _shown(column: pa.ChunkedArray) -> list[Any]:
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table in the format that the path's ending tells, flushed to the disk.
 
-    Raises OutputError (O002) where the disk is full or the place not writable.
+    Nobody but the owner may read it: it is to be verified first. Raises OutputError (O002) where
+    the disk is full or the place not writable.
     """
     try:
-        with path.open("xb") as file:
+        with storage.open_private(path, os.O_EXCL) as file:
             write_to(file, table, format_of(path))
             file.flush()
             os.fsync(file.fileno())

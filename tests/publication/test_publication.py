@@ -1,5 +1,4 @@
 import os
-import uuid
 
 import pytest
 from building import DATASET
@@ -9,7 +8,8 @@ from policy_engine import apply_policy, storage
 from policy_engine.certificate import FILE_NAME, load_certificate
 from policy_engine.engines import tables
 from policy_engine.errors import CertificateError, DataError, OutputError
-from policy_engine.publication import Publication, destination
+from policy_engine.publication import Publication, destination, journal
+from policy_engine.staging import JOURNAL, STAGE
 
 
 def apply(people, output, **options):
@@ -68,20 +68,11 @@ def test_a_full_disk_leaves_nothing(people, monkeypatch):
 
 
 def test_what_a_killed_run_left_is_swept_away(people):
-    out = people / "out"
-    dead = out / ".policy-engine.999999999.abc"
+    dead = people / "out" / f"{STAGE}{'0' * 32}"
     dead.mkdir(parents=True)
     (dead / "anonPeople.csv").write_text("partial")
-    apply(people, out)
-    assert names(out) == ["anonPeople.csv", "certificate.jsonld"]
-
-
-def test_what_a_running_process_stages_is_left_alone(people):
-    out = people / "out"
-    alive = out / f".policy-engine.{os.getpid()}.abc"
-    alive.mkdir(parents=True)
-    apply(people, out)
-    assert alive.exists()
+    apply(people, people / "out")
+    assert names(people / "out") == ["anonPeople.csv", "certificate.jsonld"]
 
 
 def test_a_place_taken_meanwhile_is_not_overwritten(people):
@@ -129,6 +120,9 @@ def test_a_name_too_long_for_the_disk_is_told(people):
 
 
 BUCKET = "s3a://bucket"
+
+
+RENAMED = pytest.mark.parametrize("out", ["here", "there"], indirect=True)
 
 
 @pytest.fixture(params=["here", "there", "there, without renames"])
@@ -185,52 +179,74 @@ def test_a_release_is_replaced_with_all_its_files(out, publish):
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3, 4])
+@pytest.mark.parametrize("failing", [1, 2, 3, 4, 5])
 def test_a_release_stays_where_replacing_it_fails(out, publish, monkeypatch, failing):
-    before, moves, move = publish("x"), [], storage.move
+    step = "move" if storage.can_rename(out) else "copy"
+    before, calls, call = publish("x"), [], getattr(storage, step)
 
     def full(source, target):
-        moves.append(target)
-        if len(moves) == failing:
+        calls.append(target)
+        if len(calls) == failing:
             raise OSError(28, "No space left on device")
-        move(source, target)
+        call(source, target)
 
-    monkeypatch.setattr(storage, "move", full)
+    monkeypatch.setattr(storage, step, full)
     with pytest.raises(OutputError, match="No space left"):
         publish("y")
     assert load_certificate(out) == before
     assert storage.names(out) == ("a.csv", FILE_NAME)
 
 
-def test_no_output_ever_stands_beside_the_certificate_of_another(out, publish, monkeypatch):
+@RENAMED
+def test_what_can_neither_be_published_nor_undone_is_finished_by_the_next_run(
+    released, publish, monkeypatch
+):
+    publish("x")
+    moves, move = [], storage.move
+
+    def broken(source, target):
+        moves.append(target)
+        if len(moves) > 3:
+            raise OSError(5, "Input/output error")
+        move(source, target)
+
+    monkeypatch.setattr(storage, "move", broken)
+    with pytest.raises(OutputError, match="Input/output error"):
+        publish("y")
+    with pytest.raises(CertificateError, match="V010"):
+        load_certificate(released / "out")
+    monkeypatch.undo()
+    with (
+        pytest.raises(OutputError, match="O001"),
+        Publication(released / "out/a.csv", overwrite=False),
+    ):
+        pass
+    assert names(released / "out") == ["a.csv", FILE_NAME]
+    assert load_certificate(released / "out").file == "a.csv"
+
+
+@RENAMED
+def test_no_output_ever_stands_without_its_certificate(released, publish, monkeypatch):
+    out = released / "out"
     publish("x")
     seen, move = [], storage.move
 
     def watched(source, target):
         move(source, target)
         seen.append([name for name in storage.names(out) if not name.startswith(".")])
-        load_certificate(out) if FILE_NAME in seen[-1] else None
+        with pytest.raises(CertificateError, match="V010"):
+            load_certificate(out)
 
     monkeypatch.setattr(storage, "move", watched)
     publish("y")
-    alone = [FILE_NAME] if storage.can_rename(out) else ["a.csv"]
-    assert seen == [alone, [], alone, ["a.csv", FILE_NAME]]
+    both = ["a.csv", FILE_NAME]
+    assert seen == [both, [FILE_NAME], [], [FILE_NAME], both]
 
 
 def test_a_store_that_nobody_knows_is_told():
-    with pytest.raises(OutputError, match="O002"):
-        Publication("nowhere://host/out/a.csv", overwrite=False)
-
-
-def test_what_a_killed_run_left_in_a_store_is_swept_away(out, publish):
-    mark = ".policy-engine.999999999."
-    own = f"{mark}{uuid.getnode():x}.abc" if storage.is_remote(out) else f"{mark}abc"
-    others = f"{mark}0machine.abc"
-    for name in (own, others):
-        storage.make_folder(storage.join(out, name))
-    publish("x")
-    left = (others,) if storage.is_remote(out) else ()
-    assert storage.names(out) == (*left, "a.csv", FILE_NAME)
+    nowhere = Publication("nowhere://host/out/a.csv", overwrite=False)
+    with pytest.raises(OutputError, match="O002"), nowhere:
+        pass
 
 
 @pytest.mark.parametrize(
@@ -266,3 +282,76 @@ def test_a_table_is_an_output_of_spark_alone():
     assert destination("table:x", "http://x.org/a", "csv", as_folder=True) == "table:x"
     with pytest.raises(OutputError, match="O002 The output 'table:x' is a table"):
         destination("table:x", "http://x.org/a", "csv")
+
+
+@pytest.mark.parametrize("aim", ["nowhere.csv", "link.csv", "/"])
+def test_a_link_at_the_destination_is_taken_wherever_it_leads(people, aim):
+    link = people / "link.csv"
+    link.symlink_to(aim)
+    for overwrite in (False, True):
+        with (
+            pytest.raises(OutputError, match="O001"),
+            Publication(link, overwrite=overwrite),
+        ):
+            pass
+    assert link.is_symlink()
+    assert names(people) == ["link.csv", "people.csv", "policy.jsonld"]
+
+
+def test_a_release_whose_output_is_a_link_is_replaced_where_the_link_is(released):
+    output = released / "release" / "anonPeople.csv"
+    output.rename(released / "moved.csv")
+    output.symlink_to(released / "moved.csv")
+    before = (released / "moved.csv").read_bytes()
+    apply(released, released / "release", overwrite=True)
+    assert not output.is_symlink()
+    assert (released / "moved.csv").read_bytes() == before
+    assert load_certificate(released / "release").file == "anonPeople.csv"
+
+
+@pytest.mark.parametrize("output", ["", " "])
+def test_an_empty_path_is_not_the_current_folder(people, monkeypatch, output):
+    monkeypatch.chdir(people)
+    with pytest.raises(OutputError, match="O002 The path of the output is empty"):
+        apply(people, output)
+    with pytest.raises(OutputError, match="O002"):
+        apply(people, None).write(output)
+    assert names(people) == ["people.csv", "policy.jsonld"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"stage": "../x"}', '{"stage": 1}'])
+def test_a_journal_that_cannot_be_understood_stays_and_stops_everybody(released, text):
+    journal = released / "release" / JOURNAL
+    journal.write_text(text)
+    before = names(released / "release")
+    with pytest.raises(OutputError, match=r"O002 .* is not the journal"):
+        apply(released, released / "release", overwrite=True)
+    assert names(released / "release") == before
+
+
+def test_the_journal_of_another_user_is_not_obeyed(released, monkeypatch):
+    (released / "release" / JOURNAL).write_text("{}")
+    monkeypatch.setattr(journal, "_owner", lambda place: place.name == JOURNAL)
+    with pytest.raises(OutputError, match="O002 Another user's run"):
+        apply(released, released / "release", overwrite=True)
+
+
+@RENAMED
+def test_two_moves_are_never_kept_in_another_order_by_a_loss_of_power(publish, monkeypatch):
+    steps, move, sync = [], storage.move, storage.sync
+
+    def moved(source, target):
+        steps.append({storage.parent(source), storage.parent(target)})
+        move(source, target)
+
+    def synced(place):
+        steps.append(place)
+        sync(place)
+
+    monkeypatch.setattr(storage, "move", moved)
+    monkeypatch.setattr(storage, "sync", synced)
+    publish("x")
+    moves = [number for number, step in enumerate(steps) if isinstance(step, set)]
+    assert len(moves) == 3
+    for number in moves:
+        assert steps[number] <= set(steps[number + 1 : number + 3])

@@ -1,0 +1,218 @@
+"""The steps of a publication, written down before the first, so that anybody can finish them."""
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+
+from policy_engine import storage
+from policy_engine.certificate import FILE_NAME
+from policy_engine.errors import OutputError
+from policy_engine.staging import JOURNAL, STAGE
+from policy_engine.storage import Place
+
+_BACK = "back"
+_STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file or folder on its way from where it is staged to its place.
+
+    Where it `replaces` what was in its place before, that is kept until all parts are published.
+    Renames tell by what lies where how far they have come: each step may be done again.
+    """
+
+    staged: Place
+    place: Place
+    kept: Place
+    replaces: bool
+
+    def keep(self) -> None:
+        """Make a copy of what is to be taken out: none, where it is renamed."""
+
+    def take_out(self) -> None:
+        """Take away what was there before."""
+        if self.replaces and storage.is_taken(self.staged) and storage.is_taken(self.place):
+            _rename(self.place, self.kept)
+
+    def put_in(self) -> None:
+        """Put the new one in its place."""
+        if storage.is_taken(self.staged):
+            _rename(self.staged, self.place)
+
+    def take_back(self) -> None:
+        """Undo `put_in`."""
+        is_new = not self.replaces or storage.is_taken(self.kept)
+        if is_new and not storage.is_taken(self.staged) and storage.is_taken(self.place):
+            _rename(self.place, self.staged)
+
+    def put_back(self) -> None:
+        """Undo `take_out`."""
+        if storage.is_taken(self.kept):
+            _rename(self.kept, self.place)
+
+
+class CopiedPart(Part):
+    """A part in an object store, where a move is many steps: it is copied, again if need be."""
+
+    def keep(self) -> None:
+        """Make a copy of what is to be taken out."""
+        if self.replaces:
+            storage.copy(self.place, self.kept)
+
+    def take_out(self) -> None:
+        """Take away what was there before, or what was copied in part."""
+        if storage.exists(self.staged):
+            storage.remove(self.place)
+
+    def put_in(self) -> None:
+        """Put the new one in its place."""
+        if storage.exists(self.staged):
+            storage.copy(self.staged, self.place)
+
+    def take_back(self) -> None:
+        """Undo `put_in`."""
+        if not self.replaces or storage.exists(self.kept):
+            storage.remove(self.place)
+
+    def put_back(self) -> None:
+        """Undo `take_out`."""
+        if self.replaces and storage.exists(self.kept):
+            storage.copy(self.kept, self.place)
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What is published into a folder: from which stage, under which name.
+
+    Without a `file`, a certificate alone. `replaced` are the names of what was there before. It
+    lies in the folder from before the first step until after the last; a mark in the stage
+    turns it back. Of every state that a kill leaves, `finish` makes the whole new release or the
+    whole old one.
+    """
+
+    folder: Place
+    stage: str
+    file: str = ""
+    replaced: list[str] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[Part]:
+        """What is published, in order; what it replaces leaves in the other order before.
+
+        The certificate comes before the output, so that no output ever lies without the
+        certificate that speaks of it. Where folders are copied file by file, it comes last:
+        without it nobody may read them.
+        """
+        stage = storage.join(self.folder, self.stage)
+        kind = Part if storage.can_rename(self.folder) else CopiedPart
+        parts = [
+            kind(
+                storage.join(stage, name),
+                storage.join(self.folder, name),
+                storage.join(stage, f".old.{name}"),
+                name in self.replaced,
+            )
+            for name in (FILE_NAME, self.file)
+            if name
+        ]
+        return parts if kind is Part else parts[::-1]
+
+    def carry_out(self) -> None:
+        """Publish all parts, or raise what a step raised, with those before it undone.
+
+        Where not even that can be done, the journal stays, and whoever comes next finishes.
+        """
+        for part in self.parts:
+            part.keep()
+        try:
+            self._begin()
+            self.finish()
+        except BaseException:
+            with suppress(OSError):
+                storage.write_bytes(self._back, b"")
+                storage.sync(storage.parent(self._back))
+            with suppress(OSError, OutputError):
+                self._undo()
+            raise
+
+    def finish(self) -> None:
+        """Bring the publication to its end, forward or back, however far it has come."""
+        if storage.exists(self._back):
+            self._undo()
+            return
+        parts = self.parts
+        for part in reversed(parts):
+            part.take_out()
+        for part in parts:
+            part.put_in()
+        self._end()
+
+    def _undo(self) -> None:
+        parts = self.parts
+        for part in reversed(parts):
+            part.take_back()
+        for part in parts:
+            part.put_back()
+        self._end()
+
+    @property
+    def _back(self) -> Place:
+        return storage.join(storage.join(self.folder, self.stage), _BACK)
+
+    def _begin(self) -> None:
+        staged = storage.join(storage.join(self.folder, self.stage), JOURNAL)
+        facts = {name: value for name, value in asdict(self).items() if name != "folder"}
+        storage.write_bytes(staged, json.dumps(facts).encode())
+        _rename(staged, storage.join(self.folder, JOURNAL))
+
+    def _end(self) -> None:
+        storage.remove(storage.join(self.folder, JOURNAL))
+        with suppress(OSError):  # it may come again with the power; to finish twice is no harm
+            storage.sync(self.folder)
+
+
+def find_journal(folder: Place, like: Place) -> Journal | None:
+    """Return the journal of a publication that was broken off in a folder, if there was one.
+
+    It is to be of the user who made the folder `like`: it says what is moved where. Raises
+    OutputError (O002) for another one, or one that cannot be understood; OSError where it cannot
+    be read.
+    """
+    place = storage.join(folder, JOURNAL)
+    if not storage.is_taken(place):
+        return None
+    if _owner(place) != _owner(like):
+        message = f"Another user's run was broken off while it published into {str(folder)!r}."
+        raise OutputError.of("O002", message, "That user can finish it, by any run into it.")
+    try:
+        journal = Journal(folder, **json.loads(storage.read_bytes(place)))
+        if _is_sound(journal):
+            return journal
+    except (ValueError, TypeError):
+        pass
+    message = f"{str(place)!r} is not the journal of a publication."
+    raise OutputError.of("O002", message, "Remove it, and look at the release beside it.")
+
+
+def _is_sound(journal: Journal) -> bool:
+    names_one = re.fullmatch(r"[^./\\][^/\\]*|", journal.file)
+    return bool(
+        _STAGE.fullmatch(journal.stage) and names_one and isinstance(journal.replaced, list)
+    )
+
+
+def _owner(place: Place) -> int:
+    return 0 if storage.is_remote(place) else os.lstat(storage.local_path(place)).st_uid
+
+
+def _rename(source: Place, target: Place) -> None:
+    """Move to where nothing is; what a loss of power keeps of several moves is the first ones."""
+    if storage.is_taken(target):
+        message = f"{str(target)!r} came while a release was being published."
+        raise OutputError.of("O001", message, "Move it away.")
+    storage.move(source, target)
+    for folder in dict.fromkeys((storage.parent(target), storage.parent(source))):
+        storage.sync(folder)

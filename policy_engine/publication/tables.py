@@ -1,0 +1,183 @@
+"""Releases in the catalog of a Spark session."""
+
+import os
+import random
+import secrets
+import socket
+import time
+from contextlib import AbstractContextManager, suppress
+from types import TracebackType
+from typing import Any
+
+from policy_engine.catalog import TABLE
+from policy_engine.certificate import Certificate
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import OutputError, PolicyEngineError
+from policy_engine.storage import Place
+
+_PROPERTY = "policy_engine.certificate"
+_STAGED = "__policy_engine_stage_"
+_PAUSE = 1.0
+
+
+class TablePublication:
+    """A place for an output in the catalog of a Spark session, staged until it is published.
+
+    The staged table has another name until it is renamed, its certificate then being among its
+    properties, as `policy_engine.certificate`. An earlier release is renamed before, and dropped
+    afterwards; the next run puts it back where a run is killed in between. A view beside the
+    table stands for a lock; that of a run that was killed is for a person to drop.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        location: str,
+        *,
+        overwrite: bool,
+        wait: bool = False,
+        progress: Progress = silent,
+    ) -> None:
+        self.file = location
+        self._session, self._overwrite = session, overwrite
+        self._wait, self._progress = wait, progress
+        self._name = location.removeprefix(TABLE)
+        self._own = secrets.token_hex(8)
+        self._stage = f"{self._name}{_STAGED}{self._own}"
+        self._old = f"{self._name}__policy_engine_old"
+        self._lock, self._kind = f"{self._name}__policy_engine_lock", ""
+
+    @property
+    def staged(self) -> Place:
+        """The table to which the output is to be written."""
+        return f"{TABLE}{self._stage}"
+
+    def __enter__(self) -> "TablePublication":
+        self._exists(self._name)  # tells of a name that is none before anything is made
+        self._hold()
+        try:
+            self._settle()
+            self._check_free()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    def hide(self) -> None:
+        """Leave all as it is: who may read tables is for the catalog to say."""
+
+    def publish(self, certificate: Certificate) -> None:
+        """Make the table visible under its name. Raises OutputError where that is taken."""
+        text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
+        self._check_free()
+        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{_PROPERTY}' = '{text}')")
+        self._replace()
+
+    def refuse(self, certificate: Certificate) -> None:
+        """Leave nothing: a certificate is a property of its table, and there is none."""
+
+    def _replace(self) -> None:
+        is_there = self._exists(self._name)
+        if is_there:
+            self._rename(self._name, self._old)
+        try:
+            self._rename(self._stage, self._name)
+        except BaseException:
+            if is_there:
+                with suppress(PolicyEngineError):
+                    self._rename(self._old, self._name)
+            raise
+        with suppress(PolicyEngineError):
+            self._drop(self._old)
+
+    def _settle(self) -> None:
+        """Put back what a killed run renamed, and drop what others staged."""
+        if self._exists(self._old):
+            if not self._exists(self._name):
+                self._rename(self._old, self._name)
+            elif self._is_release():
+                self._drop(self._old)
+        database, _, name = self._name.lower().rpartition(".")
+        with self._running():
+            tables = self._session.catalog.listTables(database or None)
+        for table in tables:
+            if table.name.lower().startswith(f"{name}{_STAGED}"):
+                self._drop(f"{database}.{table.name}" if database else table.name)
+
+    def _hold(self) -> None:
+        """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
+        is_told = False
+        while not self._is_held():
+            if not self._wait:
+                message = f"Another run is making a release in {self.file!r}."
+                hint = f"If it has ended, drop {self._lock!r}; else wait=True."
+                raise OutputError.of("O001", message, hint)
+            if not is_told:
+                self._progress("waiting", 0, 0)
+                is_told = True
+            time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
+
+    def _is_held(self) -> bool:
+        who = f"process {os.getpid()} of {socket.gethostname()}".replace("'", "")
+        made = {
+            "VIEW": f"CREATE VIEW {self._lock} COMMENT '{who}' AS SELECT 1 AS run",
+            "TABLE": f"CREATE TABLE {self._lock} (run INT) COMMENT '{who}'",  # without views
+        }
+        for kind, statement in made.items():
+            try:
+                self._run(statement)
+            except PolicyEngineError:
+                if self._exists(self._lock):
+                    return False
+                if kind == "TABLE":
+                    raise
+            else:
+                self._kind = kind
+                return True
+        return False
+
+    def _leave(self) -> None:
+        with suppress(PolicyEngineError):
+            self._drop(self._stage)
+        with suppress(PolicyEngineError):
+            self._run(f"DROP {self._kind} IF EXISTS {self._lock}")
+
+    def _check_free(self) -> None:
+        is_taken = self._exists(self._name)
+        if is_taken and not self._overwrite:
+            message = f"The output exists: {self.file!r}."
+            raise OutputError.of("O001", message, "Give another name, or overwrite=True.")
+        if is_taken and not self._is_release():
+            message = f"{self.file!r} is no release: it has no certificate as a property."
+            raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
+
+    def _is_release(self) -> bool:
+        return _PROPERTY in {row.key for row in self._run(f"SHOW TBLPROPERTIES {self._name}")}
+
+    def _exists(self, name: str) -> bool:
+        with self._running():
+            return bool(self._session.catalog.tableExists(name))
+
+    def _rename(self, old: str, new: str) -> None:
+        self._run(f"ALTER TABLE {old} RENAME TO {new}")
+
+    def _drop(self, name: str) -> None:
+        self._run(f"DROP TABLE IF EXISTS {name}")
+
+    def _run(self, statement: str) -> list[Any]:
+        with self._running():
+            rows: list[Any] = self._session.sql(statement).collect()
+            return rows
+
+    def _running(self) -> AbstractContextManager[str]:
+        from policy_engine.engines.spark.session import running  # noqa: PLC0415 (for Spark alone)
+
+        return running(self._session, "publishing")

@@ -1,0 +1,62 @@
+"""Publications killed at every step: whoever comes next leaves a whole release, old or new."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from building import DATASET, PEOPLE, people_policy
+
+from policy_engine import apply_policy
+
+KILLED = Path(__file__).parents[1] / "killed.py"
+EACH = [(kind, earlier) for kind in ("here", "store") for earlier in ("old", "none")]
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certified")
+    (folder / "people.csv").write_text(PEOPLE)
+    apply_policy(people_policy(), {DATASET: folder / "people.csv"}, folder / "release")
+    return folder / "release"
+
+
+def check(certified, folder, kind, earlier, again=0):
+    """Kill at every step; return the states that were left, each of them before's or after's."""
+    (folder / "release").symlink_to(certified)
+    asked = [sys.executable, KILLED, folder, kind, earlier, again]
+    done = subprocess.run([*map(str, asked)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    readable = {
+        "C002",
+        "V010",
+        *(whole[1] for whole in (seen["before"], seen["after"]) if whole[0]),
+    }
+    for step, read, left in seen["found"]:
+        assert left in (seen["before"], seen["after"]), step
+        assert read in readable, step
+    return seen
+
+
+@pytest.mark.parametrize(("kind", "earlier"), EACH)
+def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, kind, earlier):
+    seen = check(certified, tmp_path, kind, earlier)
+    lasts = [left for _, _, left in seen["found"]]
+    assert lasts[0] == seen["before"]
+    assert lasts[-1] == seen["after"]
+    assert "V010" in {read for _, read, _ in seen["found"]}
+
+
+def test_a_kill_of_the_run_that_recovers_leaves_a_whole_release(certified, tmp_path):
+    check(certified, tmp_path, "here", "old", again=11)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("kind", "earlier"), EACH)
+def test_a_kill_of_any_step_that_recovers(certified, tmp_path, kind, earlier):
+    for again in range(1, 59):
+        folder = tmp_path / str(again)
+        folder.mkdir()
+        check(certified, folder, kind, earlier, again)
