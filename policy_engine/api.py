@@ -457,6 +457,7 @@ def explore_policy(
     *,
     taxonomies: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
+    engine: "EngineName | SparkEngine" = "local",
     progress: Progress = silent,
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
@@ -464,16 +465,21 @@ def explore_policy(
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
-    `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}. Nothing is
-    written. Raises PlanError where no model of the policy has a parameter.
+    `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; all else is as for
+    `apply_policy`. Nothing is written. Raises PlanError where no model of the policy has a
+    parameter.
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
     read = _asking(policy, Reading(contexts, parents, limits))
-    launcher = Launcher()
-    catalog = launcher.catalog(read, data, taxonomies)
-    engine = launcher.engine(catalog, progress, key)
-    return explore(make_plan(read, catalog), engine, settings_of(choices), progress)
+    with launched(engine) as launcher:
+        catalog = launcher.catalog(read, data, taxonomies)
+        run = launcher.engine(catalog, progress, key)
+        plan = make_plan(read, catalog, engine=launcher.name)
+        try:
+            return explore(plan, run, settings_of(choices), progress)
+        finally:
+            run.close()
 
 
 def suggest_hierarchy(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: S
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
     stored = engine.write(engine.anonymize(table, step, plan.publish), None)
-    release = Release(plan=varied, output=stored, source=source, suppressed=engine.suppressed)
+    given = replace(source, rows=engine.rows)
+    release = Release(plan=varied, output=stored, source=given, suppressed=engine.suppressed)
     found = certify(release, engine)
     check(found)
     return _read_off(found, time.perf_counter() - start)

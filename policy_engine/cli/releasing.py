@@ -279,6 +279,9 @@ def explore(
     ] = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
+    engine: EngineOption = Engine.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -294,6 +297,7 @@ def explore(
             choices,
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             key=key,
+            engine=engine_of(engine, master, conf),
             progress=progress,
             **reading.keywords,
         )

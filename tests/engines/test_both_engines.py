@@ -7,7 +7,7 @@ import pytest
 from applying import asking, measured
 from building import DATASET, column
 
-from policy_engine import apply_policy, certify_output
+from policy_engine import apply_policy, certify_output, explore_policy
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 
 PEOPLE = {
@@ -46,6 +46,14 @@ def rows_of(release):
 
 
 # What comes out
+
+
+def test_what_other_bounds_would_cost_is_the_same(engine):
+    given = pa.table(PEOPLE)
+    if engine != "local":
+        given = engine.spark.createDataFrame(given).repartition(2)
+    found = explore_policy(asking(**DIVERSE), {DATASET: given}, {"k": [2, 3]}, engine=engine)
+    assert [getattr(run.outcome, "classes", run.outcome) for run in found] == [3, 2]
 
 
 def test_each_class_is_generalised_to_the_values_it_holds(engine):
