@@ -98,4 +98,4 @@ def _move_to_nothing(source: Path, target: Path) -> None:
 
 def _taken(path: Path) -> PolicyEngineError:
     message = f"The output {str(path)!r} exists."
-    return OutputError.of("O001", message, "Give another path, or --overwrite to replace it.")
+    return OutputError.of("O001", message, "Give another path, or overwrite=True to replace it.")
