@@ -1,10 +1,12 @@
-"""What a decision costs, beside a way that walks every rule.
+"""What a decision costs, beside a way that walks every rule, and what reading a policy costs.
 
     python benchmarks/decisions.py [--quick] [--json FILE]
 
 Policies are made up: a tenth of the rules prohibit, a third have constraints, parties, assets and
 purposes have hierarchies. Requests are half such as a rule is for, half drawn at random. Each
-figure is of warm decisions, explanation included, on one core.
+figure is of warm decisions, explanation included, on one core. What is read are the texts that
+cost most: as many permissions as prohibitions on one asset that never meet, or that all do, under
+the conflict strategy `invalid`, and one node with as many properties.
 """
 
 import argparse
@@ -21,7 +23,18 @@ from pathlib import Path
 
 from policy_engine import terms
 from policy_engine.decision import Decider, Request, World
-from policy_engine.policy import Action, Asset, Constraint, Hierarchy, Party, Policy, Rule, Value
+from policy_engine.errors import PolicyError
+from policy_engine.policy import (
+    Action,
+    Asset,
+    Constraint,
+    Hierarchy,
+    Party,
+    Policy,
+    Rule,
+    Value,
+    read_policy,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -34,6 +47,13 @@ BOUNDS = [
     Constraint(f"{ODRL}dateTime", f"{ODRL}gt", (Value(datetime(2026, 1, 1, tzinfo=UTC)),)),
 ]
 
+READ = {
+    "rules that never meet": (600, 1_200, 5_000),
+    "rules that all clash": (600, 1_200, 5_000),
+    "properties of one node": (10_000, 20_000),
+}
+"""What is read, and how many rules of each kind, or properties, there are."""
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -45,7 +65,17 @@ def main():
     for rules in sizes:
         figures.append(measured(rules, 1_000 if options.quick else 10_000))
         print("  ".join(f"{key} {value:,}" for key, value in figures[-1].items()))
-    report = {"machine": machine(), "quick": options.quick, "figures": figures}
+    reading = []
+    for kind, sizes in READ.items():
+        for size in sizes[:1] if options.quick else sizes:
+            reading.append(read(kind, size))
+            print("  ".join(f"{key} {value}" for key, value in reading[-1].items()))
+    report = {
+        "machine": machine(),
+        "quick": options.quick,
+        "figures": figures,
+        "reading": reading,
+    }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report, indent=2) + "\n")
     print(f"saved to {options.json}")
@@ -88,6 +118,33 @@ def measured(rules, asked):
         "walking us": round(naive * 1e6, 1),
         "times faster": round(naive / median, 1),
     }
+
+
+def read(kind, size):
+    """Return the CPU seconds that reading a made-up text takes, and how many problems it has."""
+    text = json.dumps(hard(kind, size))
+    start = time.process_time()
+    try:
+        problems = len(read_policy(text).hints)
+    except PolicyError as error:
+        problems = len(error.problems)
+    spent = time.process_time() - start
+    return {"read": kind, "size": size, "cpu s": round(spent, 2), "problems": problems}
+
+
+def hard(kind, size):
+    base = {"@context": "http://www.w3.org/ns/odrl.jsonld", "@type": "Set", "uid": "http://org/p"}
+    rule = {"target": "http://org/data", "action": "read"}
+    if kind == "properties of one node":
+        many = {f"http://purl.org/dc/terms/{n}": "x" for n in range(size)}
+        return {**base, "permission": {**rule, **many}}
+
+    def rules(operator):
+        bound = {"leftOperand": "dateTime", "operator": operator, "rightOperand": "2030-01-01"}
+        meet = {} if kind == "rules that all clash" else {"constraint": bound}
+        return [{**rule, **meet} for _ in range(size)]
+
+    return {**base, "permission": rules("lt"), "prohibition": rules("gteq")}
 
 
 def walked(policy, requests, decider):

@@ -37,6 +37,13 @@ ANNOTATIONS = (
 )
 """How the properties begin that describe a policy and do not change what it means."""
 
+_NAMING = frozenset(
+    f"{ODRL}{name}"
+    for name in (
+        *("purpose", "recipient", "spatial", "event", "industry", "product", "media"),
+        *("deliveryChannel", "device", "system", "systemDevice", "unitOfCount"),
+    )
+) | {f"{PE}label", f"{PE}feature"}
 _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
@@ -112,6 +119,11 @@ def names_columns(operand: str) -> bool:
     """Tell whether a left operand is a parameter that has columns on its right."""
     term = vocabulary().get(operand)
     return term is not None and term.iris("range") == (f"{ODRL}Asset",)
+
+
+def names_things(operand: str) -> bool:
+    """Tell whether a left operand has names on its right: of columns, parties, places, purposes."""
+    return operand in _NAMING or names_columns(operand)
 
 
 def methods() -> Mapping[str, Term]:

@@ -6,6 +6,7 @@ let a name mean something that is not written beside it, and are refused.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.text import Document, escape
 
 _PARTS = {"@id", "@type", "@container", "@context"}
+_COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\s/:]\S*")
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
 # A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
 # prefixes wherever RDF is written, and no schemes.
@@ -186,6 +188,11 @@ def _definition(context: Context, iri: str, entry: Any) -> Definition:
     scoped = _extended(context, entry["@context"]).definitions if "@context" in entry else {}
     own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
     return replace(plain, is_list=entry.get("@container") == "@list", scoped=own)
+
+
+def is_compact(text: str) -> bool:
+    """Tell whether a text is, by its form, a name with a prefix, and no IRI in full."""
+    return bool(_COMPACT.fullmatch(text)) and not terms.has_known_scheme(text)
 
 
 def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) -> Problem:

@@ -15,7 +15,13 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, Problem, did_you_mean, listed, nearest
-from policy_engine.policy.contexts import Context, Definition, read_contexts, replaced
+from policy_engine.policy.contexts import (
+    Context,
+    Definition,
+    is_compact,
+    read_contexts,
+    replaced,
+)
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.text import Document, escape
 
@@ -28,6 +34,12 @@ MAX_PROBLEMS = 100
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
 _TOP_ONLY = ("@context", "@graph")
+
+_LEFT, _RIGHT, _DATA_TYPE = (
+    f"{terms.ODRL}{name}" for name in ("leftOperand", "rightOperand", "dataType")
+)
+_NAME = "@prefixed"
+"""How the strings of a property are read that are names where they have a declared prefix."""
 
 
 @dataclass(frozen=True)
@@ -140,12 +152,31 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
             names = value if isinstance(value, list) else [value]
             node["@type"] = [context.term(name) for name in names]
         elif not definition.iri.startswith("@"):
+            definition = _right(source, definition, context)
             inner = context.within(definition)
             values = _values(value, f"{pointer}/{escape(key)}", inner, definition)
             if definition.is_list and not (len(values) == 1 and "@list" in values[0]):
                 values = [{"@list": values}]
             node.setdefault(definition.iri, []).extend(values)
     return node
+
+
+def _right(source: Mapping[str, Any], definition: Definition, context: Context) -> Definition:
+    """Return how the values of a key are read, those of a right operand by what is on its left.
+
+    JSON-LD takes a string there for a text. A left operand that names things compares a text that
+    is an IRI as one, so a name with a prefix has to mean there what it means elsewhere.
+    """
+    if definition.iri != _RIGHT or definition.type:
+        return definition
+    keys = {context.key(key).iri: key for key in source}
+    if _LEFT not in keys or _DATA_TYPE in keys:
+        return definition
+    left = source[keys[_LEFT]]
+    left = left.get("@id") if isinstance(left, dict) else left
+    inner = context.within(context.key(keys[_LEFT]))
+    is_naming = isinstance(left, str) and terms.names_things(terms.canonical(inner.term(left)))
+    return replace(definition, type=_NAME) if is_naming else definition
 
 
 def _values(
@@ -173,6 +204,9 @@ def _values(
 
 
 def _scalar(value: Any, context: Context, definition: Definition) -> dict[str, Any]:
+    if isinstance(value, str) and definition.type == _NAME:
+        is_name = is_compact(value) and not context.undeclared(value)
+        return {"@id": context.reference(value)} if is_name else {"@value": value}
     if isinstance(value, str) and definition.type == "@id":
         return {"@id": context.reference(value)}
     if isinstance(value, str) and definition.type == "@vocab":
@@ -201,6 +235,9 @@ def _check(
             yield from _check(document, item, f"{pointer}/{step}", context, definition)
     elif isinstance(value, dict):
         yield from _check_object(document, value, pointer, context, definition)
+    elif isinstance(value, str) and definition.type == _NAME:
+        if is_compact(value) and value.partition(":")[0] not in terms.PREFIXES:
+            yield from _undeclared(document, value, pointer, context)
     elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
         yield from _undeclared(document, value, pointer, context)
 
@@ -257,7 +294,7 @@ def _check_object(
             yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
             yield from _undeclared(document, key, at, context, of_key=True)
-            held = _held(definition, within, is_name=is_name)
+            held = _held(_right(value, definition, context), within, is_name=is_name)
             yield from _check(document, item, at, context.within(definition), held)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.contexts import Definition
+from policy_engine.policy.contexts import Definition, is_compact
 from policy_engine.policy.limits import USUAL
 from policy_engine.policy.rdf.names import Names, names_for
 from policy_engine.policy.rdf.shape import MANY, Shape
@@ -30,6 +30,8 @@ _RULES = {f"{terms.ODRL}{name}" for name in ("permission", "prohibition", "oblig
 _STRUCTURE = (terms.ODRL, terms.MOSAICROWN, terms.PE, terms.RDF)
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,14}")
 _WORDS = {"true": True, "false": False}
+
+_RIGHT = f"{terms.ODRL}rightOperand"
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,9 @@ def _literal(literal: Literal, definition: Definition, names: Names) -> Any:
     if language:
         return {"@value": text, "@language": language}
     if kind == STRING:
-        return {"@value": text} if definition.type else text
+        # A text is no name, though it look like one: see `linked_data`.
+        is_text = definition.iri == _RIGHT and is_compact(text)
+        return {"@value": text} if definition.type or is_text else text
     is_plain = not definition.type or definition.type.startswith("@")
     if is_plain and kind == f"{terms.XSD}integer" and _INTEGER.fullmatch(text):
         return int(text)
