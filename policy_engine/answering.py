@@ -8,6 +8,7 @@ from policy_engine.catalog import make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.policy import USUAL, Hierarchy, Limits, Reading, Source, read_file
+from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
     from policy_engine.query.model import QueryResult
@@ -25,14 +26,21 @@ def decide_request(
     limits: Limits = USUAL,
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
     A file may hold several policies; `contexts`, `parents` and `limits` are as in `Reading`.
-    With a `log`, the decision is added to it before it is returned. For many requests, make a
-    `Decider` once.
+    With a `log`, the decision is added to it before it is returned. With `data`, by IRI as for
+    `query_data`, columns are matched with those that the data has, of which the names alone are
+    looked at; a name that it lacks raises DataError (C005). For many requests, make a `Decider`
+    once.
     """
-    made = decider(policies, certificates, hierarchy, contexts, parents, limits)
+    read = Reading(contexts, parents, limits).policies(*policies)
+    if data:
+        known = [hierarchy or Hierarchy(), (world or World()).memberships]
+        hierarchy = in_spelling_of(make_catalog(data), read, known, request.targets)
+    made = Decider(read, _certificates(certificates), hierarchy)
     decision = made.decide(request, world)
     _keep([decision], log, log_key)
     return decision

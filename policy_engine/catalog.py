@@ -1,5 +1,6 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
+import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -9,8 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote, unquote
 
 from policy_engine import terms
-from policy_engine.errors import DataError, PolicyEngineError, Problem, did_you_mean, listed
-from policy_engine.storage import Place, data_files, folder_values, is_remote
+from policy_engine.errors import (
+    NOWHERE,
+    DataError,
+    Place,
+    PolicyEngineError,
+    Problem,
+    did_you_mean,
+    listed,
+)
+from policy_engine.storage import Place as Location
+from policy_engine.storage import data_files, folder_values, is_remote
 
 if TYPE_CHECKING:
     from policy_engine.taxonomy import Taxonomy
@@ -34,6 +44,13 @@ class Dataset:
     location: str
     format: SparkFormat | Literal["memory"]
     columns: tuple[str, ...]
+
+    def spelled(self, name: str) -> str | None:
+        """Return the column that a name stands for, in its case or, as in SQL, in any other."""
+        if name in self.columns:
+            return name
+        same = [one for one in self.columns if one and one.lower() == name.lower()]
+        return same[0] if len(same) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -67,7 +84,7 @@ class Catalog:
         return {name: self.taxonomies[name].digest for name in names}
 
 
-def place_of(location: str | Path) -> Place:
+def place_of(location: str | Path) -> Location:
     """Return a local location as a path; a URI or the name of a table as it is."""
     is_path = not is_remote(location) and not str(location).startswith(TABLE)
     return Path(location) if is_path else str(location)
@@ -220,8 +237,24 @@ def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Probl
         yield Problem("C005", message, _hint(dataset) or "Has the file a header?")
         return
     for name in missing:
-        message = f"{dataset.iri} has no column {name!r}."
-        yield Problem("C005", message, did_you_mean(name, dataset.columns))
+        yield no_column(name, dataset)
+
+
+def no_column(name: str, dataset: Dataset, place: Place = NOWHERE) -> Problem:
+    """Return the problem of a column that a dataset lacks, with the nearest name.
+
+    Where that looks the same, its IRI shows what sets it apart.
+    """
+    message = f"{dataset.iri} has no column {name!r}."
+    alike = [one for one in dataset.columns if one and folded(one) == folded(name)]
+    shown = f"Did you mean {alike[0]!r}, {column_iri(dataset.iri, alike[0])}?" if alike else ""
+    return Problem("C005", message, shown or did_you_mean(name, dataset.columns), place)
+
+
+def folded(name: str) -> str:
+    """Return a name without what nobody tells names apart by: case, blanks around, and the form
+    that its accents are written in (Unicode Standard Annex 15)."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
 
 
 def _hint(dataset: Dataset) -> str:
@@ -297,13 +330,30 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def check_names(names: tuple[str, ...], source: str) -> None:
-    """Raise DataError where a table has no columns (C010), or two of one name (C006)."""
+    """Raise DataError where a table has no columns (C010), two of one name (C006), or one whose
+    name is taken for another's or for a step of a path (C015)."""
     if not names:
         raise DataError.of("C010", "The table has no columns.", source=source)
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         message = f"Column names must be unique. {listed(twice)} stand more than once."
         raise DataError.of("C006", message, source=source)
+    _check_apart(names, source)
+
+
+def _check_apart(names: tuple[str, ...], source: str) -> None:
+    """Refuse names that SQL, or whoever reads them, takes for one; none of them is quoted, for
+    the first line of a file may be a person's data."""
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in (".", ".."):
+            message = f"The column {number} is called by a dot or two, a step of a path in an IRI."
+            raise DataError.of("C015", message, "Rename it.", source)
+        other = first.setdefault(folded(name), number)
+        if other != number:
+            message = f"The names of the columns {other} and {number} differ in case, in blanks "
+            message += "around them or in the form of their accents alone."
+            raise DataError.of("C015", message, "Rename one of them.", source)
 
 
 def _table(source: Any) -> Any:

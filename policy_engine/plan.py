@@ -15,6 +15,7 @@ from policy_engine.methods.method import shown
 from policy_engine.modelling import Audit, Training, modelling
 from policy_engine.policy import Policy, Rule
 from policy_engine.recoding import Recoding, misplaced
+from policy_engine.spelling import column_problems
 from policy_engine.transformation import parameters_of, transformation, transforms
 
 EngineName = Literal["local", "spark"]
@@ -189,6 +190,9 @@ def make_plan(
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
     read, drop = _reading(target, asked, training, dataset)
+    problems = column_problems(policy, catalog) if catalog is not None else []
+    if problems:
+        raise DataError(*problems, source=policy.source)
     steps: list[Step] = [read, drop]
     if asked is not None:
         steps.append(

@@ -272,3 +272,35 @@ def test_a_pattern_is_no_file_and_several_files_are_a_folder(tmp_path):
     assert caught.value.problems[0].code == "C002"
     (tmp_path / "a[1].csv").write_text("b\n1\n")
     assert make_catalog({IRI: tmp_path / "a[1].csv"}).datasets[0].columns == ("b",)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(["Name", "name"], ["a", "Name", "NAME"], ["Name", " Name"], ["Name ", "name"]),
+        *(
+            ["\u00e9", "e\u0301"],
+            ["\u00c9", "e\u0301"],
+            ["Strasse", "Stra\u00dfe"],
+            ["a", ".."],
+            ["."],
+        ),
+    ],
+)
+def test_names_that_are_taken_for_one_another_are_refused_and_not_quoted(tmp_path, names):
+    (tmp_path / "people.csv").write_text(",".join(names) + "\n")
+    for source in (tmp_path / "people.csv", pa.table({name: [1] for name in names})):
+        problem = refused(source)
+        assert problem.code == "C015"
+        assert not [name for name in names if f"'{name}'" in problem.message]
+
+
+def test_names_that_are_like_others_stay_apart():
+    names = ["Name", "Name2", "Na me", "N\u00e4me", "Name_", "...", ".a"]
+    assert make_catalog({IRI: pa.table({name: [1] for name in names})}).dataset(IRI).columns
+
+
+def test_a_column_is_found_as_sql_finds_it():
+    data = dataset("Name", " age", "\u00c9")
+    assert [data.spelled(name) for name in ("NAME", "name", "\u00e9")] == ["Name", "Name", "\u00c9"]
+    assert [data.spelled(name) for name in ("age", "Name ", "E\u0301", "")] == [None] * 4

@@ -32,6 +32,31 @@ def apply(run, *more):
     )
 
 
+def test_validate_finds_the_columns_that_the_data_lacks(run, people):
+    (people / "other.csv").write_text("ZIP,aeg,name\n")
+    result = run("validate", "policy.jsonld", "--data", f"{DATASET}=people.csv")
+    assert result.exit_code == 0
+    result = run("validate", "policy.jsonld", "--data", f"{DATASET}=other.csv")
+    assert result.exit_code == 1
+    assert f"C005 {DATASET} has no column 'age'. Did you mean 'aeg'?" in result.output
+    assert re.match(r"policy.jsonld:\d+:\d+: C005", result.output)
+    found = run("validate", "policy.jsonld", "--data", f"{DATASET}=other.csv", "--format", "json")
+    assert json.loads(found.output)[0]["problems"][0]["pointer"]
+
+
+def test_decide_knows_the_columns_that_the_data_has(run, people):
+    policy = json.loads((people / "policy.jsonld").read_text())
+    rule = {"assignee": ANALYST, "target": DATASET, "action": "read"}
+    policy["permission"] = [{"uid": "http://x.org/p", **rule}]
+    policy["prohibition"] = [{"uid": "http://x.org/f", **rule, "target": f"{DATASET}/AGE"}]
+    (people / "policy.jsonld").write_text(json.dumps(policy))
+    data = ("--data", f"{DATASET}=people.csv")
+    assert run(*DECIDE, "--target", f"{DATASET}/age", *data).exit_code == 1
+    with pytest.raises(PolicyEngineError, match="C005") as caught:
+        run(*DECIDE, "--target", f"{DATASET}/%20age", *data)
+    assert caught.value.exit_code == 2
+
+
 def test_validate_says_a_line_a_file(run):
     result = run("validate", "policy.jsonld", "policy.jsonld")
     assert result.exit_code == 0

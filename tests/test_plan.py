@@ -94,6 +94,14 @@ def test_a_prohibition_forbids_the_transformation_unless_permissions_win(conflic
         make_plan(read)
 
 
+def test_a_column_that_the_data_lacks_counts_in_every_rule(catalog):
+    ban = permission(action="read", assignee=None, target=f"{DATASET}/nmae")
+    read = read_policy(people_policy(prohibition=[ban], conflict="perm"))
+    make_plan(read)
+    with pytest.raises(DataError, match=r"C005.*'nmae'.*Did you mean 'name'"):
+        make_plan(read, catalog)
+
+
 def test_a_policy_that_only_grants_access_has_nothing_to_check():
     check_transformation(read_policy(policy([permission(action="read")])))
 

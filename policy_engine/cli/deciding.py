@@ -8,6 +8,7 @@ from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
+    DataOption,
     Format,
     FormatOption,
     HierarchyOption,
@@ -18,6 +19,7 @@ from policy_engine.cli.options import (
     TimeOption,
     WorldOption,
     check_log,
+    paths_of,
     reads_policies,
     unanswered,
 )
@@ -38,6 +40,7 @@ def decide(
     purpose: PurposeOption = "",
     time: TimeOption = "",
     world: WorldOption = None,
+    data: DataOption = [],  # noqa: B006
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
     explain: Annotated[
@@ -63,6 +66,7 @@ def decide(
             world=world_at(world, time),
             log=log,
             log_key=log_key,
+            data=paths_of(data),
             **reading.keywords,
         )
     if output_format is Format.JSON:

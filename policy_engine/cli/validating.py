@@ -7,13 +7,16 @@ import typer
 from policy_engine.cli.answers import plain, print_json
 from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import (
+    DataOption,
     PoliciesArgument,
     ProblemFormat,
+    paths_of,
     reads_policies,
 )
 from policy_engine.errors import Problem, locate
 
 if TYPE_CHECKING:
+    from policy_engine.catalog import Catalog
     from policy_engine.policy import Reading
 
 
@@ -23,13 +26,18 @@ def validate(
     output_format: Annotated[
         ProblemFormat, typer.Option("--format", help="How to print.")
     ] = ProblemFormat.TEXT,
+    data: DataOption = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
-    """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run."""
+    """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run.
+
+    With --data, the columns that they name have to be there.
+    """
     from policy_engine.checking import check_file  # noqa: PLC0415
 
-    checked = [check_file(path, reading) for path in policies]
+    catalog = _catalog(paths_of(data))
+    checked = [check_file(path, reading, catalog) for path in policies]
     if output_format is ProblemFormat.SARIF:
         from policy_engine.sarif import sarif_log  # noqa: PLC0415
 
@@ -43,6 +51,14 @@ def validate(
         for one in checked:
             _print(one)
     raise typer.Exit(max(one.exit_code for one in checked))
+
+
+def _catalog(paths: dict[str, str]) -> "Catalog | None":
+    if not paths:
+        return None
+    from policy_engine.catalog import make_catalog  # noqa: PLC0415
+
+    return make_catalog(paths)
 
 
 def _as_json(one: Any) -> dict[str, Any]:

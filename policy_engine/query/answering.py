@@ -27,6 +27,7 @@ from policy_engine.query.scope import Reading, read_columns
 from policy_engine.query.showing import numbers, shown
 from policy_engine.query.suggesting import choices, smaller_query
 from policy_engine.query.tables import Tables
+from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,11 +55,12 @@ def query(
     in double quotes. Assignee and purpose are IRIs, or short names of the bundled contexts.
     Without `run` the query is rewritten and nothing more: of the data, the types of columns are
     looked at, which those of CSV have by their values. Raises RequestError (D001) for a name that
-    is no IRI, CertificateError (V004) where the data of an output is not what was certified, and
-    what `answer` raises.
+    is no IRI, DataError where a policy names a column that the data lacks (C005), CertificateError
+    (V004) where the data of an output is not what was certified, and what `answer` raises.
     """
-    decider = Decider(policies, certificates, hierarchy)
     given = world or World()
+    known = in_spelling_of(catalog, policies, [hierarchy or Hierarchy(), given.memberships])
+    decider = Decider(policies, certificates, known)
     # One moment for all tables: a constraint on the time must not change between two of them.
     now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
 

@@ -63,8 +63,9 @@ def filter_columns(access: RowAccess, dataset: Dataset) -> tuple[str, ...]:
         with suppress(NotUnderstood):
             found += _conditions(access, grant)
     operands = {leaf.left_operand for one in found for leaf in one.condition.constraints()}
-    named = {column_name(dataset.iri, terms.canonical(operand)) for operand in operands}
-    return tuple(name for name in dataset.columns if name in named)
+    named = (column_name(dataset.iri, terms.canonical(operand)) for operand in operands)
+    spelled = {dataset.spelled(name) for name in named if name is not None}
+    return tuple(name for name in dataset.columns if name in spelled)
 
 
 def row_filter(access: RowAccess, table: RowTable) -> Filter:
@@ -171,9 +172,8 @@ def _constraint(constraint: Constraint, state: State, table: RowTable) -> exp.Ex
         if any(column_name(other, operand) is not None for other in table.others):
             raise NotUnderstood(f"{operand} is a column of another table")
         return _CONSTANTS[state]()
-    if name not in dataset.columns:
+    spelled = dataset.spelled(name)
+    if spelled is None:
         raise NotUnderstood(f"{dataset.iri} has no column {name!r}")
-    if sum(other.lower() == name.lower() for other in dataset.columns) > 1:
-        raise NotUnderstood(f"{dataset.iri} has several columns {name!r} but for their case")
-    column = exp.column(name, table=table.name, quoted=True)
-    return comparison(column, constraint, table.types[name], table.zone)
+    column = exp.column(spelled, table=table.name, quoted=True)
+    return comparison(column, constraint, table.types[spelled], table.zone)

@@ -322,15 +322,6 @@ def test_tables_whose_iris_differ_in_case_alone_are_two():
     assert rows(sql, policy([rule([PEOPLE, lower])]), data=data) == [(1, 2)]
 
 
-def test_columns_that_differ_in_case_alone_are_ambiguous():
-    data = make_catalog({PEOPLE: pa.table({"A": [1], "a": [2], "b": [3]})})
-    read = policy([rule(PEOPLE)])
-    assert rows("SELECT b FROM People", read, data=data) == [(3,)]
-    for sql in ("SELECT A FROM People", 'SELECT "a" FROM People', "SELECT * FROM People"):
-        with pytest.raises(QueryError, match="Q004"):
-            ask(sql, read, data=data)
-
-
 def test_a_dataset_called_as_a_system_table_is_the_dataset():
     system = "http://x.org/pg_tables"
     data = make_catalog({system: pa.table({"id": [7]})})
