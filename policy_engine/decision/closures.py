@@ -1,7 +1,7 @@
 """Who and what includes what, asked often and worked out once."""
 
 from policy_engine.policy.clashes import starts
-from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part, Ways
+from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
 
 _MOST = 100_000
 
@@ -15,6 +15,10 @@ class Closures:
         self.hierarchy = hierarchy
         self._above: dict[Part, dict[str, Ways]] = {part: {} for part in PARTS}
         self._reach: dict[Part, dict[str, frozenset[str]]] = {part: {} for part in PARTS}
+
+    def under(self, more: Hierarchy) -> "Closures":
+        """Return the closures of this hierarchy and one more."""
+        return Closures(Laid.of(more, self.hierarchy))
 
     def up(self, part: Part, iri: str) -> Ways:
         """Return all that includes an IRI, itself too, each with the shortest way up to it."""
@@ -40,3 +44,17 @@ class Closures:
     def overlaps(self, part: Part, one: str, other: str) -> bool:
         """Tell whether one of two IRIs includes the other, or may do so."""
         return other in self.reach(part, one) or one in self.reach(part, other)
+
+    def down(self, part: Part, iri: str) -> list[str]:
+        """Return an IRI and all that the edges put into it, near or far, the nearer first."""
+        found = {iri: None}
+        queue = [iri]
+        for here in queue:
+            queue += [one for one in self.hierarchy.below(part, here) if one not in found]
+            found.update(dict.fromkeys(queue))
+        return list(found)
+
+    def has_members(self, part: Part, iri: str) -> bool:
+        """Tell whether the edges put something into an IRI that does not include it in turn."""
+        ways = self.up(part, iri)
+        return any(one not in ways for one in self.hierarchy.below(part, iri))

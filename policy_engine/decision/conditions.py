@@ -30,8 +30,11 @@ class Facts(Protocol):
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that a rightOperandReference stands for; None: not known."""
 
-    def includes(self, left_operand: str, narrow: str, wide: str) -> bool:
-        """Tell whether one IRI is included in another, in what is known of the operand's kind."""
+    def includes(self, left_operand: str, narrow: str, wide: str) -> "Truth":
+        """Tell whether one IRI is included in another, in what is known of the operand's kind.
+
+        None where only those say so whose word may make the outcome unknown, and no more.
+        """
 
 
 Truth: TypeAlias = bool | None
@@ -62,6 +65,13 @@ def evaluate(condition: Condition, facts: Facts) -> Verdict:
     readings: all of them and any of them. Where these differ the outcome is unknown; so is it
     where values cannot be compared, and where there is nothing to compare. An unknown satisfies
     no permission and lifts no prohibition.
+
+    What is included in what by the word of others than the rule's own policy is neither so nor
+    not so (`Facts.includes`). Each comparison is then as it is by the policy's own word and by
+    everybody's where these agree, and unknown where they differ. More edges make a comparison of
+    names go from unsatisfied by unknown to satisfied and never back, and all that follows from
+    comparisons is Kleene's: so what is unsatisfied here is so by the word of any of the others,
+    whoever of them is heard.
 
     Logical constraints are those of Kleene. `andSequence` is read as `and`: at one moment it
     cannot be seen in which order its parts came to be satisfied.
@@ -118,10 +128,11 @@ def _is(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> T
     if names is None:
         return _equal(left, right, constraint, facts)
     narrow, wide = names
-    operand = constraint.left_operand
-    if narrow == wide or facts.includes(operand, narrow, wide):
-        return True
-    return None if _one_is_no_name(*names) or facts.includes(operand, wide, narrow) else False
+    included = narrow == wide or facts.includes(constraint.left_operand, narrow, wide)
+    if included is not False:
+        return included
+    may_be = facts.includes(constraint.left_operand, wide, narrow) is not False
+    return None if may_be or _one_is_no_name(*names) else False
 
 
 def _has_part(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> Truth:
@@ -129,8 +140,9 @@ def _has_part(left: Literals, right: Value, constraint: Constraint, facts: Facts
     if names is None:
         return _equal(left, right, constraint, facts)
     wide, narrow = names
-    if narrow == wide or facts.includes(constraint.left_operand, narrow, wide):
-        return True
+    included = narrow == wide or facts.includes(constraint.left_operand, narrow, wide)
+    if included is not False:
+        return included
     return None if _one_is_no_name(*names) else False
 
 

@@ -20,6 +20,7 @@ from policy_engine.decision.holding import (
     prohibits,
 )
 from policy_engine.decision.index import Clause, Index
+from policy_engine.decision.members import Members
 from policy_engine.decision.model import (
     Decision,
     Grant,
@@ -32,6 +33,7 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.outputs import Output
+from policy_engine.decision.views import View
 from policy_engine.errors import RequestError, listed
 from policy_engine.policy import Hierarchy, Policy, Rule
 from policy_engine.policy.model import READ
@@ -77,10 +79,10 @@ class Decider:
         self.certificates = tuple(certificates)
         self.digests = tuple(policy.digest for policy in policies)
         self.unclear = unclear_labels(policies)
-        self._hierarchy = in_full(hierarchy or Hierarchy())
-        self._views: dict[Hierarchy, Index] = {}
+        self.index = Index(self.policies, in_full(hierarchy or Hierarchy()))
+        self._bare = View(self.index, Hierarchy())
+        self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
-        self.index(_NOTHING_KNOWN.memberships)
 
     def decide(self, request: Request, world: World | None = None) -> Decision:
         """Return the answer to a request in a state of the world.
@@ -100,14 +102,15 @@ class Decider:
         rows = frozenset((dataset,)) if dataset else datasets_of(request.targets)
         return _Case(self, request, world or _NOTHING_KNOWN, rows=rows).row_access()
 
-    def index(self, memberships: Hierarchy) -> Index:
-        """Return the rules compiled for what is known of memberships besides the policies."""
+    def view(self, memberships: Hierarchy) -> View:
+        """Return the rules as they are by what is known of memberships besides the policies."""
+        if memberships == self._bare.more:
+            return self._bare
         found = self._views.get(memberships)
         if found is None:
             if len(self._views) >= _VIEWS:
                 del self._views[next(iter(self._views))]
-            found = Index(self.policies, self._hierarchy.joined([memberships]))
-            self._views[memberships] = found
+            found = self._views[memberships] = View(self.index, memberships)
         return found
 
     def output(self, policy: Policy, asset: str) -> Output:
@@ -146,19 +149,23 @@ class _Case:
         self.world = world
         self.rows = bool(rows)
         self.above = above
-        self.index = decider.index(world.memberships)
+        self.view = decider.view(world.memberships)
         self.time = world.time or datetime.now(UTC)
-        self.facts = RequestFacts(request, world, self.time, self.index.closures)
+        closures = self.view.closures
+        self.facts = RequestFacts(request, world, self.time, closures)
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
-        self._asked = {id(self.index.closures): Asked(request, self.index.closures)}
+        self.members = Members(request, world, lambda: decider.index.assets)
+        self.asked = Asked(request, closures, self.members)
+        self._asked = {id(closures): self.asked}
         self.matches: list[Match] = []
         self.permits: list[Held] = []
         self.refused: list[Held] = []
         self.prohibited: list[Held] = []
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
-        outputs = [self.decider.output(*self.index.outputs[n]) for n in self._touched()]
+        known = self.decider.index.outputs
+        outputs = [self.decider.output(*known[n]) for n in self.view.touched(self.asked)]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions()
         denying = self._prohibitions()
@@ -189,20 +196,20 @@ class _Case:
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
         prohibitions = tuple(_grant(held.clause) for held in self.prohibited)
-        return RowAccess(decision, tuple(grants), prohibitions, self.facts)
+        return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone)
 
     # -- rules --------------------------------------------------------------------------------
 
     def _asked_of(self, clause: Clause) -> Asked:
-        key = id(clause.closures)
-        if key not in self._asked:
-            self._asked[key] = Asked(self.request, clause.closures)
-        return self._asked[key]
+        closures = self.view.own(clause)
+        found = self._asked.get(id(closures))
+        if found is None:
+            found = self._asked[id(closures)] = Asked(self.request, closures, self.members)
+        return found
 
     def _permissions(self) -> None:
         """Find the permissions that cover the request, and those that lack but conditions."""
-        asked = self._asked[id(self.index.closures)]
-        for clause in self.index.permissions.near(asked.targets[0], asked.party, asked.action):
+        for clause in self.view.permissions(self.asked):
             own = self._asked_of(clause)
             if covers(clause, own):
                 held = hold(clause, own, self.facts, rows=self.rows)
@@ -214,12 +221,11 @@ class _Case:
 
         Of single rows, those that may be filtered by deny nothing yet.
         """
-        asked = self._asked[id(self.index.closures)]
-        needed = (self.request.action, *self.index.closures.hierarchy.needs(self.request.action))
+        needed = (self.request.action, *self.view.closures.hierarchy.needs(self.request.action))
         overridden = {held.clause.policy.uid for held in self.permits}
         denying = None
-        for clause in self.index.prohibitions.near(self.request.targets, self.request.assignee):
-            held = prohibits(clause, asked, self.facts, needed)
+        for clause in self.view.prohibitions(self.asked):
+            held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
             if held is None:
                 continue
             self.prohibited.append(held)
@@ -246,9 +252,6 @@ class _Case:
             conditions=held.verdicts,
         )
         self.matches.append(match)
-
-    def _touched(self) -> list[int]:
-        return self.index.touched(self.request.targets)
 
     def _through_inputs(self, outputs: Sequence[Output]) -> Decision | None:
         """Permit reading an output to whoever may read all of its inputs for the purpose."""
@@ -288,7 +291,7 @@ class _Case:
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""
-        asked, overlaps = self._asked_of(clause), self.index.closures.overlaps
+        asked, overlaps = self._asked_of(clause), self.view.closures.overlaps
         for duty in clause.policy.obligations:
             is_theirs = not duty.assignees or any(p.iri in asked.party for p in duty.assignees)
             is_here = not duty.targets or any(
@@ -301,7 +304,7 @@ class _Case:
 
     def _nothing_permits(self) -> Decision:
         near = self._nearest()
-        void = [policy.uid for policy in self.decider.policies if policy.uid in self.index.void]
+        void = [policy.uid for policy in self.decider.policies if policy.uid in self.view.void]
         lines = tuple(misses(void, near))
         return self._decision(
             effect="deny",
@@ -320,10 +323,9 @@ class _Case:
     def _nearest(self) -> list[Held]:
         """Return the permissions that lack least: conditions alone, or parts of the request."""
         seen = {held.clause.number for held in self.refused}
-        asked = self._asked[id(self.index.closures)]
         others = [
             (lacks(clause, self._asked_of(clause)), clause.number, clause)
-            for clause in self.index.permissions.nearly(asked.targets[0], asked.party, _NEAR)
+            for clause in self.view.nearly(self.asked, _NEAR)
             if clause.number not in seen
         ]
         found = [

@@ -1,32 +1,43 @@
 """What a condition can be held against: a request, and the state of the world."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import TypeAlias, TypeVar
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
+from policy_engine.decision.conditions import Truth
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS
 from policy_engine.policy.values import Literals
 
+Label: TypeAlias = str | tuple[str, str]
+"""The label of a rule, alone or behind the uid of its policy."""
+_Known = TypeVar("_Known", bound=str | int)
 _TIME, _PURPOSE, _COUNT = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose", "count"))
 
 
 class RequestFacts:
-    """The facts of one request, for the conditions of any rule that covers it.
+    """The facts of one request, for the conditions of one rule after another.
 
-    `about` says of what a refinement speaks, a party, an asset or an action; `rule` whose
-    executions are counted. With `rows`, datasets, nothing is known of their columns: each row
-    has values of its own. What is said under a label of `unclear` may be of another rule: nothing
-    is known by it.
+    `own` are the closures of the rule's own policy, and `all` those that count besides: for a
+    prohibition what any policy says, for a permission its own once more. `policy` and `rule` tell
+    whose executions are counted. `about` is the party, asset or action that a refinement speaks
+    of: its values are what is said of it, and nothing else unless it `is_act`, the action that is
+    asked for, whose values are those of the request. With `rows`, datasets, nothing is known of
+    their columns: each row has values of its own. What is said under a label of `unclear` may be
+    of another rule: nothing is known by it.
     """
 
     __slots__ = (
         "about",
+        "all",
         "certified",
-        "closures",
+        "is_act",
+        "own",
+        "policy",
         "request",
         "rows",
         "rule",
@@ -41,54 +52,88 @@ class RequestFacts:
         self.world = world
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
-        self.closures = closures
-        self.about = ""
+        self.own = self.all = closures
+        self.about: str | None = None
+        self.is_act = False
+        self.policy = ""
         self.rule = ""
         self.rows: frozenset[str] = frozenset()
-        self.unclear: frozenset[str] = frozenset()
+        self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
         if self.rows and terms.dataset_of(left_operand) in self.rows:
             return None
-        if self.about:
-            found = self.world.of.get(self.about, {}).get(left_operand)
-            if found is not None:
-                return found
         if left_operand == _TIME:
             return (self.time,)
-        if left_operand == _PURPOSE and self.request.purpose:
-            return (self.request.purpose,)
-        if left_operand == _COUNT and self.rule in self.world.counts:
-            return None if self.rule in self.unclear else (self.world.counts[self.rule],)
+        if left_operand == _PURPOSE:
+            return (self.request.purpose,) if self.request.purpose else None
+        if self.about is not None:
+            found = self.world.of.get(self.about, {}).get(left_operand)
+            if found is not None or not self.is_act:
+                return found
+        if left_operand == _COUNT:
+            count = _said(self.world.counts, self.policy, self.rule, self.unclear)
+            if count is not None:
+                return (count,)
         return self.world.values.get(left_operand)
 
-    def performance(self, duty: Rule) -> Performance | None:
-        """Return what became of a duty, by its label; None where that is not known.
+    def performance(self, duty: Rule, policy: str) -> Performance | None:
+        """Return what became of a duty of a policy, by its label; None where that is not known.
 
         One that a certificate shows to be fulfilled is, unless it is said to be violated.
         """
-        label = duty.label()
-        said = None if label in self.unclear else self.world.duties.get(label)
+        said = _said(self.world.duties, policy, duty.label(), self.unclear)
         return said or ("fulfilled" if id(duty) in self.certified else None)
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""
         return self.world.values.get(iri)
 
-    def includes(self, left_operand: str, narrow: str, wide: str) -> bool:
-        """Tell whether one IRI includes another: of purposes among these, else anywhere."""
+    def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
+        """Tell whether one IRI includes another: of purposes among these, else anywhere.
+
+        None where it does by the word of other policies than the rule's alone.
+        """
         parts = ("purpose",) if left_operand == _PURPOSE else PARTS
-        return any(wide in self.closures.up(part, narrow) for part in parts)
+        if any(wide in self.own.up(part, narrow) for part in parts):
+            return True
+        is_said = self.all is not self.own and any(
+            wide in self.all.up(part, narrow) for part in parts
+        )
+        return None if is_said else False
 
 
-def unclear_labels(policies: Sequence[Policy]) -> frozenset[str]:
-    """Return the labels that several rules have; one without a uid goes by where it stands."""
-    known: dict[str, set[int]] = defaultdict(set)
-    rules = [rule for policy in policies for rule in policy.rules]
-    for rule in rules:
-        rules += rule.within
-        if not rule.uid:
-            known[rule.label()].add(id(rule))
-    return frozenset(label for label, ones in known.items() if len(ones) > 1)
+def _said(
+    known: Mapping[str, _Known | Mapping[str, _Known]],
+    policy: str,
+    label: str,
+    unclear: frozenset[Label],
+) -> _Known | None:
+    """Return what stands under a label of a policy, or under the label alone; None: unclear."""
+    own = known.get(policy)
+    if isinstance(own, Mapping) and label in own:
+        return None if (policy, label) in unclear else own[label]
+    found = known.get(label)
+    return None if label in unclear or isinstance(found, Mapping) else found
+
+
+def unclear_labels(policies: Sequence[Policy]) -> frozenset[Label]:
+    """Return the labels that tell no rule: alone, or with the uid of its policy.
+
+    In a policy a uid is that of one rule, and rules without one may share a label, which is where
+    they stand. What is a label in several policies tells none of them alone.
+    """
+    owners: dict[str, set[str]] = defaultdict(set)
+    unnamed: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for policy in policies:
+        rules = list(policy.rules)
+        for rule in rules:
+            rules += rule.within
+            owners[rule.label()].add(policy.uid)
+            if not rule.uid:
+                unnamed[policy.uid, rule.label()].add(id(rule))
+    shared = {key for key, ones in unnamed.items() if len(ones) > 1}
+    several = {label for label, uids in owners.items() if len(uids) > 1}
+    return frozenset({*several, *shared, *(label for _, label in shared)})

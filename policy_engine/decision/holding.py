@@ -1,13 +1,14 @@
 """One rule held against one request: what includes what, and what its conditions come to."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.index import OFFER, Clause
+from policy_engine.decision.members import Members
 from policy_engine.decision.model import Owed, Request, Step
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
@@ -30,12 +31,13 @@ class Held:
 class Asked:
     """A request with all that includes its parts, looked up once for each hierarchy."""
 
-    __slots__ = ("action", "closures", "party", "purpose", "request", "targets")
+    __slots__ = ("action", "closures", "members", "party", "purpose", "request", "targets")
 
-    def __init__(self, request: Request, closures: Closures) -> None:
+    def __init__(self, request: Request, closures: Closures, members: Members) -> None:
         up = closures.up
         self.request = request
         self.closures = closures
+        self.members = members
         self.party = up("party", request.assignee)
         self.action = up("action", request.action)
         self.targets = [up("asset", target) for target in request.targets]
@@ -72,7 +74,7 @@ def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = Fals
     missing = list(_not_covered(clause, asked))
     if clause.policy.type == OFFER:
         missing.append("its policy is an Offer, which proposes and grants nothing")
-    verdicts = () if missing else _verdicts(clause, asked, facts, every=False)
+    verdicts = () if missing else _permitting(clause, asked, facts)
     datasets = (facts.rows or datasets_of(asked.request.targets)) if verdicts else ()
     for verdict in verdicts:
         about = is_about_rows(verdict.condition, datasets)
@@ -85,10 +87,11 @@ def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = Fals
 
 
 def prohibits(
-    clause: Clause, asked: Asked, facts: RequestFacts, needed: Iterable[str]
+    clause: Clause, asked: Asked, own: Closures, facts: RequestFacts, needed: Sequence[str]
 ) -> Held | None:
     """Return how a prohibition applies to a request, None where it is known not to.
 
+    `asked` is the request by all that is known, `own` are the closures of the rule's own policy.
     `needed` are the actions asked for and those that must not be prohibited for them.
     """
     request, closures = asked.request, asked.closures
@@ -109,8 +112,8 @@ def prohibits(
         and not any(overlaps("purpose", request.purpose, other) for other in clause.purposes)
     ):
         return None
-    verdicts = () if clause.is_plain else _verdicts(clause, asked, facts, every=True)
-    if any(verdict.state == "unsatisfied" for verdict in verdicts):
+    verdicts = () if clause.is_plain else _prohibiting(clause, asked, own, facts, needed)
+    if verdicts is None:
         return None
     return Held(clause, steps(clause, asked, from_below=True), verdicts)
 
@@ -206,7 +209,7 @@ def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
 
 def outstanding(duty: Rule, clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
     """Yield a duty unless it is fulfilled, and the consequences of one that was violated."""
-    state = facts.performance(duty)
+    state = facts.performance(duty, clause.policy.uid)
     if state == "fulfilled":
         return
     yield Owed(
@@ -229,53 +232,133 @@ def _done(owed: Owed) -> str:
 
 _WORST: Mapping[State, int] = {"satisfied": 0, "unknown": 1, "unsatisfied": 2}
 _Verdicts = tuple[Verdict, ...]
+_Member = Party | Asset | Action
+_Group = tuple[Part, Sequence[_Member], Sequence[str]]
+"""What a rule names in a part, and what of a request that has to be matched with."""
 
 
-def _verdicts(clause: Clause, asked: Asked, facts: RequestFacts, *, every: bool) -> _Verdicts:
-    """Return what the conditions of a rule come to, and the refinements of what matches in it.
+def _permitting(clause: Clause, asked: Asked, facts: RequestFacts) -> _Verdicts:
+    """Return what the conditions of a permission come to, and the refinements of what covers it.
 
-    Where several of its parties, assets or actions match, that counts whose refinements come
-    out best for it to apply. A permission has to hold of each target. With `every`, as for
-    prohibitions, one of them is enough, and parts below those asked for match as well.
+    Every one of the members that could be meant has to meet the refinements. Where several of
+    its parties, assets or actions cover a name, that counts whose refinements come out best.
     """
     rule, request = clause.rule, asked.request
-    facts.rule = clause.label
+    _set_for(facts, clause, asked.closures, asked.closures)
     found = [evaluate(condition, facts) for condition in rule.constraints]
-    found += _best(rule.assignees, "party", [request.assignee], asked, facts, every=every)
-    found += _best(rule.actions, "action", [request.action], asked, facts, every=every)
-    if every:
-        return (*found, *_best(rule.targets, "asset", request.targets, asked, facts, every=True))
-    for target in request.targets:
-        found += _best(rule.targets, "asset", [target], asked, facts, every=False)
+    groups: list[_Group] = [
+        ("party", rule.assignees, [request.assignee]),
+        ("action", rule.actions, [request.action]),
+        *(("asset", rule.targets, [target]) for target in request.targets),
+    ]
+    for part, members, [name] in groups:
+        if _are_refined(members):
+            covering = [one for one in members if one.iri in asked.closures.up(part, name)]
+            options = [_told([*_alternatives(part, name, one, asked, facts)]) for one in covering]
+            found += min(options, key=_badness, default=())
     return tuple(found)
 
 
-def _best(
-    members: Sequence[Party | Asset | Action],
+def _prohibiting(
+    clause: Clause, asked: Asked, own: Closures, facts: RequestFacts, needed: Sequence[str]
+) -> _Verdicts | None:
+    """Return what the conditions of a prohibition that overlaps a request come to.
+
+    None where it is lifted: a constraint is unsatisfied, or for each member that could be meant
+    a refinement. One member of whom that is not known is enough for it to apply.
+    """
+    rule, request = clause.rule, asked.request
+    _set_for(facts, clause, own, asked.closures)
+    found = [evaluate(condition, facts) for condition in rule.constraints]
+    if any(verdict.state == "unsatisfied" for verdict in found):
+        return None
+    groups: list[_Group] = [
+        ("party", rule.assignees, [request.assignee]),
+        ("action", rule.actions, needed),
+        ("asset", rule.targets, request.targets),
+    ]
+    for part, members, names in groups:
+        if _are_refined(members):
+            options = [*_left(part, names, members, asked, facts)]
+            if not options:
+                return None
+            found += min(options, key=_badness)
+    return tuple(found)
+
+
+def _set_for(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
+    facts.policy, facts.rule = clause.policy.uid, clause.label
+    facts.own, facts.all = own, known
+
+
+def _are_refined(members: Sequence[_Member]) -> bool:
+    return any(member.refinements for member in members)
+
+
+def _left(
     part: Part,
     names: Sequence[str],
+    members: Sequence[_Member],
     asked: Asked,
     facts: RequestFacts,
-    *,
-    every: bool,
-) -> _Verdicts:
-    """Return what the refinements come to of that member which matches a name best."""
-    if not any(member.refinements for member in members):
-        return ()
-    up, overlaps = asked.closures.up, asked.closures.overlaps
-    found = []
-    for name in names:
-        facts.about = name
-        found += [
-            tuple(evaluate(one, facts) for one in member.refinements)
-            for member in members
-            if member.iri in up(part, name) or (every and overlaps(part, name, member.iri))
+) -> Iterator[_Verdicts]:
+    """Yield, for each of several members that overlaps a name, how it is left to apply."""
+    for member in members:
+        left = [
+            verdicts
+            for name in names
+            if asked.closures.overlaps(part, name, member.iri)
+            for verdicts in _alternatives(part, name, member, asked, facts)
+            if _badness(verdicts) < _WORST["unsatisfied"]
         ]
-    facts.about = ""
-    return min(found, key=_badness, default=())
+        if left:
+            # Of rows, each of those that are left counts: some may hold of a row and others not.
+            yield _merged(left) if facts.rows else min(left, key=_badness)
 
 
-def _badness(verdicts: _Verdicts) -> int:
+def _alternatives(
+    part: Part, name: str, member: _Member, asked: Asked, facts: RequestFacts
+) -> Iterator[_Verdicts]:
+    """Yield what a member's refinements come to of each that it could mean of a name."""
+    if not member.refinements:
+        yield ()
+        return
+    for about in _meant(part, name, member, asked, facts):
+        facts.about = about
+        facts.is_act = part == "action" and about == asked.request.action
+        yield tuple([evaluate(one, facts) for one in member.refinements])
+        facts.about, facts.is_act = None, False
+
+
+def _meant(
+    part: Part, name: str, member: _Member, asked: Asked, facts: RequestFacts
+) -> Sequence[str]:
+    if part == "action":
+        return [name] if member.iri in asked.closures.up(part, name) else [member.iri]
+    return asked.members.of(part, name, member.iri, member.refinements, facts.own, asked.closures)
+
+
+def _told(alternatives: Sequence[_Verdicts]) -> _Verdicts:
+    """Return what tells whether all alternatives are satisfied: the first, and what is not."""
+    others = (one for rest in alternatives[1:] for one in rest if one.state != "satisfied")
+    return tuple(dict.fromkeys((*alternatives[0], *others)))
+
+
+def _merged(alternatives: Sequence[_Verdicts]) -> _Verdicts:
+    """Return what is so by all of several, and unknown where they differ."""
+    return tuple(map(_agreed, zip(*alternatives, strict=True)))
+
+
+def _agreed(verdicts: Sequence[Verdict]) -> Verdict:
+    first = verdicts[0]
+    if all(one.state == first.state for one in verdicts) and not first.parts:
+        return first
+    parts = tuple(map(_agreed, zip(*(one.parts for one in verdicts), strict=True)))
+    is_one = all(one.state == first.state for one in verdicts)
+    return replace(first, state=first.state if is_one else "unknown", parts=parts)
+
+
+def _badness(verdicts: Iterable[Verdict]) -> int:
     return max((_WORST[verdict.state] for verdict in verdicts), default=0)
 
 

@@ -1,13 +1,17 @@
 """Rules made ready for decisions: what could match a request, found without walking them all."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from math import prod
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
+from policy_engine.decision.voiding import Voidable, clash
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
-from policy_engine.policy.clashes import clashing
-from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.clashes import starts
+from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import MAKING, READ
 
 OFFER = f"{terms.ODRL}Offer"
@@ -18,7 +22,7 @@ _ANY = ""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clause:
-    """A rule of a policy, with its parts as sets and the closures that count for it.
+    """A rule of a policy, with its parts as sets and the closures of its own policy.
 
     Whether it matches is always worked out in full: the index only tells where to look.
     """
@@ -60,14 +64,16 @@ class Clause:
 
 
 Level = dict[str, list[Clause]]
+Keys = Sequence[str]
+"""What to look under."""
 
 
 @dataclass
 class Permissions:
-    """Permissions by their targets, assignees and actions."""
+    """Permissions by their targets, assignees, actions and purposes."""
 
     clauses: list[Clause] = field(default_factory=list)
-    tree: dict[str, dict[str, Level]] = field(default_factory=dict)
+    tree: dict[str, dict[str, dict[str, Level]]] = field(default_factory=dict)
     by_target: Level = field(default_factory=dict)
     by_assignee: Level = field(default_factory=dict)
 
@@ -75,36 +81,43 @@ class Permissions:
         """Take up a permission."""
         self.clauses.append(clause)
         targets, assignees, actions = clause.targets, clause.assignees, clause.actions
-        size = max(len(targets), 1) * max(len(assignees), 1) * max(len(actions), 1)
-        if size > MOST_KEYS:
-            targets = assignees = actions = frozenset()
+        purposes = clause.purposes
+        if prod(max(len(part), 1) for part in (targets, assignees, actions, purposes)) > MOST_KEYS:
+            targets = assignees = actions = purposes = frozenset()
         for target in targets or (_ANY,):
             level = self.tree.setdefault(target, {})
             self.by_target.setdefault(target, []).append(clause)
             for assignee in assignees or (_ANY,):
                 leaves = level.setdefault(assignee, {})
                 for action in actions or (_ANY,):
-                    leaves.setdefault(action, []).append(clause)
+                    leaf = leaves.setdefault(action, {})
+                    for purpose in purposes or (_ANY,):
+                        leaf.setdefault(purpose, []).append(clause)
         for assignee in assignees or (_ANY,):
             self.by_assignee.setdefault(assignee, []).append(clause)
 
     def near(
-        self, target: Iterable[str], assignee: Iterable[str], action: Iterable[str]
+        self,
+        target: Iterable[str],
+        assignee: Iterable[str],
+        action: Iterable[str],
+        purpose: Iterable[str],
     ) -> list[Clause]:
-        """Return those that may cover a target, an assignee and an action, by what includes them.
+        """Return those that may cover the parts of a request, by all that includes each.
 
         In the order of the policies.
         """
         found: dict[int, Clause] = {}
-        actions = (_ANY, *action)
-        assignees = (_ANY, *assignee)
+        assignees, actions, purposes = ((_ANY, *part) for part in (assignee, action, purpose))
         for wide in (_ANY, *target):
             level = self.tree.get(wide)
             for party in assignees if level else ():
                 leaves = level.get(party)  # type: ignore[union-attr]
                 for verb in actions if leaves else ():
-                    for clause in leaves.get(verb, ()):  # type: ignore[union-attr]
-                        found[clause.number] = clause
+                    leaf = leaves.get(verb)  # type: ignore[union-attr]
+                    for end in purposes if leaf else ():
+                        for clause in leaf.get(end, ()):  # type: ignore[union-attr]
+                            found[clause.number] = clause
         return [found[number] for number in sorted(found)]
 
     def nearly(self, target: Iterable[str], assignee: Iterable[str], most: int) -> list[Clause]:
@@ -124,45 +137,63 @@ class Permissions:
 
 @dataclass
 class Prohibitions:
-    """Prohibitions by their targets and assignees, and by all that these are part of."""
+    """Prohibitions by their targets and assignees, by all that these are part of, and purposes."""
 
     closures: Closures
     everywhere: list[Clause] = field(default_factory=list)
-    tree: dict[str, Level] = field(default_factory=dict)
+    tree: dict[str, dict[str, Level]] = field(default_factory=dict)
+    purposes: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add(self, clause: Clause) -> None:
         """Take up a prohibition."""
         targets = self._keys("asset", clause.targets)
         assignees = self._keys("party", clause.assignees)
-        if len(targets) * len(assignees) > MOST_KEYS:
+        if len(targets) * len(assignees) * max(len(clause.purposes), 1) > MOST_KEYS:
             self.everywhere.append(clause)
             return
         for target in targets:
             level = self.tree.setdefault(target, {})
             for assignee in assignees:
-                level.setdefault(assignee, []).append(clause)
+                leaf = level.setdefault(assignee, {})
+                for purpose in clause.purposes or (_ANY,):
+                    leaf.setdefault(purpose, []).append(clause)
+        for purpose in clause.purposes:
+            for wide in self.closures.up("purpose", purpose):
+                self.purposes.setdefault(wide, {})[purpose] = None
 
-    def near(self, targets: Iterable[str], assignee: str) -> list[Clause]:
-        """Return those that may overlap what an assignee asks for, in the order of the policies."""
+    def near(self, targets: Keys, assignees: Keys, purposes: Keys | None) -> list[Clause]:
+        """Return those that stand under the keys of targets and assignees, in their order.
+
+        Without purposes those for any.
+        """
         found = {clause.number: clause for clause in self.everywhere}
-        parties = (_ANY, _below(assignee), *self.closures.reach("party", assignee))
-        for target in targets:
-            for key in (_ANY, _below(target), *self.closures.reach("asset", target)):
-                level = self.tree.get(key)
-                for party in parties if level else ():
-                    for clause in level.get(party, ()):  # type: ignore[union-attr]
+        wanted = None if purposes is None else {_ANY, *purposes}
+        for target in (_ANY, *targets):
+            level = self.tree.get(target)
+            for party in (_ANY, *assignees) if level else ():
+                leaf = level.get(party)  # type: ignore[union-attr]
+                for end in _shared(leaf, wanted) if leaf else ():
+                    for clause in leaf[end]:  # type: ignore[index]
                         found[clause.number] = clause
         return [found[number] for number in sorted(found)]
 
-    def _keys(self, part: str, names: frozenset[str]) -> list[str]:
+    def _keys(self, part: Part, names: frozenset[str]) -> list[str]:
         """Return the names, and under another key each that includes one of them or might."""
         if not names:
             return [_ANY]
-        above = {wide for name in names for wide in self.closures.reach(part, name)}  # type: ignore[arg-type]
-        return [*sorted(names), *map(_below, sorted(above))]
+        above = {wide for name in names for wide in self.closures.reach(part, name)}
+        return [*sorted(names), *map(below, sorted(above))]
 
 
-def _below(name: str) -> str:
+def _shared(leaf: Level, wanted: set[str] | None) -> Iterable[str]:
+    if wanted is None:
+        return leaf
+    few, many = (leaf, wanted) if len(leaf) < len(wanted) else (wanted, leaf)
+    return [end for end in few if end in many]
+
+
+def below(name: str) -> str:
+    """Return the key under which stands what is included in an IRI, or might be."""
     return f"<{name}"
 
 
@@ -170,17 +201,18 @@ class Index:
     """All rules of some policies under one hierarchy, compiled once and asked often."""
 
     def __init__(self, policies: Sequence[Policy], given: Hierarchy) -> None:
-        joint = given.joined(policy.hierarchy for policy in policies)
-        self.closures = Closures(joint)
+        self.policies = policies
+        self.joint = given.joined(policy.hierarchy for policy in policies)
+        self.closures = Closures(self.joint)
         self.permissions = Permissions()
         self.prohibitions = Prohibitions(self.closures)
         self.void = frozenset(
             policy.uid
             for policy in policies
-            if policy.conflict == "invalid" and _clash(policy, joint)
+            if policy.conflict == "invalid" and clash(policy, self.joint)
         )
         self.outputs: list[tuple[Policy, str]] = []
-        self._by_output: dict[str, list[int]] = {}
+        self.by_output: dict[str, list[int]] = {}
         numbers = iter(range(1 << 62))
         own = {policy.hierarchy for policy in policies} - {Hierarchy()}
         known = {one: Closures(given.joined([one])) for one in own} if len(own) > 1 else {}
@@ -196,19 +228,35 @@ class Index:
             if rule.output:
                 self._add_output(policy, rule.output)
         for rule in policy.prohibitions:
-            self.prohibitions.add(Clause.of(next(numbers), policy, rule, self.closures))
+            self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))
 
     def _add_output(self, policy: Policy, asset: str) -> None:
-        for key in {asset, *map(_below, self.closures.reach("asset", asset))}:
-            self._by_output.setdefault(key, []).append(len(self.outputs))
+        for key in {asset, *map(below, self.closures.reach("asset", asset))}:
+            self.by_output.setdefault(key, []).append(len(self.outputs))
         self.outputs.append((policy, asset))
 
-    def touched(self, targets: Iterable[str]) -> list[int]:
-        """Return the numbers of the outputs that targets are, belong to or hold, or might."""
-        if not self.outputs:
-            return []
-        keys = {key for t in targets for key in (_below(t), *self.closures.reach("asset", t))}
-        return sorted({number for key in keys for number in self._by_output.get(key, ())})
+    @cached_property
+    def voidable(self) -> Sequence[Voidable]:
+        """The policies that what is still to be known might make void."""
+        policies = [one for one in self.policies if one.conflict == "invalid"]
+        return [Voidable(one, self.closures) for one in policies if one.uid not in self.void]
+
+    @cached_property
+    def assets(self) -> Mapping[str, Sequence[str]]:
+        """The assets that rules and hierarchies name, by what their IRI goes on from."""
+        rules = [rule for policy in self.policies for rule in policy.rules]
+        named = [*chain(*self.joint.asset), *(rule.output for rule in rules if rule.output)]
+        named += [target.iri for rule in rules for target in rule.targets]
+        return by_start(named)
+
+
+def by_start(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return names by what they go on from, and might be a part of."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        for start in starts(name):
+            found.setdefault(start, []).append(name)
+    return found
 
 
 def _grants(rule: Rule) -> Iterator[Rule]:
@@ -226,7 +274,3 @@ def _grants(rule: Rule) -> Iterator[Rule]:
             duties=rule.duties,
             place=rule.place,
         )
-
-
-def _clash(policy: Policy, hierarchy: Hierarchy) -> bool:
-    return next(clashing(policy, hierarchy), None) is not None

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from policy_engine import terms
-from policy_engine.decision.conditions import Facts as Evidence
 from policy_engine.decision.conditions import Verdict
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
@@ -54,6 +53,32 @@ def _moment(given: Any) -> Any:
         ) from None
 
 
+def _check_places(values: Mapping[str, Any]) -> None:
+    """Raise ValueError for a value that has a place of its own."""
+    for name, part in _ELSEWHERE.items():
+        if name in values:
+            raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
+
+
+def _count(given: Any) -> Any:
+    """Return how often something was done, alone or by the labels of a policy's rules."""
+    for one in given.values() if isinstance(given, Mapping) else (given,):
+        if not isinstance(one, int) or isinstance(one, bool) or one < 0:
+            raise ValueError(f"a count is an integer of 0 or more; given: {one!r:.40}")
+    return given
+
+
+def _performance(given: Any) -> Any:
+    """Return what became of a duty, alone or by the labels of a policy's duties."""
+    known = get_args(Performance)
+    for one in given.values() if isinstance(given, Mapping) else (given,):
+        if one not in known:
+            raise ValueError(f"a duty is {' or '.join(known)}; given: {one!r:.40}")
+    return given
+
+
+Count = Annotated[int | Mapping[str, int], BeforeValidator(_count)]
+Performed = Annotated[Performance | Mapping[str, Performance], BeforeValidator(_performance)]
 Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
 
 
@@ -85,10 +110,11 @@ class World(BaseModel):
 
     `time` is the moment, in UTC where it names no zone; without one it is the clock's, and the
     decision says so. `values` holds what left operands are, by their IRI or their short name; `of`
-    what they are of one party, asset or action alone, by its IRI. `counts` says how often rules
-    were exercised, and `duties` what became of duties, by the uid of the rule or, where it has
-    none, by its label, which says nothing where several rules have it. `memberships` adds to what
-    the policies say of who and what belongs to what.
+    what they are of one party, asset or action alone, by its IRI; a refinement of a party or an
+    asset sees nothing else. `counts` says how often rules were exercised, and `duties` what became
+    of duties, by the uid of the rule or, where it has none, by its label. Where rules of several
+    policies have it, it says nothing but under the uid of the policy: {policy: {rule: 2}}.
+    `memberships` adds to what the policies say of who and what belongs to what.
     """
 
     model_config = ConfigDict(
@@ -98,8 +124,8 @@ class World(BaseModel):
     time: Annotated[datetime | None, BeforeValidator(_moment)] = None
     values: Mapping[str, Facts] = Field(default_factory=dict)
     of: Mapping[str, Mapping[str, Facts]] = Field(default_factory=dict)
-    counts: Mapping[str, int] = Field(default_factory=dict)
-    duties: Mapping[str, Performance] = Field(default_factory=dict)
+    counts: Mapping[str, Count] = Field(default_factory=dict)
+    duties: Mapping[str, Performed] = Field(default_factory=dict)
     memberships: Hierarchy = Field(default_factory=Hierarchy)
 
     @field_validator("time")
@@ -111,9 +137,7 @@ class World(BaseModel):
     @classmethod
     def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
         known = {terms.in_full(name): facts for name, facts in values.items()}
-        for name, part in _ELSEWHERE.items():
-            if name in known:
-                raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
+        _check_places(known)
         return known
 
     @field_validator("of")
@@ -121,10 +145,13 @@ class World(BaseModel):
     def _both_in_full(
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
-        return {
+        known = {
             terms.in_full(about): {terms.in_full(name): facts for name, facts in values.items()}
             for about, values in of.items()
         }
+        for values in known.values():
+            _check_places(values)
+        return known
 
     @field_validator("memberships")
     @classmethod
@@ -229,15 +256,11 @@ class RowAccess:
     Without `permissions` there is none: then `decision` says why. A row may be read where all
     constraints of one of the `permissions` are satisfied, and of no prohibition are all
     satisfied or unknown; a prohibition of a policy whose strategy is `perm` yields to that
-    policy's own permissions. `facts` are what constraints not about rows are held against.
+    policy's own permissions. What constraints not about rows came to stands in the matches of
+    `decision`. `zone` is the time zone of dates and times that name none.
     """
 
     decision: Decision
     permissions: tuple[Grant, ...]
     prohibitions: tuple[Grant, ...]
-    facts: Evidence
-
-    @property
-    def zone(self) -> tzinfo:
-        """The time zone of dates and times that name none."""
-        return self.facts.zone
+    zone: tzinfo

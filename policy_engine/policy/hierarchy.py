@@ -1,7 +1,7 @@
 """What is part of what: parties, assets, actions and purposes, each a directed graph."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Literal, get_args
 
@@ -71,7 +71,7 @@ class Hierarchy:
         """Return the actions that must not be prohibited for an action to be done, but itself."""
         found, queue = {action}, [action]
         for here in queue:
-            further = {*self._implied.get(here, ()), *_odrl_implied().get(here, ())} - found
+            further = {*self.implies(here)} - found
             found |= further
             queue += sorted(further)
         return frozenset(found - {action})
@@ -88,6 +88,11 @@ class Hierarchy:
         if part == "action":
             yield from _odrl_actions_below().get(iri, ())
 
+    def implies(self, action: str) -> Iterator[str]:
+        """Yield the actions that an action is said to imply, by one edge."""
+        yield from self._implied.get(action, ())
+        yield from _odrl_implied().get(action, ())
+
     @cached_property
     def _implied(self) -> dict[str, list[str]]:
         return _by_narrow(self.implied)
@@ -99,6 +104,38 @@ class Hierarchy:
     @cached_property
     def _narrower(self) -> dict[Part, dict[str, list[str]]]:
         return {part: _by_wide(getattr(self, part)) for part in PARTS}
+
+
+@dataclass(frozen=True)
+class Laid(Hierarchy):
+    """A hierarchy laid over another one: as if both were joined, at the cost of its own edges."""
+
+    over: Hierarchy = field(default_factory=Hierarchy)
+
+    @classmethod
+    def of(cls, upper: Hierarchy, over: Hierarchy) -> "Laid":
+        """Return a hierarchy laid over another one."""
+        edges = {part: getattr(upper, part) for part in (*PARTS, "implied")}
+        return cls(**edges, over=over)
+
+    def joined(self, others: Iterable[Hierarchy]) -> Hierarchy:
+        """Return the union of this hierarchy, what it is laid over, and the others."""
+        return Hierarchy().joined([super().joined(()), self.over, *others])
+
+    def above(self, part: Part, iri: str) -> Iterator[str]:
+        """Yield what an IRI is said to be a part of, by one edge."""
+        yield from self._wider[part].get(iri, ())
+        yield from self.over.above(part, iri)
+
+    def below(self, part: Part, iri: str) -> Iterator[str]:
+        """Yield what is said to be a part of an IRI, by one edge."""
+        yield from self._narrower[part].get(iri, ())
+        yield from self.over.below(part, iri)
+
+    def implies(self, action: str) -> Iterator[str]:
+        """Yield the actions that an action is said to imply, by one edge."""
+        yield from self._implied.get(action, ())
+        yield from self.over.implies(action)
 
 
 class Ways(dict[str, str]):

@@ -144,7 +144,7 @@ def _rows(access: RowAccess, tables: Tables, iri: str) -> Filter:
         name=tables.names[iri],
         types=tables.types(iri, filter_columns(access, dataset)),
         others=tuple(one.iri for one in tables.catalog.datasets if one.iri != iri),
-        zone=access.facts.zone,
+        zone=access.zone,
     )
     return row_filter(access, table)
 

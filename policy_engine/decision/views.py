@@ -1,0 +1,87 @@
+"""The rules as they are in one state of the world, laid over what was compiled before."""
+
+from collections.abc import Iterator
+
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.holding import Asked
+from policy_engine.decision.index import Clause, Index, below
+from policy_engine.policy.hierarchy import Hierarchy, Part
+
+
+class View:
+    """An index under the memberships of a state of the world, at the cost of these alone.
+
+    What the world adds to who and what belongs to what counts for every rule. The index is keyed
+    by what is known without it: what a new edge puts into a request stands under that edge's
+    lower end, and what it puts a request into is found by the request's own closures.
+    """
+
+    def __init__(self, index: Index, more: Hierarchy) -> None:
+        self.index = index
+        self.more = more
+        self.is_bare = more == Hierarchy()
+        self.closures = index.closures if self.is_bare else index.closures.under(more)
+        self.void = index.void
+        self._own = {id(index.closures): self.closures}
+        if not self.is_bare:
+            self.void |= {
+                one.policy.uid for one in index.voidable if one.is_voided(more, self.closures)
+            }
+
+    def own(self, clause: Clause) -> Closures:
+        """Return the closures of a rule's own policy."""
+        if self.is_bare:
+            return clause.closures
+        found = self._own.get(id(clause.closures))
+        if found is None:
+            found = self._own[id(clause.closures)] = clause.closures.under(self.more)
+        return found
+
+    def permissions(self, asked: Asked) -> list[Clause]:
+        """Return the permissions that may cover a request, in the order of the policies."""
+        near = self.index.permissions.near(
+            asked.targets[0], asked.party, asked.action, asked.purpose
+        )
+        return near if self.void == self.index.void else [*self._valid(near)]
+
+    def nearly(self, asked: Asked, most: int) -> list[Clause]:
+        """Return permissions that lack some part of a request."""
+        near = self.index.permissions.nearly(asked.targets[0], asked.party, most)
+        return near if self.void == self.index.void else [*self._valid(near)]
+
+    def prohibitions(self, asked: Asked) -> list[Clause]:
+        """Return the prohibitions that may overlap a request, in the order of the policies."""
+        request, rules = asked.request, self.index.prohibitions
+        targets = [key for target in request.targets for key in self._keys("asset", target)]
+        assignees = self._keys("party", request.assignee)
+        return rules.near(targets, assignees, self._purposes(request.purpose))
+
+    def touched(self, asked: Asked) -> list[int]:
+        """Return the numbers of the outputs that targets are, belong to or hold, or might."""
+        if not self.index.outputs:
+            return []
+        keys = {key for target in asked.request.targets for key in self._keys("asset", target)}
+        return sorted({number for key in keys for number in self.index.by_output.get(key, ())})
+
+    def _keys(self, part: Part, name: str) -> list[str]:
+        """Return the keys under which stands what a name includes, or is included in."""
+        lower = map(below, self._lower(part, name))
+        return [*lower, *self.closures.reach(part, name)]
+
+    def _lower(self, part: Part, name: str) -> Iterator[str]:
+        """Yield a name, and where edges of the world start by which something is put into it."""
+        yield name
+        for narrow, _ in getattr(self.more, part):
+            if narrow != name and name in self.closures.up(part, narrow):
+                yield narrow
+
+    def _purposes(self, purpose: str) -> list[str] | None:
+        """Return the purposes that a purpose includes, or is included in; None: any."""
+        if not purpose:
+            return None
+        named = self.index.prohibitions.purposes
+        lower = [one for name in self._lower("purpose", purpose) for one in named.get(name, ())]
+        return [*lower, *self.closures.reach("purpose", purpose)]
+
+    def _valid(self, clauses: list[Clause]) -> Iterator[Clause]:
+        return (one for one in clauses if one.policy.uid not in self.void)

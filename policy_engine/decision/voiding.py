@@ -1,0 +1,90 @@
+"""Which policies a state of the world makes void."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from weakref import ref
+
+from policy_engine.decision.closures import Closures
+from policy_engine.policy import Asset, Party, Policy, Rule
+from policy_engine.policy.clashes import Overlaps, clashing
+from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part
+
+
+def clash(policy: Policy, hierarchy: Hierarchy) -> bool:
+    """Tell whether two rules of a policy clash by what is known; worked out once for each."""
+    return _clash(_Same(policy), hierarchy)
+
+
+class _Same:
+    """A policy as itself: to compare two by what they say takes long. It is not kept alive."""
+
+    __slots__ = ("_id", "policy")
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = ref(policy)
+        self._id = id(policy)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        mine = self.policy()
+        return isinstance(other, _Same) and mine is not None and mine is other.policy()
+
+
+@lru_cache(maxsize=64)
+def _clash(same: _Same, hierarchy: Hierarchy) -> bool:
+    policy = same.policy()
+    return policy is not None and next(clashing(policy, hierarchy), None) is not None
+
+
+class Voidable:
+    """A policy of the strategy `invalid` whose rules do not clash as far as is known so far."""
+
+    def __init__(self, policy: Policy, closures: Closures) -> None:
+        self.policy = policy
+        self._named: dict[Part, Mapping[str, list[Rule]]] = {}
+        self._within: dict[Part, Mapping[str, list[Rule]]] = {}
+        for part in PARTS:
+            named, within = defaultdict(list), defaultdict(list)
+            for rule in (*policy.permissions, *policy.prohibitions):
+                for name in _names(part, rule):
+                    named[name].append(rule)
+                    for wide in closures.up(part, name):
+                        within[wide].append(rule)
+            self._named[part], self._within[part] = named, within
+
+    def is_voided(self, more: Hierarchy, closures: Closures) -> bool:
+        """Tell whether a hierarchy more makes two rules clash; `closures` are those of both.
+
+        Only rules can that meet by way of one of its edges, of which the one names what is below
+        the edge and the other what is above. What it says of actions is asked of all rules.
+        """
+        rules: tuple[Sequence[Rule], Sequence[Rule]]
+        rules = self.policy.permissions, self.policy.prohibitions
+        if not more.action and not more.implied:
+            rules = self._meeting(more, closures)
+        return next(Overlaps(*rules, closures.hierarchy).pairs(), None) is not None
+
+    def _meeting(
+        self, more: Hierarchy, closures: Closures
+    ) -> tuple[Sequence[Rule], Sequence[Rule]]:
+        """Return the permissions and prohibitions that one of the edges may let meet."""
+        found: dict[str, dict[int, Rule]] = {"permission": {}, "prohibition": {}}
+        for part in PARTS:
+            for narrow, wide in getattr(more, part):
+                lower = self._within[part].get(narrow, ())
+                names = closures.up(part, wide)
+                upper = [rule for name in names for rule in self._named[part].get(name, ())]
+                kinds = {rule.kind for rule in lower}, {rule.kind for rule in upper}
+                if set.union(*kinds) == found.keys():
+                    for rule in (*lower, *upper):
+                        found[rule.kind][id(rule)] = rule
+        return [*found["permission"].values()], [*found["prohibition"].values()]
+
+
+def _names(part: Part, rule: Rule) -> Sequence[str]:
+    members: Mapping[Part, Sequence[Party | Asset]]
+    members = {"party": rule.assignees, "asset": rule.targets}
+    return rule.purposes if part == "purpose" else [one.iri for one in members.get(part, ())]
