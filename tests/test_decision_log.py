@@ -24,6 +24,7 @@ from policy_engine.decision_log import (
     lines,
     places,
     read_log,
+    table,
     verify_log,
 )
 from policy_engine.errors import DataError, LogError, OutputError, PolicyEngineError
@@ -735,3 +736,65 @@ def test_show_does_not_steer_the_terminal(tmp_path):
     result = run("show", log.path)
     assert "ann\\x1b[2J\\u202e\\n1 permit" in result.stdout
     assert result.stdout.count("\n") == 1
+
+
+KILLED = """
+import os, signal, sys
+from policy_engine.decision_log import DecisionLog, table
+from test_decision_log import decision
+
+log = DecisionLog.open(sys.argv[1])
+add = table._add
+
+def cut_off(connection, entry):
+    connection.execute("PRAGMA cache_size = 1")  # what is not committed goes to the disk as well
+    add(connection, entry)
+    for number in range(int(sys.argv[2])):
+        connection.execute("INSERT INTO decisions VALUES (?, ?, '')", (9 + number, "x" * 3000))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+table._add = cut_off
+log.append(decision())
+"""
+
+
+def cut_off(path, rows=50):
+    """Have a process killed within a transaction, with as many rows in it besides."""
+    found = subprocess.run(
+        [sys.executable, "-c", KILLED, path, str(rows)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        check=False,
+    )
+    assert found.returncode == -9
+    assert path.with_name(f"{path.name}-journal").stat().st_size > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals")
+@pytest.mark.parametrize("rows", [0, 50])
+def test_a_table_whose_writer_was_killed_is_read_and_goes_on(tmp_path, rows):
+    path, entries = logged(tmp_path / "log.sqlite", 3)
+    cut_off(path, rows)
+    assert verify_log(path).intact
+    assert [*read_log(path)] == last_entries(path, 9) == entries
+    DecisionLog.open(path).append(decision())
+    assert (verify_log(path).intact, verify_log(path).entries) == (True, 4)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals")
+def test_what_a_killed_writer_left_is_told_of_where_a_reader_may_not_undo_it(tmp_path, monkeypatch):
+    path, entries = logged(tmp_path / "log.sqlite", 3)
+    cut_off(path)
+    kept = path.read_bytes()
+    connected = table._connected
+    monkeypatch.setattr(table, "_connected", lambda where, _mode: connected(where, "ro"))
+    with pytest.raises(LogError, match=r"G001 .*'log.sqlite-journal'.* copy both files") as caught:
+        verify_log(path)
+    assert caught.value.exit_code == 2
+    assert path.read_bytes() == kept
+    monkeypatch.undo()
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for one in (path, path.with_name(f"{path.name}-journal")):
+        (copies / one.name).write_bytes(one.read_bytes())
+    assert [*read_log(copies / path.name)] == entries
+    assert path.read_bytes() == kept

@@ -19,6 +19,7 @@ from policy_engine.decision_log.places import (
     reading,
     writing,
 )
+from policy_engine.errors import LogError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,15 +51,49 @@ class Table:
                 connection.execute("COMMIT")
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows that were there when the reading began."""
+        """Yield the rows that were there when the reading began.
+
+        What a writer left half done that was cut off is undone first, as the next one would.
+        Raises LogError (G001) where that is not for this reader to do.
+        """
         import sqlite3  # noqa: PLC0415
 
         with reading(self.path, sqlite3.Error):
             os.close(opened_to_read(self.path))
+            _undo(self.path)
             with closing(_connected(self.path, "ro")) as connection:
                 connection.execute("BEGIN")
                 for found in connection.execute(_ROWS) if _has_table(connection) else ():
                     yield _row(*found)
+
+
+def _undo(path: Path) -> None:
+    """Take back what stands in the table of a transaction that was never completed.
+
+    Only a connection that may write can do so (https://www.sqlite.org/lockingv3.html, section 4).
+    """
+    import sqlite3  # noqa: PLC0415
+
+    try:
+        _look(path, "ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+    else:
+        return
+    try:
+        _look(path, "rw")
+    except sqlite3.OperationalError:
+        journal = f"{path.name}-journal"
+        message = f"A writer was cut off in the midst of an entry; {journal!r} holds what undoes it"
+        message += ", which takes leave to write the log and its folder."
+        hint = "Read it once as somebody who has that, or copy both files together and read those."
+        raise LogError.of("G001", message, hint, str(path)) from None
+
+
+def _look(path: Path, mode: str) -> None:
+    with closing(_connected(path, mode)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def _connected(path: Path, mode: str) -> "sqlite3.Connection":
