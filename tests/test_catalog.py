@@ -267,7 +267,7 @@ def test_digests_name_every_taxonomy_that_is_not_given():
 
 def test_a_pattern_is_no_file_and_several_files_are_a_folder(tmp_path):
     (tmp_path / "a1.csv").write_text("a\n1\n")
-    with pytest.raises(DataError, match="C002 .* Several files are given as a folder") as caught:
+    with pytest.raises(DataError, match=r"C002 .* Several files are given as a folder") as caught:
         make_catalog({IRI: tmp_path / "a*.csv"})
     assert caught.value.problems[0].code == "C002"
     (tmp_path / "a[1].csv").write_text("b\n1\n")
