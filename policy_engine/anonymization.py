@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
+from policy_engine import terms
 from policy_engine.columns import Columns, Sensitive
 from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, method_class
@@ -32,6 +33,8 @@ class Anonymization(BaseModel):
     @field_validator("methods", mode="before")
     @classmethod
     def _of_their_classes(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or not set(given) <= set(terms.methods()):
+            raise ValueError("methods are given by their notation")
         return {
             notation: method_class(notation)(**value) if isinstance(value, dict) else value
             for notation, value in given.items()

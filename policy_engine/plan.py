@@ -1,10 +1,11 @@
 """What will be done: typed steps, bound to data and an engine, printable and serialisable."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine import terms
 from policy_engine.anonymization import Anonymization
@@ -80,6 +81,7 @@ class Attack(Audit):
     step: Literal["audit"] = "audit"
 
 
+_ORDER = re.compile("read drop (anonymize (train )?|train )(audit )*publish ")
 Step = Annotated[Read | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")]
 
 
@@ -97,6 +99,18 @@ class Plan(_Frozen):
     purposes: tuple[str, ...]
     engine: EngineName
     steps: tuple[Step, ...]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Plan":
+        """Raise ValueError for what no policy becomes: whoever reads a plan relies on it."""
+        if not _ORDER.fullmatch("".join(f"{step.step} " for step in self.steps)):
+            raise ValueError("the steps are not those of a plan, in their order")
+        asked, made = self.anonymize, sorted(self.publish.columns)
+        unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
+        released = asked.columns.released if asked else _learnt_from(self.train)
+        if made != sorted(released) or sorted(self.read.columns) != sorted([*made, *unit]):
+            raise ValueError("the columns of the steps are not the same")
+        return self
 
     @property
     def digest(self) -> str:

@@ -79,8 +79,8 @@ def compare(
         message = f"The release has {second.rows} rows, the original {first.rows}."
         raise CertificateError.of("V003", message, source=second.name)
     progress("matching", 0, second.rows)
+    found = groups(after, asked, trees)  # which refuses cells of other shapes than are asked for
     columns = list(match(before, after, asked, trees))
-    found = groups(after, asked, trees)
     losses = found.whole()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))

@@ -1,11 +1,9 @@
 """Distinct l-diversity: no class gives a sensitive value away."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field
-
-from policy_engine.methods.method import Finding, Guarantee, Method
+from policy_engine.methods.method import Finding, Guarantee, Method, Several
 
 
 class LDiversity(Method):
@@ -18,7 +16,7 @@ class LDiversity(Method):
     notation: ClassVar[str] = "l-diversity"
     guarantee: ClassVar[Guarantee] = Guarantee("l", "l", "at least", "distinct", "distinct")
 
-    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+    l: Several  # noqa: E741
 
     @classmethod
     def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from typing import (
     get_origin,
 )
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from policy_engine.errors import listed
 from policy_engine.kernels.bounds import TOLERANCE, Diversity
@@ -90,6 +90,19 @@ class Guarantee(NamedTuple):
     measure: str
 
 
+def _countable(number: float) -> float:
+    if isinstance(number, int) and abs(number) > _MOST:
+        raise ValueError(f"No table has so many rows. Allowed are {_MOST:,} at most.")
+    return number
+
+
+_MOST = 2**53
+"""What floats count up to without a gap; an integer beyond them all could not even be one."""
+Figure = Annotated[int | float, AfterValidator(_countable)]
+Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_countable)]
+"""A number of rows, persons or values, two or more."""
+
+
 class Measurement(BaseModel):
     """What was measured of one bound: the value asked for and the value achieved.
 
@@ -102,8 +115,8 @@ class Measurement(BaseModel):
     bound: str
     column: str = ""
     sense: Sense = "at least"
-    asked: int | float
-    achieved: int | float
+    asked: Figure
+    achieved: Figure
     worst: Annotated[int | None, Field(exclude=True)] = None
 
     def __eq__(self, other: object) -> bool:
@@ -143,7 +156,7 @@ class Method(BaseModel):
     is_kept_by_union: ClassVar[bool] = True
     """Whether two classes that hold the bound hold it as one, the table being the same."""
 
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Several
 
     @classmethod
     def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.method import Guarantee, Method, Several
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ class RecursiveLDiversity(Method):
     )
 
     c: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
-    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+    l: Several  # noqa: E741
 
     def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
         """Return c for the partitioner."""

@@ -358,7 +358,7 @@ def read_operand(given: Any, said: str, left: str) -> Literals:
     value = read_literal(given, said)
     term = terms.vocabulary().get(left)
     takes = term.iris("takes") if term else ()
-    is_finite = isinstance(value, int | float) and isfinite(value)
+    is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
     if said == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
         return value  # what 0.5 in JSON becomes in other syntaxes
     for kind in (*({said} & set(takes)), *takes):

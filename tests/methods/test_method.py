@@ -99,6 +99,15 @@ def test_findings_say_what_was_given_and_what_is_allowed(k, given):
     assert wrong.message == f"k is not allowed to be {given}. Allowed is an integer from 2."
 
 
+def test_a_number_that_no_table_reaches_is_refused():
+    [wrong] = findings(KAnonymity, {"k": 10**399}, "k-anonymity")
+    assert wrong == (
+        "M003",
+        "k",
+        "No table has so many rows. Allowed are 9,007,199,254,740,992 at most.",
+    )
+
+
 def test_findings_name_the_parameters_that_there_are():
     [unknown] = findings(KAnonymity, {"k": 2, "kk": 1}, "k-anonymity")
     assert unknown.message == "k-anonymity has no parameter 'kk'. It has 'k'."
