@@ -118,7 +118,11 @@ def as_odrl(number, policy):
         "profile": "https://www.mosaicrown.eu/ns/mosaicrown/1/",
         "conflict": "prohibit",
         **{
-            kind: [rule for rule, one in zip(every, policy["rules"], strict=True) if one["kind"] == kind]
+            kind: [
+                rule
+                for rule, one in zip(every, policy["rules"], strict=True)
+                if one["kind"] == kind
+            ]
             for kind in ("permission", "prohibition")
         },
     }
@@ -230,14 +234,19 @@ def as_cedar(number, rule, targets):
         parts += [within("action", "action", [rule["action"]], number)]
         parts += [within("assignee", "party", rule["assignee"], number)] * bool(rule["assignee"])
         if rule["purpose"]:
-            parts += [known("purpose", number), within("purpose", "purpose", rule["purpose"], number)]
+            parts += [
+                known("purpose", number),
+                within("purpose", "purpose", rule["purpose"], number),
+            ]
         parts += [satisfied(number, *one) for one in rule["conditions"]]
         return f"permit (principal, action, resource) when {{ {' && '.join(parts)} }};"
     parts = [any_of(overlap(f"target{at}", "asset", rule["target"]) for at in range(targets))]
     parts += [overlap("action", "action", [rule["action"]])]
     parts += [overlap("assignee", "party", rule["assignee"])] * bool(rule["assignee"])
     if rule["purpose"]:
-        parts += [any_of([unknown("purpose", "all"), overlap("purpose", "purpose", rule["purpose"])])]
+        parts += [
+            any_of([unknown("purpose", "all"), overlap("purpose", "purpose", rule["purpose"])])
+        ]
     parts += [not_unsatisfied(number, *one) for one in rule["conditions"]]
     return f"forbid (principal, action, resource) when {{ {' && '.join(parts)} }};"
 
