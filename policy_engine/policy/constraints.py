@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, listed
+from policy_engine.errors import Place, did_you_mean, listed
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import POINTER, Graph, Node
 from policy_engine.policy.literals import read_literal
@@ -235,13 +235,21 @@ class ConstraintReader(Walker):
         return ""
 
     def _unknown(self, node: Node, part: str, given: str, known: Mapping[str, Any]) -> None:
-        names = {terms.compact(term): term for term in known}
-        shorts = [terms.local_name(term) for term in known]
-        is_short = terms.compact(given) == given
-        message = f"{terms.compact(given)!r} is not a known {part}. Known are {listed(names)}."
-        asked, among = (terms.local_name(given), shorts) if is_short else (given, list(names))
-        asked = asked if is_short else terms.compact(given)
-        self.add("P005", message, "", node, f"{_ODRL}{part}", given=asked, known=among)
+        """Note a name that is none of the known, with those that it may stand for or all."""
+        prop, name = f"{_ODRL}{part}", terms.compact(given)
+        message = f"{name!r} is not a known {part}."
+        meant = [term for term in known if terms.local_name(term) == given]
+        if meant:
+            full = terms.compact(meant[0])
+            self.add("P005", message, f"Write {full!r}.", node, prop, given=given, mended=full)
+            return
+        names = [*map(terms.compact, known)]
+        is_short = name == given
+        asked = terms.local_name(given) if is_short else name
+        among = [*map(terms.local_name, known)] if is_short else names
+        if not did_you_mean(asked, among):
+            message += " " + self.once(f"Known are {listed(names)}.", "known", node, prop)
+        self.add("P005", message, "", node, prop, given=asked, known=among)
 
     def _status(self, node: Node) -> Value | None:
         items = node.data.get(_STATUS, [])

@@ -50,6 +50,7 @@ class Walker:
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
         self._read: set[str] = set()
+        self._told: dict[str, int] = {}
         self._plain: dict[str, set[str]] = defaultdict(set)
         self._named: dict[str, list[Node]] = defaultdict(list)
         for top in graph.nodes:
@@ -200,6 +201,7 @@ class Walker:
             else:
                 names = sorted(map(terms.compact, known))
                 allowed = f"Allowed are {listed(names)}." if names else "None is allowed."
+                allowed = self.once(allowed, "allowed", node, prop) if names else allowed
                 message = f"{name!r} is no property of {what}. {allowed}"
                 given, locals_ = terms.local_name(prop), map(terms.local_name, known)
                 self.add("P005", message, "", node, prop, of_key=True, given=given, known=locals_)
@@ -264,20 +266,27 @@ class Walker:
         of_key: bool = False,
         given: str = "",
         known: Iterable[str] = (),
+        mended: str = "",
     ) -> None:
         """Note a problem at a node, or at the nth value (or the key) of one of its properties.
 
-        What was `given` for one of the `known` names is mended by the nearest of them. No more
-        than MAX_PROBLEMS are noted.
+        What was `given` is `mended`, or by the nearest of the `known` names. No more than
+        MAX_PROBLEMS are noted.
         """
         if len(self.problems) >= MAX_PROBLEMS:
             return
         place = self.graph.place(node, prop, index, of_key=of_key)
         names = list(known) if given else []
         hint = did_you_mean(given, names) or hint
-        near = nearest(given, names)
+        near = mended or nearest(given, names)
         fix = self._fix(place.pointer, given, near, of_key=of_key) if near else None
         self.problems.append(Problem(code, message, hint, place, fix))
+
+    def once(self, sentence: str, what: str, node: Node, prop: str) -> str:
+        """Return a long sentence, and where it stands if it was told before."""
+        line = self.graph.place(node, prop).line
+        first = self._told.setdefault(sentence, line)
+        return sentence if first == line else f"See line {first} for what is {what}."
 
     def _fix(self, pointer: str, given: str, near: str, *, of_key: bool) -> Fix | None:
         """Return the text that stands at a pointer with one name for another, prefix kept."""

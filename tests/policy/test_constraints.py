@@ -1,11 +1,24 @@
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from policy_texts import COUNT, DAY, RULE, ex, odrl, permission, permission_problems, problems, read
+from policy_texts import (
+    COUNT,
+    DAY,
+    RULE,
+    ex,
+    odrl,
+    permission,
+    permission_problems,
+    problems,
+    read,
+    text,
+)
 
 from policy_engine import terms
-from policy_engine.policy import Constraint, LogicalConstraint, Value
+from policy_engine.errors import PolicyError
+from policy_engine.policy import Constraint, LogicalConstraint, Value, read_policy
 from policy_engine.policy.literals import Duration
 from policy_engine.policy.model import IRI
 
@@ -360,3 +373,26 @@ def test_collection_that_is_not_well_formed_is_refused_once(collection, expected
 def test_parameters_of_anonymize_are_not_joined():
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": {"or": [COUNT, DAY]}}
     assert permission_problems(action=action) == [("P014", "/action/refinement")]
+
+
+def test_a_term_without_its_prefix_is_answered_with_the_whole_name():
+    [problem] = refused_parameters(["k"])
+    assert problem.message == "'k' is not a known leftOperand."
+    assert problem.hint == "Write 'mosaicrown:k'."
+    assert problem.fix.text == '"mosaicrown:k"'
+
+
+def test_what_is_known_is_listed_once_and_only_where_nothing_is_near():
+    first, second, near = (one.message for one in refused_parameters(["x1", "x2", "pe:alhpa"]))
+    assert "Known are 'mosaicrown:method', " in first
+    assert second.startswith("'x2' is not a known leftOperand. See line ")
+    assert "Known" not in near
+
+
+def refused_parameters(names):
+    parts = [{"leftOperand": one, "operator": "eq", "rightOperand": 2} for one in names]
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": parts}
+    whole = json.loads(text(permission={"target": "ex:T", "action": [action]}))
+    with pytest.raises(PolicyError) as error:
+        read_policy(json.dumps(whole, indent=1))
+    return error.value.problems
