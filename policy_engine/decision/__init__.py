@@ -11,7 +11,8 @@ from policy_engine.decision.model import (
     RowAccess,
     World,
 )
-from policy_engine.decision.requests import read_request, read_world
+from policy_engine.decision.requests import read_request
+from policy_engine.decision.worlds import read_world
 
 __all__ = [
     "Decider",

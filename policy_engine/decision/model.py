@@ -45,6 +45,8 @@ def _moment(given: Any) -> Any:
     """Return a moment, from a text by ISO 8601. A number would be read as seconds since 1970."""
     if isinstance(given, datetime) or given is None:
         return given
+    if isinstance(given, date):  # as YAML reads a day without quotes
+        return datetime.combine(given, time())
     try:
         return datetime.fromisoformat(given)
     except (TypeError, ValueError):

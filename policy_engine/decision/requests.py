@@ -1,16 +1,11 @@
-"""Requests and states of the world from what a person writes."""
+"""Requests from what a person writes."""
 
-import json
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from pydantic import ValidationError
+from collections.abc import Sequence
 
 from policy_engine import terms
-from policy_engine.decision.model import Request, World
-from policy_engine.errors import Problem, RequestError
+from policy_engine.decision.model import Request
+from policy_engine.errors import RequestError
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 
@@ -45,33 +40,3 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
 def no_iri(part: str, name: str) -> str:
     """Return that a name stands for nothing, as a sentence."""
     return f"The {part} {name!r} is no whole IRI and no term of the bundled contexts."
-
-
-def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> World:
-    """Return a state of the world from JSON, as text or as Python has it.
-
-    Raises RequestError (D003) with everything that is wrong in it.
-    """
-    try:
-        value = given if isinstance(given, Mapping) else json.loads(given, object_pairs_hook=_once)
-        return World.model_validate(value)
-    except ValidationError as error:
-        problems = [
-            Problem("D003", f"{'.'.join(map(str, one['loc'])) or 'The text'}: {one['msg']}.")
-            for one in error.errors(include_url=False)
-        ]
-        raise RequestError(*problems, source=source) from None
-    except (ValueError, RecursionError) as error:
-        message = f"The state of the world is no JSON: {error}."
-        raise RequestError(Problem("D003", message), source=source) from None
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises ValueError for a key that stands in it twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(
-            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
-        )
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return found

@@ -1,11 +1,13 @@
 """A file of policy tests, read strictly: every problem at once, each with its place."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any, get_args
 
 from policy_engine import terms
 from policy_engine.decision.model import Effect, Request, World
 from policy_engine.decision.requests import no_iri
+from policy_engine.decision.worlds import Way, world_faults
 from policy_engine.errors import (
     Problem,
     RequestError,
@@ -151,14 +153,15 @@ class _Reader:
         return plain
 
     def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
-        """Return a state of the world; what is wrong with it is noted where the item stands."""
+        """Return a state of the world; what is wrong with it is noted where it stands."""
         from pydantic import ValidationError  # noqa: PLC0415
 
         try:
             return World.model_validate(plain)
         except ValidationError as error:
-            for where, message in _told(error.errors(include_url=False)).items():
-                self._add(f"The state of the world is not understood: {where}: {message}.", item)
+            for way, (message, hint) in world_faults(error).items():
+                if len(way) != 1 or way[0] in _OF_WORLD:  # other keys are noted already
+                    self._add(message, item and _at(item, way), hint)
             return World()
 
     # -- parts of mappings --------------------------------------------------------------------
@@ -195,11 +198,12 @@ class _Reader:
             return ()
         if some and not found.parts:
             self._add(f"{key!r} is empty.", found)
-        for one in found.parts:
-            if not isinstance(one.value, str) or not one.value:
+        texts = [(one, _text_of(one)) for one in found.parts]
+        for one, text in texts:
+            if not text:
                 hint = "Put it in quotes if it is meant as one." if one.value else ""
                 self._add(f"{key!r} holds texts. Given: {_shown(one)}.", one, hint)
-        return tuple(one.value for one in found.parts if isinstance(one.value, str) and one.value)
+        return tuple(text for _, text in texts if text)
 
     def _text(self, item: Item, key: str) -> str:
         texts = self._texts(item, key)
@@ -213,16 +217,24 @@ class _Reader:
             self.problems.append(Problem("K001", message, hint, item.place))
 
 
-def _told(errors: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what is wrong by the part of the world that it is in, once for each."""
-    told: dict[str, str] = {}
-    for one in errors:
-        where = [str(step) for step in one["loc"]]
-        of_fact = where[:1] in (["values"], ["of"])
-        kinds = "a fact is a text, a number, a boolean or a time, or a list of these"
-        part = ".".join(where[: 2 if where[0] == "values" else 3])
-        told.setdefault(terms.compact(part), kinds if of_fact else str(one["msg"]))
-    return told
+def _at(item: Item, way: Way) -> Item:
+    """Return the part of an item that a way leads to, as far as it goes there."""
+    for step in way:
+        keys = {terms.in_full(key): one for key, one in item.keys.items()} | dict(item.keys)
+        if isinstance(step, str) and step in keys:
+            item = keys[step]
+        elif isinstance(step, int) and isinstance(item.value, tuple) and step < len(item.value):
+            item = item.value[step]
+        else:
+            break
+    return item
+
+
+def _text_of(item: Item) -> str:
+    """Return a text; a day without quotes, which YAML takes for more than that, as it stands."""
+    if type(item.value) is date:
+        return item.value.isoformat()
+    return item.value if isinstance(item.value, str) else ""
 
 
 def _shown(item: Item) -> str:

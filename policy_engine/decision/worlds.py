@@ -1,0 +1,122 @@
+"""States of the world from what a person writes, and what is wrong with them in our words."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from policy_engine import terms
+from policy_engine.decision.model import Performance, World
+from policy_engine.errors import (
+    Place,
+    PolicyError,
+    Problem,
+    RequestError,
+    by_place,
+    did_you_mean,
+    listed,
+)
+from policy_engine.policy.hierarchy import PARTS
+from policy_engine.policy.text import Document, escape, read_json
+
+Way = tuple[str | int, ...]
+"""The keys and numbers that lead to a part of a state of the world."""
+
+_FACT = "a fact is a text, a number, a boolean or a time, or a list of these"
+_SHAPES = {
+    "time": "it is a time, an ISO 8601 text such as 2026-06-01T12:00:00Z",
+    "values": "it holds facts by left operand",
+    "of": "it holds, by the IRI of a party, an asset or an action, facts by left operand",
+    "counts": "it holds whole numbers by rule",
+    "duties": "it holds what became of duties by their uid",
+    "memberships": "it holds lists of pairs, each a narrower name and a wider one",
+}
+_INNER = {
+    ("values", 2): _FACT,
+    ("of", 2): "it holds facts by left operand",
+    ("of", 3): _FACT,
+    ("counts", 2): "how often a rule was exercised is a whole number, 0 or more",
+    ("duties", 2): f"a duty is {listed(get_args(Performance), 'or')}",
+    ("memberships", 2): "it is a list of pairs, each a narrower name and a wider one",
+    ("memberships", 3): "it is a pair of a narrower name and a wider one",
+}
+_KEYS = {0: tuple(World.model_fields), 1: (*PARTS, "implied")}
+_UNKNOWN = {"extra_forbidden": 0, "unexpected_keyword_argument": 1}
+
+
+def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> World:
+    """Return a state of the world from JSON, as text or as Python has it.
+
+    Raises RequestError (D003) with everything that is wrong in it, each with its place in a text.
+    """
+    if isinstance(given, Mapping):
+        return _world(given, source, lambda _way: Place())
+    document = _document(given, source)
+
+    def place(way: Way) -> Place:
+        pointer = "".join(f"/{escape(str(step))}" for step in way)
+        while pointer not in document.values:
+            pointer = pointer.rpartition("/")[0]
+        return document.place(pointer)
+
+    return _world(document.value, source, place)
+
+
+def _document(text: str | bytes, source: str) -> Document:
+    try:
+        document = read_json(text, source)
+    except PolicyError as error:
+        problems = error.problems
+    else:
+        problems = document.problems
+        if not problems:
+            return document
+    raise RequestError(*map(_no_json, problems), source=source)
+
+
+def _no_json(one: Problem) -> Problem:
+    return replace(one, code="D003", message=f"The state of the world is no JSON. {one.message}")
+
+
+def _world(value: Any, source: str, place: Any) -> World:
+    try:
+        return World.model_validate(value)
+    except ValidationError as error:
+        problems = [
+            Problem("D003", message, hint, place(way))
+            for way, (message, hint) in world_faults(error).items()
+        ]
+        raise RequestError(*sorted(problems, key=by_place), source=source) from None
+
+
+def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
+    """Return what is wrong with a state of the world, and a hint, by the way to where it is.
+
+    One sentence for each part, whatever number of types it was tried as.
+    """
+    found: dict[Way, tuple[str, str]] = {}
+    for one in error.errors(include_url=False):
+        loc = tuple(one["loc"])
+        if one["type"] in _UNKNOWN and len(loc) == _UNKNOWN[one["type"]] + 1:
+            known = _KEYS[len(loc) - 1]
+            whole = "The state of the world" if len(loc) == 1 else f"{loc[0]!r}"
+            message = f"{whole} has no key {loc[-1]!r}. It has {listed(known)}."
+            found.setdefault(loc, (message, did_you_mean(str(loc[-1]), known)))
+            continue
+        way = _part(loc)
+        own = str(one["ctx"]["error"]) if one["type"] == "value_error" else ""
+        why = own or _INNER.get((str(way[0]), len(way))) or _SHAPES[str(way[0])] if way else ""
+        name = ".".join(terms.compact(str(step)) for step in way)
+        message = f"In the state of the world, {name}: {why}." if way else _NO_OBJECT
+        found.setdefault(way, (message, ""))
+    return found
+
+
+_NO_OBJECT = f"A state of the world is an object with the keys {listed(_KEYS[0])}."
+
+
+def _part(loc: Way) -> Way:
+    """Return the way to a part that a sentence is about, without the types it was tried as."""
+    deepest = max((size for part, size in _INNER if loc and part == loc[0]), default=1)
+    return loc[:deepest]

@@ -1,0 +1,87 @@
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+
+from policy_engine.decision import World, read_world
+from policy_engine.errors import RequestError
+from policy_engine.policy_tests.reading import read_suite
+
+
+def refused(given):
+    with pytest.raises(RequestError) as error:
+        read_world(given, "w.json")
+    return [(one.code, one.place.line, one.message) for one in error.value.problems]
+
+
+def test_all_that_is_wrong_with_a_world_is_told_at_once_in_our_words_with_places():
+    given = {
+        "time": "yesterday",
+        "values": {"spatial": {"a": 1}},
+        "of": 3,
+        "counts": {"r": "x", "t": 1.5},
+        "duties": {"d": "done"},
+        "memberships": {"partie": [["a", "b"]], "party": ["a"]},
+        "tim": 3,
+    }
+    told = refused(json.dumps(given, indent=0))
+    assert {code for code, _, _ in told} == {"D003"}
+    assert [line for _, line, _ in told] == [2, 4, 8, 10, 11, 14, 17, 24, 27]
+    text = " ".join(message for _, _, message in told)
+    for pydantic in ("Input should", "Extra inputs", "valid", "Unexpected", "Value error"):
+        assert pydantic not in text
+    assert "counts.t: how often a rule was exercised is a whole number" in text
+    assert "duties.d: a duty is 'fulfilled' or 'violated'" in text
+    assert "'memberships' has no key 'partie'. It has 'party'," in text
+
+
+@pytest.mark.parametrize("given", ["[1]", "3", "null"])
+def test_what_is_no_object_is_no_world(given):
+    [(code, line, message)] = refused(given)
+    assert (code, line) == ("D003", 1)
+    assert message.startswith("A state of the world is an object with the keys 'time', ")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"), [('{"time":\n 3', 2), ('{"counts": {},\n"counts": {}}', 2), ("", 1)]
+)
+def test_what_is_no_json_is_told_with_its_place(given, line):
+    [(code, found, message)] = refused(given)
+    assert (code, found) == ("D003", line)
+    assert message.startswith("The state of the world is no JSON.")
+
+
+def test_a_world_of_python_is_told_without_places():
+    assert refused({"counts": {"r": "x"}})[0][:2] == ("D003", 0)
+
+
+def test_a_day_is_the_moment_at_which_it_begins():
+    expected = datetime(2026, 1, 31, tzinfo=UTC)
+    assert World(time=date(2026, 1, 31)).time == expected
+    assert read_world('{"time": "2026-01-31"}').time == expected
+
+
+SUITE = """
+policies: [p.jsonld]
+world: {time: 2026-01-31, values: {spatial: [2026-01-31, x]}}
+tests:
+  - name: 2026-01-31
+    request: {assignee: "http://x.org/a", action: read, target: "http://x.org/T"}
+    expect: permit
+"""
+
+
+def test_days_without_quotes_are_read_in_policy_tests():
+    [test] = read_suite(SUITE.encode(), "t.yaml").tests
+    assert test.name == "2026-01-31"
+    assert test.world.time == datetime(2026, 1, 31, tzinfo=UTC)
+    assert set(test.world.values.values()) == {(date(2026, 1, 31), "x")}
+
+
+def test_a_wrong_world_is_told_where_it_stands_in_policy_tests():
+    text = SUITE.replace("spatial: [2026-01-31, x]", "spatial: {a: b}")
+    with pytest.raises(RequestError) as error:
+        read_suite(text.encode(), "t.yaml")
+    [problem] = error.value.problems
+    assert (problem.code, problem.place.line, problem.place.column) == ("K001", 3, 45)
+    assert "values.odrl:spatial" in problem.message
