@@ -30,8 +30,8 @@ def test_all_that_is_wrong_with_a_world_is_told_at_once_in_our_words_with_places
     text = " ".join(message for _, _, message in told)
     for pydantic in ("Input should", "Extra inputs", "valid", "Unexpected", "Value error"):
         assert pydantic not in text
-    assert "counts.t: how often a rule was exercised is a whole number" in text
-    assert "duties.d: a duty is 'fulfilled' or 'violated'" in text
+    assert "counts.t: a count is an integer of 0 or more" in text
+    assert "duties.d: a duty is fulfilled or violated" in text
     assert "'memberships' has no key 'partie'. It has 'party'," in text
 
 
