@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
-from policy_engine.cli.options import Format, FormatOption, numbers_of, usage
+from policy_engine.cli.options import Format, FormatOption, folder_of, numbers_of, usage
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
@@ -43,7 +43,12 @@ ShadowsOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same figures.")]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Keep all figures, the page and the splits there."),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        parser=folder_of,
+        help="Keep all figures, the page and the splits there.",
+    ),
 ]
 
 

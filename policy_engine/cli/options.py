@@ -212,6 +212,14 @@ def limits_of(options: list[str]) -> "Limits":
     return limits_with(given)
 
 
+def folder_of(text: str) -> Path:
+    """Return the path of a folder to be written. Raises RequestError for an empty one, which
+    would be the current folder's."""
+    if not text.strip():
+        raise usage("A folder to write into has a name; the current one is '.'. '' was given.")
+    return Path(text)
+
+
 def numbers_of(text: str, option_name: str) -> tuple[float, ...]:
     """Return the numbers of a list, whole ones as integers."""
     numbers = []

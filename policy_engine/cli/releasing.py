@@ -20,6 +20,7 @@ from policy_engine.cli.options import (
     PolicyArgument,
     TaxonomyOption,
     engine_of,
+    folder_of,
     numbers_of,
     paths_of,
     reads_policies,
@@ -85,7 +86,8 @@ def apply(
     ] = Cells.TEXT,
     output_format: FormatOption = Format.TEXT,
     report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write all that its audits found.")
+        Path | None,
+        typer.Option(metavar="DIR", parser=folder_of, help="Write all that its audits found."),
     ] = None,
     seed: Annotated[
         int | None,

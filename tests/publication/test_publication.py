@@ -1,11 +1,20 @@
 import os
 
 import pytest
-from building import DATASET
+from building import ANALYST, DATASET, OUTPUT
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
+from typer.testing import CliRunner
 
-from policy_engine import apply_policy, storage
+from policy_engine import (
+    apply_policy,
+    certify_output,
+    compare_release,
+    decide_request,
+    read_request,
+    storage,
+)
 from policy_engine.certificate import FILE_NAME, load_certificate
+from policy_engine.cli import app
 from policy_engine.engines import tables
 from policy_engine.errors import CertificateError, DataError, OutputError
 from policy_engine.publication import Publication, destination, journal
@@ -355,3 +364,35 @@ def test_two_moves_are_never_kept_in_another_order_by_a_loss_of_power(publish, m
     assert len(moves) == 3
     for number in moves:
         assert steps[number] <= set(steps[number + 1 : number + 3])
+
+
+def test_nobody_reads_a_release_that_is_half_published(released):
+    place, folder = released / "release" / "anonPeople.csv", released / "release"
+    request = read_request(ANALYST, "read", [OUTPUT], "marketing")
+    assert decide_request([released / "policy.jsonld"], [folder], request).permitted
+    (folder / JOURNAL).touch()
+    policy = released / "policy.jsonld"
+    readers = [
+        lambda: decide_request([policy], [folder], request),
+        lambda: decide_request([policy], [folder / FILE_NAME], request),
+        lambda: certify_output(place, policy),
+        lambda: certify_output(folder, policy),
+        lambda: compare_release(released / "people.csv", place),
+    ]
+    for reader in readers:
+        with pytest.raises(CertificateError, match="V010"):
+            reader()
+
+
+def test_a_command_waits_or_is_told_and_takes_no_empty_path(people, monkeypatch):
+    monkeypatch.chdir(people)
+    given = ["apply", "policy.jsonld", "--data", f"{DATASET}=people.csv", "--output"]
+    empty = CliRunner().invoke(app, [*given, ""])
+    assert empty.exception.exit_code == 2
+    report = CliRunner().invoke(app, [*given, "out", "--report", ""])
+    assert report.exception.exit_code == 2
+    assert names(people) == ["people.csv", "policy.jsonld"]
+    with Publication(people / "out" / "a.csv", overwrite=False):
+        told = CliRunner().invoke(app, [*given, "out"])
+    assert told.exception.problems[0].code == "O001"
+    assert CliRunner().invoke(app, [*given, "out", "--wait"]).exit_code == 0

@@ -87,3 +87,66 @@ def test_a_name_that_spark_does_not_take_is_refused(engine, name):
     with pytest.raises(PolicyEngineError):
         apply(engine, f"table:{name}")
     assert names(engine) == ["folk"]
+
+
+LOCK = "anonymous__policy_engine_lock"
+
+
+@pytest.mark.parametrize("made", ["VIEW {} AS SELECT 1 AS run", "TABLE {} (run INT) USING csv"])
+def test_a_second_run_is_told_of_the_first_whose_lock_stays(engine, made):
+    session = engine.session
+    session.sql(f"CREATE {made.format(LOCK)}")
+    with pytest.raises(OutputError, match=f"O001 Another run .* drop '{LOCK}'"):
+        apply(engine, "table:anonymous")
+    assert names(engine) == [LOCK, "folk"]
+    session.sql(f"DROP {made.split()[0]} {LOCK}")
+    apply(engine, "table:anonymous")
+    assert names(engine) == ["anonymous", "folk"]
+
+
+def test_a_run_waits_for_another_where_it_is_asked_to(engine, monkeypatch):
+    from policy_engine.publication import tables
+
+    monkeypatch.setattr(tables, "_PAUSE", 0.01)
+    told = []
+    engine.session.sql(f"CREATE VIEW {LOCK} AS SELECT 1 AS run")
+
+    def progress(stage, _done, _total):
+        told.append(stage)
+        if stage == "waiting":
+            engine.session.sql(f"DROP VIEW {LOCK}")
+
+    apply(engine, "table:anonymous", wait=True, progress=progress)
+    assert told.count("waiting") == 1
+
+
+@pytest.mark.parametrize(("step", "number"), [("_rename", 1), ("_rename", 2), ("_drop", 1)])
+def test_a_release_whose_replacement_is_killed_is_put_back_or_dropped(
+    engine, monkeypatch, step, number
+):
+    from policy_engine.publication.tables import TablePublication
+
+    class Killed(BaseException):
+        """Ends a run as a kill would, without what it does on leaving."""
+
+    before = apply(engine, "table:anonymous").certificate
+    calls, call = [], getattr(TablePublication, step)
+
+    def killed(self, *given):
+        calls.append(given)
+        if len(calls) >= number:
+            raise Killed
+        call(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TablePublication, step, killed)
+        patch.setattr(TablePublication, "_leave", lambda _self: None)
+        with pytest.raises(Killed):
+            apply(engine, "table:anonymous", overwrite=True)
+    engine.session.sql(f"DROP VIEW {LOCK}")
+    with pytest.raises(OutputError, match="O001 The output exists"):
+        apply(engine, "table:anonymous")
+    assert names(engine) == ["anonymous", "folk"]
+    properties = dict(engine.session.sql("SHOW TBLPROPERTIES anonymous").collect())
+    left = read_certificate(properties["policy_engine.certificate"])
+    assert (left == before) == (step == "_rename")
