@@ -1,6 +1,7 @@
 """Publications killed at every step: python killed.py FOLDER KIND EARLIER AGAIN.
 
-FOLDER holds some release in `release`, KIND is `here` or `store`; EARLIER is `old` where a release
+FOLDER holds some release in `release`, KIND is `here`, `store`, or
+`failing` where the last step of all fails, and is undone; EARLIER is `old` where a release
 is replaced. Printed are, in JSON, what a reader saw after each kill, and the state once a next run,
 which fails by itself, has ended. Another one comes before it unless AGAIN is 0, and is killed at a
 step that AGAIN decides.
@@ -91,6 +92,21 @@ def publish(out, text, certificate):
         place.publish(certificate.model_copy(update=facts))
 
 
+def fail(certificate, out):
+    """Publish, but the output cannot be put in its place."""
+    move = storage.move
+
+    def broken(source, target):
+        if target == storage.join(out, NAME):
+            storage.move = move
+            raise OSError(28, "No space left on device")
+        move(source, target)
+
+    storage.move = broken
+    with suppress(PolicyEngineError):
+        publish(out, "new", certificate)
+
+
 def in_child(work, clock, step):
     """Do something in a child that is killed at a step; return whether it was."""
     child = os.fork()
@@ -154,9 +170,13 @@ def run(root, kind, had_earlier, again):
     publish(out, "new", certificate)
     after, found = state(out, folder), []
     step = 1
+
+    def work():
+        fail(certificate, out) if kind == "failing" else publish(out, "new", certificate)
+
     while True:
         ready()
-        if not in_child(lambda: publish(out, "new", certificate), clock, step):
+        if not in_child(work, clock, step):
             break
         seen = loaded(out)
         if again:

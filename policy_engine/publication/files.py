@@ -115,7 +115,7 @@ class Publication:
 
     def _held(self) -> Hold:
         """Return the hold of the destination's folder, made first where there is none."""
-        waiting = (lambda: self._progress("waiting", 0, 0)) if self._wait else None
+        waiting = (lambda: self._progress("waiting for another run", 0, 0)) if self._wait else None
         for _ in range(_ATTEMPTS):
             self._made += [one for one in _missing(self.folder) if one not in self._made]
             storage.make_folder(self.folder)

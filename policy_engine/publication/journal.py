@@ -44,8 +44,7 @@ class Part:
 
     def take_back(self) -> None:
         """Undo `put_in`."""
-        is_new = not self.replaces or storage.is_taken(self.kept)
-        if is_new and not storage.is_taken(self.staged) and storage.is_taken(self.place):
+        if not storage.is_taken(self.staged) and storage.is_taken(self.place):
             _rename(self.place, self.staged)
 
     def put_back(self) -> None:

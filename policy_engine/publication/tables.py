@@ -121,7 +121,7 @@ class TablePublication:
                 hint = f"If it has ended, drop {self._lock!r}; else wait=True."
                 raise OutputError.of("O001", message, hint)
             if not is_told:
-                self._progress("waiting", 0, 0)
+                self._progress("waiting for another run", 0, 0)
                 is_told = True
             time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
 

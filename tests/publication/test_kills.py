@@ -53,8 +53,15 @@ def test_a_kill_of_the_run_that_recovers_leaves_a_whole_release(certified, tmp_p
     check(certified, tmp_path, "here", "old", again=11)
 
 
+@pytest.mark.parametrize("earlier", ["old", "none"])
+def test_a_kill_while_a_publication_is_undone_leaves_a_whole_release(certified, tmp_path, earlier):
+    seen = check(certified, tmp_path, "failing", earlier)
+    assert seen["found"][-1][2] == seen["before"]
+    assert seen["after"] in [left for _, _, left in seen["found"]]
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize(("kind", "earlier"), EACH)
+@pytest.mark.parametrize(("kind", "earlier"), [*EACH, ("failing", "old")])
 def test_a_kill_of_any_step_that_recovers(certified, tmp_path, kind, earlier):
     for again in range(1, 59):
         folder = tmp_path / str(again)
