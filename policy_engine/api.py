@@ -225,13 +225,15 @@ def apply_policy(
     with launched(engine, keep=output is None) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
-        run = launcher.engine(catalog, progress, key)
+        run, is_kept = launcher.engine(catalog, progress, key), False
         try:
             if output is None:
                 kept = _record_file(record)
                 made = run_plan(plan, run, seed=seed, progress=progress)
                 _write_reports(made, report)
-                return _verified(made, run, kept)
+                verified = _verified(made, run, kept)
+                is_kept = True
+                return verified
             file = _destination(output, plan)
             _check_apart(file, catalog)
             kept = _record_file(record, file, overwrite=overwrite)
@@ -242,7 +244,7 @@ def apply_policy(
                 _write_reports(made, report)
                 return _published(made, run, place, kept)
         finally:
-            run.close()
+            run.close(keep=is_kept)
 
 
 def plan_policy(
@@ -321,18 +323,20 @@ def certify_output(
         release = Release(
             plan=make_plan(read, bound, engine=launcher.name, cells=cells), output=stored
         )
+        earlier = _certificate_of(launcher, place)
         run = launcher.engine(catalog, key=key)
         opened = None
-        if record is not None:
-            opened = _opened(load_record(place_of(record)), place, str(record))
-            _check_input(opened, release.plan, run, str(record)) if data else None
-        release, asked = _audited_again(release, run, bool(data)), release.plan.anonymize
-        is_made = asked and asked.columns.privacy_unit and data
-        found = _made_again(release, run) if is_made else certify(release, run)
-        run.close()
+        try:
+            if record is not None:
+                opened = _opened(load_record(place_of(record)), earlier, place, str(record))
+                _check_input(opened, release.plan, run, str(record)) if data else None
+            release, asked = _audited_again(release, run, bool(data)), release.plan.anonymize
+            is_made = asked and asked.columns.privacy_unit and data
+            found = _made_again(release, run) if is_made else certify(release, run)
+        finally:
+            run.close()
     check(found, str(place))
     check_digest(found.certificate, stored)
-    earlier = _beside(place)
     if earlier:
         check_digest(earlier, stored)
     # A commitment that nobody can open says nothing: it is repeated where it was opened.
@@ -340,9 +344,8 @@ def certify_output(
     return found.certificate.model_copy(update={"commitment": committed})
 
 
-def _opened(record: Record, output: Place, source: str) -> Record:
-    """Return the record that opens the certificate beside an output."""
-    certificate = _beside(output)
+def _opened(record: Record, certificate: Certificate | None, output: Place, source: str) -> Record:
+    """Return the record that opens the certificate of an output."""
     if certificate is None:
         message = f"No certificate of {str(output)!r} lies beside it, for the record to open."
         raise DataError.of("C002", message)
@@ -444,7 +447,7 @@ def compare_release(
         certificate=certificate,
         record=None
         if record is None
-        else _opened(load_record(place_of(record)), path, str(record)),
+        else _opened(load_record(place_of(record)), certificate, path, str(record)),
         settings=settings,
         progress=progress,
     )
@@ -600,6 +603,17 @@ def _write_reports(release: Release, folder: str | Path | None) -> None:
     for number, found in enumerate(release.reports, start=1):
         place = Path(folder) if number == 1 else Path(folder) / str(number)
         write_audit(found, place)
+
+
+def _certificate_of(launcher: Launcher, output: Place) -> Certificate | None:
+    """Return the certificate that an output was published with, if there is one.
+
+    That of a table is among its properties. Raises CertificateError (V005) where that is none.
+    """
+    if not (launcher.spark and str(output).startswith(TABLE)):
+        return _beside(output)
+    text = launcher.spark.certificate_text(str(output))
+    return None if text is None else read_certificate(text, str(output))
 
 
 def _beside(output: Place) -> Certificate | None:

@@ -92,6 +92,6 @@ class Engine(Protocol):
         """Read a stored table again, form its classes and measure every bound on them."""
         ...
 
-    def close(self) -> None:
-        """Let go of what was held for a run; a release in memory stays."""
+    def close(self, *, keep: bool = False) -> None:
+        """Let go of what was held for a run; with `keep`, a release in memory stays."""
         ...

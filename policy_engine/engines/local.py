@@ -170,7 +170,7 @@ class LocalEngine:
             self._output = tables.as_typed(self.written)
         return self._output
 
-    def close(self) -> None:
+    def close(self, *, keep: bool = False) -> None:  # noqa: ARG002 (it is this process's own)
         """Let go of the table that was prepared for runs to come."""
         self._prepared = None
 

@@ -12,10 +12,16 @@ from typing import Any
 from policy_engine.catalog import TABLE
 from policy_engine.certificate import Certificate
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.spark.catalog_tables import (
+    PROPERTY,
+    certificate_text,
+    joined,
+    parts_of,
+    sql_name,
+)
 from policy_engine.errors import OutputError, PolicyEngineError
 from policy_engine.storage import Place
 
-_PROPERTY = "policy_engine.certificate"
 _STAGED = "__policy_engine_stage_"
 _PAUSE = 1.0
 
@@ -41,11 +47,11 @@ class TablePublication:
         self.file = location
         self._session, self._overwrite = session, overwrite
         self._wait, self._progress = wait, progress
-        self._name = location.removeprefix(TABLE)
+        self._name = sql_name(location)
         self._own = secrets.token_hex(8)
-        self._stage = f"{self._name}{_STAGED}{self._own}"
-        self._old = f"{self._name}__policy_engine_old"
-        self._lock, self._kind = f"{self._name}__policy_engine_lock", ""
+        self._stage = sql_name(location, f"{_STAGED}{self._own}")
+        self._old = sql_name(location, "__policy_engine_old")
+        self._lock, self._kind = sql_name(location, "__policy_engine_lock"), ""
 
     @property
     def staged(self) -> Place:
@@ -78,7 +84,7 @@ class TablePublication:
         """Make the table visible under its name. Raises OutputError where that is taken."""
         text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
-        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{_PROPERTY}' = '{text}')")
+        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:
@@ -105,12 +111,12 @@ class TablePublication:
                 self._rename(self._old, self._name)
             elif self._is_release():
                 self._drop(self._old)
-        database, _, name = self._name.lower().rpartition(".")
+        *above, name = parts_of(self.file)
         with self._running():
-            tables = self._session.catalog.listTables(database or None)
+            tables = self._session.catalog.listTables(joined(*above) or None)
         for table in tables:
-            if table.name.lower().startswith(f"{name}{_STAGED}"):
-                self._drop(f"{database}.{table.name}" if database else table.name)
+            if table.name.lower().startswith(f"{name}{_STAGED}".lower()):
+                self._drop(joined(*above, table.name))
 
     def _hold(self) -> None:
         """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
@@ -160,14 +166,17 @@ class TablePublication:
             raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
 
     def _is_release(self) -> bool:
-        return _PROPERTY in {row.key for row in self._run(f"SHOW TBLPROPERTIES {self._name}")}
+        with self._running():
+            return certificate_text(self._session, self.file) is not None
 
     def _exists(self, name: str) -> bool:
         with self._running():
             return bool(self._session.catalog.tableExists(name))
 
     def _rename(self, old: str, new: str) -> None:
-        self._run(f"ALTER TABLE {old} RENAME TO {new}")
+        # Of Spark's own catalog, which a new name may not name.
+        short = new.removeprefix(f"{joined('spark_catalog')}.")
+        self._run(f"ALTER TABLE {old} RENAME TO {short}")
 
     def _drop(self, name: str) -> None:
         self._run(f"DROP TABLE IF EXISTS {name}")

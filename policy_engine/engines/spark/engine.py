@@ -1,6 +1,7 @@
 """The Spark engine: plans run on a cluster, with the rows and the figures of the local engine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
-from policy_engine.engines.reading_back import ends_of
+from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
+from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.measuring import measure
@@ -88,9 +90,14 @@ class SparkEngine:
         """
         with running(self.spark, "reading"):
             if location.startswith(TABLE):
-                table = self.spark.table(location.removeprefix(TABLE))
+                table = self.spark.table(sql_name(location))
                 return Stored(location, *writing.row_digest(table))
             return Stored(location, writing.manifest_digest(self.spark, location))
+
+    def certificate_text(self, location: str) -> str | None:
+        """Return the text of the certificate that `table:NAME` has as a property, if it has one."""
+        with running(self.spark, "reading"):
+            return certificate_text(self.spark, location)
 
 
 class SparkRun:
@@ -112,6 +119,8 @@ class SparkRun:
         self._made: Made | None = None
         self._released: DataFrame | None = None
         self._output: DataFrame | None = None
+        self._kept: DataFrame | None = None
+        self._kept_digest = ""
         self.suppressed = self.rows = 0
         self.approximated: tuple[str, ...] = ()
 
@@ -172,21 +181,52 @@ class SparkRun:
         return released
 
     def write(self, table: DataFrame, destination: Path | str | None) -> Stored:
-        """Write the frame as a folder of files, or keep it on the cluster."""
+        """Write the frame as a folder of files, or keep it on the cluster.
+
+        Raises CertificateError (V004) where a release that was kept is written and its rows are
+        not those that were measured: what executors held is made again of the source where they
+        are lost, and the source may have changed.
+        """
         rows = self._made.rows if self._made else 0
         self._progress("writing", 0, rows)
         self._released = table
         with running(self._engine.spark, "writing"):
             if destination is None:
-                self._output = self._hold(self._typed(table))
-                return Stored(MEMORY, *writing.row_digest(self._output))
-            place = str(destination)
-            if place.startswith(TABLE):
-                self._typed(table).write.saveAsTable(place.removeprefix(TABLE))
-                return self._engine.stored(place)
-            kind = with_ending(place, SPARK_FORMATS) or "parquet"
-            writing.write(self._as_in(table, kind), place, kind)
-            return Stored(place, writing.manifest_digest(self._engine.spark, place), rows)
+                return self._keep(table)
+            stored = self._written(table, str(destination), rows)
+            if self._output is not None:
+                self._check_same(*self._stored(stored))
+                self._check_kept()
+            return stored
+
+    def _written(self, table: DataFrame, place: str, rows: int) -> Stored:
+        if place.startswith(TABLE):
+            writing.write_table(self._typed(table), place)
+            return self._engine.stored(place)
+        kind = with_ending(place, SPARK_FORMATS) or "parquet"
+        writing.write(self._as_in(table, kind), place, kind)
+        return Stored(place, writing.manifest_digest(self._engine.spark, place), rows)
+
+    def _keep(self, table: DataFrame) -> Stored:
+        made = self._made.frame if self._made else table
+        is_held = any(frame is made for frame in self._held)
+        self._kept = made if is_held else self._hold(table)
+        self._output = self._typed(table)
+        self._kept_digest, rows = writing.row_digest(self._output)
+        return Stored(MEMORY, self._kept_digest, rows)
+
+    def _check_kept(self) -> None:
+        """Refuse a release in memory whose rows are others by now.
+
+        To be asked after the rows were used: of those that were lost, the cluster then holds
+        what was made anew.
+        """
+        if writing.row_digest(self.output())[0] != self._kept_digest:
+            message = (
+                "The rows of the release are not those that were measured: the cluster lost some, "
+                "and what it makes them of has changed."
+            )
+            raise CertificateError.of("V004", message, "Apply the policy again, with an output.")
 
     def _as_in(self, table: DataFrame, kind: str) -> DataFrame:
         """Return a frame as a file of a kind has it."""
@@ -212,14 +252,38 @@ class SparkRun:
         self._progress("verifying", 0, stored.rows)
         with running(self._engine.spark, "verifying"):
             table, kind = self._stored(stored)
-            rows = stored.rows or table.count()
-            if step.columns.privacy_unit:
-                table = self._with_persons(table, kind, step)
-            tasks = max(self._made.tasks if self._made else 1, -(-rows // self._per_task))
-            found = measure(table, step, self.taxonomies, self._engine.most_values, tasks)
-            for name in step.columns.pseudonymize:
-                check_unlinked(name, table, step)
+            with self._read_once(table, stored, step) as table:
+                rows = stored.rows or table.count()
+                tasks = max(self._made.tasks if self._made else 1, -(-rows // self._per_task))
+                measured = self._with_persons(step) if step.columns.privacy_unit else table
+                found = measure(measured, step, self.taxonomies, self._engine.most_values, tasks)
+                for name in step.columns.pseudonymize:
+                    check_unlinked(name, table, step)
+                # Of rows that were lost meanwhile, the cluster now holds those that were measured.
+                if step.columns.privacy_unit:
+                    self._check_same(table, kind)
+                if stored.location == MEMORY:
+                    self._check_kept()
         return found
+
+    @contextmanager
+    def _read_once(self, table: DataFrame, stored: Stored, step: Anonymize) -> Iterator[DataFrame]:
+        """Hold a stored table while it is measured, where more than one pass goes over it."""
+        asked = step.columns
+        about = [one.name for one in asked.sensitive if step.about(one.name)]
+        passes = [*about, *asked.pseudonymize, asked.privacy_unit, not stored.rows]
+        if stored.location == MEMORY or not any(passes):
+            yield table
+            return
+        if not asked.privacy_unit:
+            cells = [one for name in asked.quasi_names for one in columns_of(name, table.columns)]
+            used = dict.fromkeys([*cells, *about, *asked.pseudonymize])
+            table = table.select([quoted(name) for name in used])
+        table.persist()
+        try:
+            yield table
+        finally:
+            table.unpersist()
 
     @property
     def _per_task(self) -> int:
@@ -233,20 +297,23 @@ class SparkRun:
         session = self._engine.spark
         return reading.read(session, stored.location, found.format, found.columns), found.format
 
-    def _with_persons(self, table: DataFrame, kind: str, step: Anonymize) -> DataFrame:
-        """Return the rows of a stored table with their persons, which only this run knows."""
-        if self._made is None or self._released is None:
+    def _with_persons(self, step: Anonymize) -> DataFrame:
+        """Return the rows of the release with their persons, which only this run knows."""
+        if self._made is None:
             message = (
                 f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
                 "the output alone does not tell them."
             )
-            raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
-        made = self._as_in(self._released, kind)
+            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+        return self._made.frame
+
+    def _check_same(self, table: DataFrame, kind: str) -> None:
+        """Raise CertificateError (V003) where a stored table has other rows than the release."""
+        made = self._as_in(self.written, kind)
         made = writing.csv_texts(made) if kind.startswith("csv") else made
         if writing.row_digest(_texts(table)) != writing.row_digest(_texts(made)):
             message = "The rows of the output are not those that are made of the input."
             raise CertificateError.of("V003", message)
-        return self._made.frame
 
     @property
     def written(self) -> DataFrame:
@@ -266,10 +333,11 @@ class SparkRun:
         self._held.append(frame.persist())
         return frame
 
-    def close(self) -> None:
-        """Let the cluster forget what it holds for this run, but for a release in memory."""
+    def close(self, *, keep: bool = False) -> None:
+        """Let the cluster forget what it holds for this run; with `keep`, a release in memory
+        stays."""
         for frame in self._held:
-            if frame is not self._output:
+            if not (keep and frame is self._kept):
                 frame.unpersist()
         self._held.clear()
 

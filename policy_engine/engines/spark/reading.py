@@ -19,6 +19,7 @@ from policy_engine.catalog import (
     missing_columns,
     with_ending,
 )
+from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.csv_files import CORRUPT, csv_columns, read_csv
 from policy_engine.engines.spark.failures import explained
@@ -199,7 +200,7 @@ def _json(session: SparkSession, location: str) -> DataFrame:
 
 def _typed(session: SparkSession, location: str, kind: str) -> DataFrame:
     if kind == "table":
-        return session.table(location.removeprefix(TABLE))
+        return session.table(sql_name(location))
     return strict(session).format(kind).option("mergeSchema", value=True).load(location)
 
 

@@ -1,6 +1,6 @@
 """Whether pseudonyms in an output link the classes of one person."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.engines.identifiers import linking_pseudonyms, too_few_pseudonyms
@@ -14,13 +14,15 @@ def check_unlinked(name: str, frame: DataFrame, step: Anonymize) -> None:
 
     R008 and V001, as in `identifiers.check_unlinked`.
     """
-    cells = [
-        quoted(column)
+    columns = [
+        F.col(quoted(column))
         for quasi in step.columns.quasi_names
         for column in columns_of(quasi, frame.columns)
     ]
-    pseudonym = F.nullif(F.col(quoted(name)), F.lit(""))
-    rows = frame.select(*cells, pseudonym.alias("pseudonym"))
+    # By number: a column of the data may be called as one of ours.
+    cells = [f"cell{number}" for number in range(len(columns))]
+    pseudonym = F.nullif(F.col(quoted(name)), F.lit("")).alias("pseudonym")
+    rows = frame.select(*map(Column.alias, columns, cells), pseudonym)
     pairs = rows.where("pseudonym is not null").distinct()
     classes = pairs.groupBy("pseudonym").agg((F.count("*") - 1).alias("more"))
     linked = _only(classes.agg(F.coalesce(F.sum("more"), F.lit(0))))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine import storage
+from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explained
 from policy_engine.engines.spark.files import check_there, inner, listing
 from policy_engine.engines.spark.reading import column
@@ -38,8 +40,8 @@ _OPTIONS: dict[str, dict[str, bool | str]] = {
     "orc": {"compression": "zstd"},
     "json": {"ignoreNullFields": False},
 }
-_CONF = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
-"""The standard type of times in Parquet, which is no option of a single write."""
+_TIMES = "spark.sql.parquet.outputTimestampType"
+_SETTING = Lock()
 
 _SIMPLE = (types.StringType, types.IntegralType, types.BooleanType)
 
@@ -53,7 +55,7 @@ def write(frame: DataFrame, location: str, kind: str) -> None:
     """
     is_csv = kind.startswith("csv")
     try:
-        with _set(frame.sparkSession, _CONF):
+        with _standard_times(frame, kind):
             made = csv_texts(frame) if is_csv else frame
             writer = made.write.format(kind.removesuffix(".gz")).options(**_OPTIONS[kind])
             # A cell of blanks alone would be a blank line.
@@ -61,6 +63,14 @@ def write(frame: DataFrame, location: str, kind: str) -> None:
             writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(
                 location
             )
+    except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
+        raise _unwritten(error, location) from None
+
+
+def write_table(frame: DataFrame, location: str) -> None:
+    """Write a frame as a table of the catalog, `table:NAME`; errors as of `write`."""
+    try:
+        frame.write.saveAsTable(sql_name(location))
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise _unwritten(error, location) from None
 
@@ -116,10 +126,16 @@ def row_digest(frame: DataFrame) -> tuple[str, int]:
 
 
 def _unwritten(error: Exception, location: str) -> PolicyEngineError:
-    if re.search("is not a directory|Permission denied|AccessControl|AccessDenied", str(error)):
+    if re.search(_UNWRITABLE, str(error)):
         message = f"The output cannot be written. {cause(str(error))}"
         return OutputError.of("O002", message, source=location)
     return explained(error, location, "writing")
+
+
+_UNWRITABLE = (
+    "is not a directory|Permission denied|AccessControl|AccessDenied"
+    "|INVALID_SCHEMA_OR_RELATION_NAME|SCHEMA_NOT_FOUND"
+)
 
 
 def _unambiguous(field: types.StructField) -> Column:
@@ -171,13 +187,24 @@ def _within(root: str, path: str) -> str:
 
 
 @contextmanager
-def _set(session: SparkSession, settings: dict[str, str]) -> Iterator[None]:
-    """Set what a session is configured to while something runs."""
-    before = {name: session.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        session.conf.set(name, value)
-    try:
+def _standard_times(frame: DataFrame, kind: str) -> Iterator[None]:
+    """Write points in time to Parquet in its standard type, which is no option of a single write.
+
+    The setting is the session's, which several runs may share: one after the other, each puts
+    back what it found.
+    """
+    if kind != "parquet" or not any(_is_time(field) for field in frame.schema.fields):
         yield
-    finally:
-        for name, earlier in before.items():
-            session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
+        return
+    conf = frame.sparkSession.conf
+    with _SETTING:
+        before = conf.get(_TIMES, None)
+        conf.set(_TIMES, "TIMESTAMP_MICROS")
+        try:
+            yield
+        finally:
+            conf.unset(_TIMES) if before is None else conf.set(_TIMES, before)
+
+
+def _is_time(field: types.StructField) -> bool:
+    return isinstance(field.dataType, types.TimestampType)

@@ -1,8 +1,12 @@
 import pytest
+from applying import asking
+from both import released, rows_of
+from building import DATASET
 
+from policy_engine import apply_policy, certify_output
 from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.coding import Coding
-from policy_engine.errors import EngineError
+from policy_engine.errors import CertificateError, EngineError, PolicyEngineError
 from policy_engine.launch import launched
 
 
@@ -52,3 +56,46 @@ def test_a_session_that_was_given_is_never_stopped(stopped):
 
 def test_a_key_is_not_shown():
     assert "secret" not in repr(Coding({}, {}, (), key=b"secret"))
+
+
+ROWS = "age,sex,who\n20,f,1\n21,m,2\n40,f,3\n41,m,4\n"
+OTHERS = "age,sex,who\n20,f,1\n21,f,2\n40,m,3\n41,m,4\n"
+ASKED = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["sex"]}
+
+
+def cached(engine):
+    return engine.spark._jsparkSession.sharedState().cacheManager().numCachedEntries()
+
+
+PERSONS = {"cells": "bounds", "privacyUnit": "who"}
+
+
+@pytest.mark.parametrize("parts", [{}, pytest.param(PERSONS, marks=pytest.mark.nightly)])
+def test_what_is_written_of_a_release_in_memory_is_what_was_measured(cluster, tmp_path, parts):
+    source, before = tmp_path / "people.csv", cached(cluster)
+    source.write_text(ROWS)
+    release = released(cluster, str(source), **ASKED, **parts)
+    expected = rows_of(release.table.toArrow())
+    source.write_text(OTHERS)
+    written = release.write(tmp_path / "out" / "o.parquet")
+    assert rows_of(written.table.toArrow()) == rows_of(release.table.toArrow()) == expected
+    cluster.spark.catalog.clearCache()  # as if the executors were lost
+    with pytest.raises(CertificateError, match="V004 The rows of the release are not those"):
+        release.write(tmp_path / "again" / "o.csv")
+    assert not (tmp_path / "again").exists()
+    assert cached(cluster) == before == 0
+
+
+def test_nothing_is_held_behind_a_certification_or_a_release_that_fails(cluster, tmp_path):
+    policy = asking(method="l-diversity", k=2, l=2, quasi=["age"], sensitive=["sex"])
+    (tmp_path / "people.csv").write_text(ROWS)
+    data = {DATASET: str(tmp_path / "people.csv")}
+    apply_policy(policy, data, tmp_path / "out" / "o.csv", engine=cluster)
+    [file] = (tmp_path / "out" / "o.csv").glob("*.csv")
+    (file.parent / f".{file.name}.crc").unlink()
+    file.write_text("age,sex\n[20 - 21],f\n[20 - 21],f\n")
+    with pytest.raises(CertificateError, match="V001"):
+        certify_output(tmp_path / "out" / "o.csv", policy, engine=cluster)
+    with pytest.raises(PolicyEngineError, match="R002"):
+        apply_policy(asking(**ASKED | {"k": 9}), data, engine=cluster)
+    assert cached(cluster) == 0

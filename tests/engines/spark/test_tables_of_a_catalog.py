@@ -8,7 +8,8 @@ from building import DATASET
 
 from policy_engine import SparkEngine, apply_policy, certify_output
 from policy_engine.certificate import read_certificate
-from policy_engine.errors import OutputError, PolicyEngineError
+from policy_engine.engines.spark.catalog_tables import sql_name
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
@@ -50,6 +51,36 @@ def test_a_table_is_certified_again(engine):
     again = certify_output("table:anonymous", POLICY, engine=engine)
     assert again.measurements == made.measurements
     assert again.output_digest == made.output_digest
+
+
+def test_a_table_is_certified_against_the_certificate_among_its_properties(engine):
+    apply(engine, "table:anonymous")
+    engine.session.sql("INSERT INTO anonymous VALUES ('[20 - 21]', 9)")
+    with pytest.raises(CertificateError, match="V004 The output is not the one that was certified"):
+        certify_output("table:anonymous", POLICY, engine=engine)
+    engine.session.sql("ALTER TABLE anonymous SET TBLPROPERTIES ('policy_engine.certificate'='')")
+    with pytest.raises(CertificateError, match="V005"):
+        certify_output("table:anonymous", POLICY, engine=engine)
+
+
+def test_the_parts_of_a_name_are_quoted(engine):
+    release = apply(engine, "table:`spark_catalog`.default.anonymous")
+    assert release.table.count() == 4
+    assert names(engine) == ["anonymous", "folk"]
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [
+        ("a", "`a__x`"),
+        ("a-b.c d.e", "`a-b`.`c d`.`e__x`"),
+        ("`a.b`.`c``d`", "`a.b`.`c``d__x`"),
+        ("a..b", "`a..b__x`"),
+        ("a; DROP TABLE b`", "`a; DROP TABLE b``__x`"),
+    ],
+)
+def test_a_name_is_quoted_part_by_part(name, quoted):
+    assert sql_name(f"table:{name}", "__x") == quoted
 
 
 def test_a_release_is_replaced_only_where_that_is_asked_for(engine):

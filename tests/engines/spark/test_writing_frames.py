@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -92,7 +93,10 @@ def test_typed_formats_come_back_as_they_were(spark, tmp_path, kind):
 
 def test_parquet_has_the_standard_type_of_times(spark, tmp_path):
     before = spark.conf.get("spark.sql.parquet.outputTimestampType", None)
-    write(spark.sql("SELECT timestamp'2020-01-02' AS t"), str(tmp_path / "out"), "parquet")
+    frame = spark.sql("SELECT timestamp'2020-01-02' AS t")
+    with ThreadPoolExecutor() as several:
+        places = [str(tmp_path / name) for name in ("out", *map(str, range(4)))]
+        list(several.map(lambda place: write(frame, place, "parquet"), places))
     [file] = parts(tmp_path / "out")
     assert parquet.read_schema(file).field("t").type == pa.timestamp("us", "UTC")
     assert parquet.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
