@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from policy_engine.anonymization import Anonymization
 from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.comparison.model import Kind
+from policy_engine.engines import generalizations
 from policy_engine.engines.encoding import Encoded, encode, is_text
-from policy_engine.engines.generalizations import covering
 from policy_engine.engines.reading_back import cell_column
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
@@ -89,9 +89,9 @@ def _generalised(
     asked: QuasiIdentifier, original: pa.Table, release: pa.Table, taxonomy: Taxonomy | None
 ) -> Matched:
     name = asked.name
-    values = encoded(name, original.schema.field(name), original.column(name))
+    values = _quasi_encoded(asked, original)
     cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
-    codes_of = covering(asked, values, taxonomy)
+    codes_of = generalizations.covering(asked, values, taxonomy)
     codes = [codes_of(label or None) for label in cells.labels]
     for label, found in zip(cells.labels, codes, strict=True):
         if not len(found):
@@ -135,17 +135,29 @@ def _ranks(name: str, column: pa.ChunkedArray) -> NDArray[np.int32]:
     return rank[codes]
 
 
+def _quasi_encoded(asked: QuasiIdentifier, original: pa.Table) -> Encoded:
+    column, numbers = original.column(asked.name), _has_numbers(original.schema.field(asked.name))
+    try:
+        return generalizations.encoded(asked, column, numbers=numbers)
+    except DataError:  # infinite values have a rank, but no place
+        return generalizations.encoded(asked, column, numbers=numbers, generalised=False)
+
+
 def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> Encoded:
     """Return a column of the original encoded, numbers placed by their value where they can be.
 
     Numbers in a text are read as such where the field is of a file without types, or of numbers.
     """
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    numbers = is_text_of_csv(field) or not is_text(kind)
+    numbers = _has_numbers(field)
     try:
         return encode(name, column, numbers=numbers, generalised=True)
     except DataError:  # infinite values have a rank, but no place
         return encode(name, column, numbers=numbers, generalised=False)
+
+
+def _has_numbers(field: pa.Field) -> bool:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    return is_text_of_csv(field) or not is_text(kind)
 
 
 def _exact(values: Encoded) -> Spread:

@@ -13,7 +13,7 @@ from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.contents import by_content, marks
 from policy_engine.engines.encoding import Encoded, ancestry, encode, written_kind, written_order
 from policy_engine.engines.engine import Progress
-from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
 from policy_engine.engines.persons import person_texts
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import full_domain, grid, mondrian, polish
@@ -85,9 +85,10 @@ def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]
     quasi, sensitive = {}, {}
     kept: dict[str, list[NDArray[Any]]] = {}
     for asked in columns.quasi_identifier:
-        encoded = _encoded(table, asked.name, generalised=True)
+        numbers = tables.is_text_of_csv(table.schema.field(asked.name))
+        column = encoded(asked, table.column(asked.name), numbers=numbers)
         taxonomy = taxonomies.get(asked.taxonomy)
-        quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
+        quasi[asked.name] = generalizer(asked.name, column, asked, taxonomy)
     for one in columns.sensitive:
         # Sensitive texts are compared as the certificate will compare them, read from a file.
         sensitive[one.name] = _encoded(table, one.name, numbers=True)
@@ -123,12 +124,9 @@ def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
         yield pa.chunked_array([person_texts(column, kind)])
 
 
-def _encoded(
-    table: pa.Table, name: str, *, generalised: bool = False, numbers: bool = False
-) -> Encoded:
-    field = table.schema.field(name)
-    numbers = numbers or tables.is_text_of_csv(field)
-    return encode(name, table.column(name), numbers=numbers, generalised=generalised)
+def _encoded(table: pa.Table, name: str, *, numbers: bool = False) -> Encoded:
+    numbers = numbers or tables.is_text_of_csv(table.schema.field(name))
+    return encode(name, table.column(name), numbers=numbers, generalised=False)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Columns to ordered integer codes."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,11 @@ _ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
 _TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
 _MOST_DIGITS = 100_000  # before the point, in a decimal number
 EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
+_LEAST_EXACT = 1e-300  # nearer to 0, a float has fewer digits or is 0
+
+Identity = Literal["value", "reading", "text"]
+"""What makes two cells of a column one value: that they are equal, however written; that they
+also read the same but for blanks around them; or that they are the same text."""
 
 
 _UNORDERED = (
@@ -41,7 +47,8 @@ class Encoded:
 
     `codes` (rows,) counts 0 .. m-1 in the order of the values, missing first where
     `has_missing`; `labels` (m,) are the values as text; `position` (m,) places them on the
-    axis, from 0 to 1. Ranges are made of ordered values, sets of others.
+    axis, from 0 to 1. Ranges are made of ordered values, sets of others. `respelt` counts the
+    values that are written in more than one way.
     """
 
     codes: NDArray[np.int32]
@@ -50,6 +57,7 @@ class Encoded:
     is_ordered: bool
     has_missing: bool
     times: NDArray[np.int64] | None = None
+    respelt: int = 0
 
     def counts(self) -> NDArray[np.int64]:
         """Return how often each code occurs in the table, (m,)."""
@@ -67,21 +75,31 @@ class Encoded:
 
 
 def encode(
-    name: str, column: pa.ChunkedArray, *, numbers: bool, generalised: bool = True
+    name: str,
+    column: pa.ChunkedArray,
+    *,
+    numbers: bool,
+    generalised: bool = True,
+    identity: Identity = "value",
 ) -> Encoded:
     """Encode a column. Texts that are all dates or times (ISO 8601) are read as such; with
     `numbers`, texts that are all numbers too, as those of a file without types are. A column
-    that is not to be generalised needs no axis, and may hold infinite values.
+    that is not to be generalised needs no axis, and may hold infinite values. Of equal values
+    written differently, those that are one by their `identity` have one code.
 
-    Raises DataError where the type has no order or equality (C009), or a value is infinite
-    or outside the calendar (R004).
+    Raises DataError where the type has no order or equality (C009), or a value is infinite,
+    too near to 0 or outside the calendar (R004).
     """
     indices, values = _dictionary(name, column)
     keys, labels, is_ordered = _keys(name, values, numbers=numbers)
     if generalised and keys.dtype.kind == "f" and np.isinf(keys).any():
         raise _infinite(name)
+    texts = _texts_of(values, labels)
+    labels = texts if identity == "text" else labels
     missing = _is_nan(keys)
-    order, first = _unique(keys, labels, ~missing)
+    order = _sorted(keys, labels, ~missing)
+    is_new = _changes(keys[order])
+    first = is_new if identity == "value" else is_new | _changes(labels[order])
     has_missing = bool(missing.any()) or indices.null_count > 0
     rank = np.zeros(len(keys) + 1, dtype=np.int32)
     rank[order] = np.cumsum(first) - 1 + has_missing
@@ -96,14 +114,33 @@ def encode(
         ),
         is_ordered=is_ordered,
         has_missing=has_missing,
+        respelt=_respelt(is_new, texts[order]),
     )
+
+
+def _texts_of(values: pa.Array, labels: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Return the distinct values as they are written: texts with the blanks around them."""
+    return np.array(values.to_pylist(), dtype=object) if is_text(values.type) else labels
+
+
+def _respelt(is_new: NDArray[np.bool_], texts: NDArray[np.object_]) -> int:
+    """Count the values, each from one that is new to the next, of which there are several texts."""
+    if is_new.all():
+        return 0
+    pairs = set(zip((np.cumsum(is_new) - 1).tolist(), texts.tolist(), strict=True))
+    return sum(times > 1 for times in Counter(value for value, _ in pairs).values())
 
 
 def ancestry(name: str, column: Encoded, taxonomy: Taxonomy) -> Ancestry:
     """Return where the values of a sensitive column stand in their taxonomy.
 
-    Raises DataError (R007) with the values that it lacks.
+    Raises DataError (R007) with the values that it lacks, and (R006) where numbers or times that
+    are equal are written differently: a taxonomy is about texts, and tells them apart.
     """
+    if column.respelt:
+        message = f"The column {name!r} writes {column.respelt} of its values in several ways."
+        hint = "A taxonomy is about texts: write equal numbers, and equal times, in one way."
+        raise DataError.of("R006", message, hint)
     blank = len(column.labels) - int(column.values().max(initial=-1)) - 1
     labels = column.labels[blank:].tolist()
     check_listed(name, labels, taxonomy)
@@ -210,6 +247,8 @@ def _keys(
         decimals = [Decimal(label) for label in labels]
         if any(decimal.adjusted() > _MOST_DIGITS for decimal in decimals):
             raise _infinite(name)
+        if any(decimal and decimal.adjusted() < -_MOST_DIGITS for decimal in decimals):
+            raise _infinitesimal(name)
         return np.array(decimals, dtype=object), labels, True
     if pa.types.is_temporal(kind):
         _check_calendar(name, labels)
@@ -225,6 +264,11 @@ def _keys(
 def _infinite(name: str) -> DataError:
     message = f"The column {name!r} holds infinite values. A range needs numbers with an end."
     return DataError.of("R004", message)  # type: ignore[return-value]
+
+
+def _infinitesimal(name: str) -> DataError:
+    message = f"The column {name!r} holds numbers nearer to 0 than 1e-{_MOST_DIGITS}."
+    return DataError.of("R004", message, "Round them.")  # type: ignore[return-value]
 
 
 def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.DataType]:
@@ -368,9 +412,20 @@ def _all_match(texts: pa.Array, pattern: str) -> bool:
 
 
 def _digits(texts: pa.Array) -> int:
-    """Return the most digits that any of the numbers has."""
+    """Return the most digits that any of the numbers has.
+
+    A number nearer to 0 than floats are exact has more than any of them.
+    """
     digits = pc.replace_substring_regex(texts, r"([eE].*$)|[^0-9]", "")
-    return int(pc.max(pc.binary_length(digits)).as_py() or 0)
+    most = int(pc.max(pc.binary_length(digits)).as_py() or 0)
+    return max(most, EXACT_DIGITS + 1) if _is_tiny(texts) else most
+
+
+def _is_tiny(texts: pa.Array) -> bool:
+    for pattern in (r"[1-9].*[eE]", _NUMBER):
+        texts = texts.filter(pc.match_substring_regex(texts, pattern))
+    sizes = np.abs(to_numpy(texts.cast(pa.float64())))
+    return bool((sizes < _LEAST_EXACT).any())
 
 
 def times_of_day(texts: pa.Array) -> pa.Array:
@@ -412,24 +467,27 @@ def _is_nan(keys: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isnan(keys, out=is_nan) if keys.dtype.kind == "f" else is_nan
 
 
-def _unique(
+def _sorted(
     keys: NDArray[Any], labels: NDArray[np.object_], usable: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the usable values in order, and which of them are the first of equals.
-
-    Of equal values written differently (1.5, 1.50), the shortest label stands first.
-    """
+) -> NDArray[np.int64]:
+    """Return the usable values in order, the shortest label of equal ones (1.5, 1.50) first."""
     [places] = usable.nonzero()
     order = places[np.argsort(keys[places], kind="stable")]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = keys[order][1:] != keys[order][:-1]
-    if not first.all():
-        ranked = sorted(
-            zip((np.cumsum(first) - 1).tolist(), order.tolist(), strict=True),
-            key=lambda pair: (pair[0], len(labels[pair[1]]), labels[pair[1]]),
-        )
-        order = np.array([place for _, place in ranked], dtype=np.int64)
-    return order, first
+    is_new = _changes(keys[order])
+    if is_new.all():
+        return order
+    ranked = sorted(
+        zip((np.cumsum(is_new) - 1).tolist(), order.tolist(), strict=True),
+        key=lambda pair: (pair[0], len(labels[pair[1]]), labels[pair[1]]),
+    )
+    return np.array([place for _, place in ranked], dtype=np.int64)
+
+
+def _changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which entries differ from the one before."""
+    changes = np.ones(len(ordered), dtype=np.bool_)
+    changes[1:] = ordered[1:] != ordered[:-1]
+    return changes
 
 
 def _position(keys: NDArray[Any], is_ordered: bool) -> NDArray[np.float64]:
@@ -439,6 +497,8 @@ def _position(keys: NDArray[Any], is_ordered: bool) -> NDArray[np.float64]:
     if not is_ordered:
         return np.linspace(0.0, 1.0, len(keys))
     low, high = keys[0], keys[-1]
+    if low == high:  # one value, in several ways
+        return np.zeros(len(keys))
     if keys.dtype == object:
         return np.array([float((key - low) / (high - low)) for key in keys])
     if keys.dtype.kind == "f":

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.cells import Cell, read_cell
 from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
-from policy_engine.engines.encoding import Encoded
+from policy_engine.engines.encoding import Encoded, Identity, encode
 from policy_engine.engines.generalizations import (
     calendars,
     intervals,
@@ -27,7 +28,22 @@ from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
 from policy_engine.taxonomy import Taxonomy
 
+_IDENTITY: dict[str | None, Identity] = {
+    **dict.fromkeys(("set", "prefix", "taxonomy"), "text"),
+    "calendar": "reading",
+}
+"""What makes two cells one value: groups of texts are told by the text, periods by the clock that
+a moment is written with; all else is about the numbers or moments themselves."""
+
 Covered = Callable[[str | None], NDArray[np.int32]]
+
+
+def encoded(
+    asked: QuasiIdentifier, column: pa.ChunkedArray, *, numbers: bool, generalised: bool = True
+) -> Encoded:
+    """Return a quasi-identifier encoded as what it becomes needs it; errors as of `encode`."""
+    identity = _IDENTITY.get(asked.generalization, "value")
+    return encode(asked.name, column, numbers=numbers, generalised=generalised, identity=identity)
 
 
 def generalizer(  # noqa: PLR0911 (one for each)
@@ -92,7 +108,7 @@ def covered(
 def covering(asked: QuasiIdentifier, column: Encoded, taxonomy: Taxonomy | None = None) -> Covered:
     """Return what tells the codes of an original column that a cell may stand for, ascending.
 
-    The column is as `encode` gives it. A representative may stand for any value. What is
+    The column is as `encoded` gives it. A representative may stand for any value. What is
     returned raises CertificateError (V002) on a cell that is none.
     """
     values = _covering(asked, column, taxonomy)

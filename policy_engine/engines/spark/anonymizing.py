@@ -143,12 +143,10 @@ class _Coded:
             if asked.name in wide:
                 quasi[asked.name] = quantiles_of(frame, asked.name, is_csv=work.is_csv)
                 continue
-            encoded = found[asked.name].encoded(asked.name, numbers=work.is_csv)
+            encoded = found[asked.name].encoded_as(asked, numbers=work.is_csv)
             taxonomy = work.taxonomies.get(asked.taxonomy)
             quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
-        sensitive = {
-            name: found[name].encoded(name, numbers=True, generalised=False) for name in bounded
-        }
+        sensitive = {name: found[name].encoded(name) for name in bounded}
         lookups = {
             name: one if isinstance(one, Quantiles) else Lookup.of(found[name], one.column.codes)
             for name, one in quasi.items()

@@ -133,7 +133,7 @@ def _sensitive(
     lookups, overall, ancestries = {}, {}, {}
     counted = distinct_values(frame, list(asked), limit).values if asked else {}
     for name, found in counted.items():
-        encoded = found.encoded(name, numbers=True, generalised=False)
+        encoded = found.encoded(name)
         lookups[name] = Lookup.of(found, encoded.values())
         overall[name] = _overall(frame, name, lookups[name], encoded)
         if asked[name]:

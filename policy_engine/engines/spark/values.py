@@ -23,9 +23,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from policy_engine.columns import QuasiIdentifier
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, Texts, Writing, encode, kind_of
+from policy_engine.engines.generalizations import encoded
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.errors import DataError
 
@@ -83,10 +85,15 @@ class Values:
     values: pa.Array
     times: NDArray[np.int64]
 
-    def encoded(self, name: str, *, numbers: bool, generalised: bool = True) -> Encoded:
-        """Return the codes of the values; errors as of `encode`."""
+    def encoded(self, name: str) -> Encoded:
+        """Return the codes of the values of a sensitive column; errors as of `encode`."""
         column = pa.chunked_array([self.values])
-        found = encode(name, column, numbers=numbers, generalised=generalised)
+        found = encode(name, column, numbers=True, generalised=False)
+        return replace(found, times=self.times)
+
+    def encoded_as(self, asked: QuasiIdentifier, *, numbers: bool) -> Encoded:
+        """Return the codes of the values of a quasi-identifier; errors as of `encode`."""
+        found = encoded(asked, pa.chunked_array([self.values]), numbers=numbers)
         return replace(found, times=self.times)
 
 
