@@ -50,14 +50,22 @@ class Anonymization(BaseModel):
         """Whether full-domain generalisation suppresses ever less the more it generalises.
 
         Suppression takes whole classes, good ones merged with bad ones too, and changes the
-        distribution of the table; only distinct values are never lost by merging. Of persons
-        who have rows in both classes, all may have what some had in each.
+        distribution of the table; only distinct values are never lost by merging.
+        """
+        if self.recoding.max_suppression and not self.columns.privacy_unit:
+            about = (method for method in self.methods.values() if method.is_about_values)
+            return {method.notation for method in about} <= {"l-diversity"}
+        return self.is_kept_by_union
+
+    @property
+    def is_kept_by_union(self) -> bool:
+        """Whether classes that each hold every bound hold it as one, the table being the same.
+
+        Of persons who have rows in several classes, all may have what some had in each.
         """
         about = [method for method in self.methods.values() if method.is_about_values]
         if self.columns.privacy_unit:
             return not about
-        if self.recoding.max_suppression:
-            return {method.notation for method in about} <= {"l-diversity"}
         return all(method.is_kept_by_union for method in about)
 
     def bounds(self) -> tuple[Bound, ...]:

@@ -21,6 +21,8 @@ IDENTIFIERS = ("identifier", "pseudonymize", "redact")
 Generalization = Literal[
     "range", "set", "prefix", "interval", "calendar", "taxonomy", "mean", "median", "mode"
 ]
+NESTED = ("prefix", "interval", "calendar", "taxonomy")
+"""Those whose cells are nodes of a tree over the values."""
 PERTURBATIVE = ("mean", "median", "mode")
 _OF_ONE = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _OF_ONE |= {"fanout": "interval", "precision": "interval"}

@@ -54,11 +54,15 @@ class Table:
 
 
 @st.composite
-def tables(draw, scores=("loss", "span", "entropy"), relaxed=(False, True), **options):
+def tables(
+    draw, scores=("loss", "span", "entropy"), relaxed=(False, True), apart=(False, True), **options
+):
     rows = draw(st.integers(1, options.pop("most_rows", 30)))
     axes = draw(st.lists(axes_of(rows, options.pop("widest", 9)), min_size=1, max_size=4))
     people, constraint = draw(peoples(rows, **options))
-    cutting = Cutting(draw(st.sampled_from(scores)), draw(st.sampled_from(relaxed)))
+    is_relaxed = draw(st.sampled_from(relaxed))
+    keeps_apart = not is_relaxed and draw(st.sampled_from(apart))
+    cutting = Cutting(draw(st.sampled_from(scores)), is_relaxed, keeps_apart)
     table = Table(axes, people, constraint, cutting)
     assume(keeps(table, list(table.rows)))
     return table
@@ -347,11 +351,27 @@ def valid_cuts(table, rows, axis):
         return []
     cuts = [(ordered[:left], ordered[left:]) for left in range(1, len(rows))]
     between = [(one, other) for one, other in cuts if axis.codes[one[-1]] != axis.codes[other[0]]]
+    if table.cutting.keeps_apart:
+        between = [sides for sides in between if are_apart(axis, *sides)]
     if not table.cutting.is_relaxed:
         cuts = between
     elif len(rows) > 64 * table.constraint.size:
         cuts = kept(table, between) or cuts
     return kept(table, cuts)
+
+
+def are_apart(axis, left, right):
+    """Whether no value of one side is below the node above all of the other side's."""
+    if not isinstance(axis.shape, Tree):
+        return True
+    blank = {0} if axis.has_missing else set()
+    one, other = ({int(axis.codes[row]) for row in side} - blank for side in (left, right))
+    return not one or not (is_below(axis.shape, one, other) and is_below(axis.shape, other, one))
+
+
+def is_below(tree, some, all_of):
+    """Whether some values stand below the node above all of others."""
+    return any(lowest_above(tree, all_of) in line(tree, code) for code in some)
 
 
 def kept(table, cuts):

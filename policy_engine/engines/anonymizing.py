@@ -1,30 +1,33 @@
 """A table to classes and cells: encode, check, form classes, write cells."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine import cells
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, from_texts, whole
+from policy_engine.engines.cares import Care, cares
 from policy_engine.engines.contents import by_content, marks
 from policy_engine.engines.encoding import Encoded, ancestry, encode, written_kind, written_order
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
 from policy_engine.engines.persons import person_texts
+from policy_engine.engines.reading_back import end_of
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import Histogram, histogram
-from policy_engine.kernels.grouping import distinct, first_rows
-from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.grouping import classes_of, distinct, first_rows
+from policy_engine.kernels.layout import People
 from policy_engine.kernels.mondrian import Classes
 from policy_engine.methods import Bound
-from policy_engine.plan import Anonymize
+from policy_engine.plan import Anonymize, CellStyle
 from policy_engine.taxonomy import Taxonomy
 
 _MOST_NODES = 20_000_000
@@ -203,23 +206,65 @@ def _rounded(figure: float, *, up: bool) -> float:
     return float(np.ceil(figure / step) * step if up else np.floor(figure / step) * step)
 
 
-def form_classes(prepared: Prepared, step: Anonymize, progress: Progress) -> Grouped:
-    """Form the classes as the plan asks. Raises DataError where no node of a lattice holds."""
+def form_classes(
+    prepared: Prepared, step: Anonymize, progress: Progress, style: CellStyle = "text"
+) -> Grouped:
+    """Form the classes as the plan asks, with more care where that is not enough (`cares`).
+
+    Raises DataError where no node of a lattice holds.
+    """
+    for care in cares(step):
+        grouped = _formed(prepared, step, progress, care)
+        if step.is_kept_by_union or not _breaks_as_one(prepared, step, grouped, style):
+            break
+    return grouped
+
+
+def _formed(prepared: Prepared, step: Anonymize, progress: Progress, care: Care) -> Grouped:
     if step.recoding.algorithm == "full-domain":
-        return _full_domain(prepared, step, progress)
+        return _full_domain(prepared, step, progress, care)
     axes = prepared.axes(step)
     is_grid = step.recoding.dimensionality == "single"
     if is_grid:
-        holds = _holds(prepared, step)
-        classes = grid.grid(axes, step.k, holds, lambda cuts: progress("cutting", cuts, 0))
+        classes = grid.grid(
+            axes,
+            care.least(step.k, prepared.rows),
+            _holds(prepared, step),
+            lambda cuts: progress("cutting", cuts, 0),
+            keeps_apart=care is not Care.AS_ASKED,
+        )
     else:
-        classes = _mondrian(prepared, step, axes, progress)
+        classes = _mondrian(prepared, step, axes, progress, care)
     progress("generalising", 0, prepared.rows)
-    cells = {
+    made = {
         name: _cells_of_grid(one, classes) if is_grid else one.cells(classes)
         for name, one in prepared.quasi.items()
     }
-    return Grouped(classes, cells)
+    return Grouped(classes, made)
+
+
+def _breaks_as_one(prepared: Prepared, step: Anonymize, grouped: Grouped, style: CellStyle) -> bool:
+    """Tell whether classes with equal cells, which are one on the output, break a bound."""
+    shown = [number[cell] for cell, number in _shown(grouped, style)]
+    merged, count = classes_of(shown)
+    if count == len(merged):
+        return False
+    order, sizes = grouped.classes.order, np.diff(grouped.classes.starts)
+    class_of = np.repeat(merged, sizes)
+    return bool(_violating(prepared, step, class_of, count, order).any())
+
+
+def _shown(
+    grouped: Grouped, style: CellStyle
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    """Yield the numbers of each column's cells, and a number for what is written of each."""
+    for cell, texts in grouped.cells.values():
+        written: Sequence[object] = texts
+        parsed = [cells.read_cell(text) for text in texts] if style == "bounds" else []
+        if any(one.is_range for one in parsed):
+            written = [(end_of(one, 0), end_of(one, -1)) for one in parsed]
+        numbers: dict[object, int] = {}
+        yield cell, np.array([numbers.setdefault(one, len(numbers)) for one in written], np.int32)
 
 
 def _cells_of_grid(
@@ -240,11 +285,14 @@ def _cells_of_grid(
     return cell[interval[codes[starts]]], texts
 
 
-def _mondrian(prepared: Prepared, step: Anonymize, axes: list[Axis], progress: Progress) -> Classes:
+def _mondrian(
+    prepared: Prepared, step: Anonymize, axes: list[Axis], progress: Progress, care: Care
+) -> Classes:
     people, rows = prepared.people(), prepared.rows
-    constraint, options = step.constraint(prepared.ancestries), step.recoding
-    cutting = Cutting(options.score, options.partitioning == "relaxed")
-    given = prepared.by_content() if cutting.is_relaxed or options.polish else None
+    cutting, constraint = care.cutting(step), step.constraint(prepared.ancestries)
+    constraint = replace(constraint, size=care.least(step.k, rows))
+    is_polished = step.recoding.polish and care is Care.AS_ASKED
+    given = prepared.by_content() if cutting.is_relaxed or is_polished else None
     axes = axes if given is None else [_taken(axis, given) for axis in axes]
     people = people if given is None else _people_taken(people, given)
     if mondrian.needs_compiling():
@@ -253,7 +301,7 @@ def _mondrian(prepared: Prepared, step: Anonymize, axes: list[Axis], progress: P
     classes = mondrian.partition(
         axes, people, constraint, cutting, lambda done: progress("partitioning", done, rows)
     )
-    if options.polish:
+    if is_polished:
         progress("polishing", 0, rows)
         classes = polish.polish(axes, people, constraint, cutting, _in_order(classes))
     return classes if given is None else Classes(given[classes.order], classes.starts)
@@ -309,7 +357,7 @@ def _violating(
     return broken
 
 
-def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress) -> Grouped:
+def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress, care: Care) -> Grouped:
     ladders = [one.ladder() for one in prepared.quasi.values()]
     nodes = full_domain.lattice_size(ladders)
     if nodes > _MOST_NODES:
@@ -323,7 +371,7 @@ def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress) -> Gro
             full_domain.Ladder(one.codes, one.levels, one.loss, asked.weight)
             for one, asked in zip(ladders, step.columns.quasi_identifier, strict=True)
         ],
-        size=step.k,
+        size=care.least(step.k, prepared.rows),
         violating=lambda kept: _violating(prepared, step, kept.class_of, kept.count, kept.rows),
         monotonic=step.is_monotonic,
         max_suppressed=limit,
@@ -351,14 +399,14 @@ def _recoded(
     class_of = rank[found.class_of[kept]]
     order = kept[np.argsort(class_of, kind="stable")]
     sizes = np.bincount(class_of, minlength=count)
-    cells = {
+    made = {
         name: (column[turn].astype(np.int64), one.labels_at(height))
         for (name, one), column, height in zip(
             prepared.quasi.items(), groups, found.heights, strict=True
         )
     }
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    return Grouped(Classes(order, starts), cells, prepared.rows - len(kept))
+    return Grouped(Classes(order, starts), made, prepared.rows - len(kept))
 
 
 def sorted_within(prepared: Prepared, classes: Classes) -> Classes:

@@ -280,14 +280,13 @@ def _inferred(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.Da
 class Writing(NamedTuple):
     """How texts are written; what two lots of texts are tells what they are together.
 
-    Whether there are any; the most digits of those that are not `nan`, and whether some are;
-    whether all are integers, numbers but for `nan`, times of day; whether some name a zone;
-    and which of `STAMPS` all can be read as.
+    Whether there are any; the most digits of those that are not `nan`; whether all are
+    integers, numbers but for `nan`, times of day; whether some name a zone; and which of
+    `STAMPS` all can be read as.
     """
 
     some: bool = False
     digits: int = 0
-    some_nan: bool = False
     integers: bool = True
     figures: bool = True
     times: bool = True
@@ -299,7 +298,6 @@ class Writing(NamedTuple):
         return Writing(
             self.some or other.some,
             max(self.digits, other.digits),
-            self.some_nan or other.some_nan,
             self.integers and other.integers,
             self.figures and other.figures,
             self.times and other.times,
@@ -338,11 +336,6 @@ class Texts:
     def digits(self) -> int:
         """The most digits of a text other than `nan`."""
         return _digits(self._figures)
-
-    @property
-    def some_nan(self) -> bool:
-        """Whether a text is `nan`."""
-        return len(self._figures) < len(self._texts)
 
     @property
     def integers(self) -> bool:
@@ -388,7 +381,7 @@ def kind_of(texts: Texts | Writing, *, numbers: bool = True) -> pa.DataType:
         return pa.string()
     if numbers and texts.integers:
         return pa.int64()
-    if numbers and texts.figures and (not texts.some_nan or texts.digits <= EXACT_DIGITS):
+    if numbers and texts.figures:
         return pa.float64()
     if texts.times:
         return pa.time64("ns")
@@ -463,6 +456,8 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def _is_nan(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    if len(keys) and isinstance(keys[0], Decimal):
+        return np.array([key.is_nan() for key in keys])
     is_nan = np.zeros(len(keys), dtype=np.bool_)
     return np.isnan(keys, out=is_nan) if keys.dtype.kind == "f" else is_nan
 

@@ -87,7 +87,7 @@ class LocalEngine:
         # From here on there are only pseudonyms: the order of rows must not follow the names.
         table, prepared = self._prepare(table, step)
         check_bearable(overview(prepared), step)
-        grouped = form_classes(prepared, step, self._progress)
+        grouped = form_classes(prepared, step, self._progress, output.cells)
         classes = sorted_within(prepared, grouped.classes)
         self.suppressed, self.rows = grouped.suppressed, prepared.rows
         persons = prepared.persons

@@ -253,6 +253,32 @@ def _add_nodes(axes, rows, order, total, step, dim, prices):  # type: ignore[no-
 
 
 @compiled
+def are_apart(axes, dim, low, last, first, high):  # type: ignore[no-untyped-def]
+    """Tell whether no cell over codes low .. last can be that of codes first .. high.
+
+    `last` and `first` occur, with no code between them. Ranges and sets of other values differ.
+    Under a taxonomy, none of one side may stand below the node that is above all of the other.
+    """
+    facts, places, nodes = axes.facts, axes.places, axes.nodes
+    has_missing = facts[dim, HAS_MISSING] > 0 and low == 0
+    if facts[dim, KIND] != TREE or (has_missing and last == 0):
+        return True
+    offset, root = facts[dim, OFFSET], facts[dim, ROOT]
+    right = above = root + places[offset + first, LEAF]
+    while nodes[above, LAST] < high:
+        above = root + nodes[above, PARENT]
+    left = root + places[offset + last, LEAF]
+    if nodes[left, LAST] >= first or nodes[right, FIRST] <= last:
+        return False
+    if nodes[above, FIRST] > last:
+        return True
+    above, low = left, low + has_missing
+    while nodes[above, FIRST] > low:
+        above = root + nodes[above, PARENT]
+    return nodes[above, LAST] < first
+
+
+@compiled
 def cost_of_node(facts, places, nodes, state, dim):  # type: ignore[no-untyped-def]
     """Return the price of the cell of a dimension that is no set."""
     low, high = state[dim, LOW], state[dim, HIGH]

@@ -5,6 +5,7 @@ the one that `cuts` chooses with all rows at hand.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from policy_engine.kernels.axis import (
     OFFSET,
     POSITION,
     Axes,
+    are_apart,
 )
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
@@ -226,10 +228,18 @@ class _Node(NamedTuple):
         """Tell which boundaries leave enough on both sides, diverse enough, (turns - 1,)."""
         size, left = self.table.size, np.cumsum(self._times(dim))[:-1]
         valid: NDArray[np.bool_] = (left >= size) & (self.total - left >= size)
+        if self.table.keeps_apart:
+            valid &= self._apart(dim)
         if self.sides is None:
             return valid
         one, other = fits(self.table, self.sides[dim])
         return valid & one[:-1] & other[1:]
+
+    def _apart(self, dim: int) -> NDArray[np.bool_]:
+        """Tell which boundaries leave no cell that both sides can have, (turns - 1,)."""
+        axes, (low, high) = self.table.axes, self.extents[dim]
+        pairs = pairwise(turns_of(self.table, self.found, dim))
+        return np.array([are_apart(axes, dim, low, last, first, high) for last, first in pairs])
 
     def _losses(self, dim: int, left: Ints) -> Ints:
         """Return what both sides of every boundary lose, and the rows that they leave over."""

@@ -13,6 +13,7 @@ from policy_engine.kernels.axis import (
     MEMBERS,
     OFFSET,
     POSITION,
+    are_apart,
     sweep,
 )
 from policy_engine.kernels.compiled import compiled, inlined
@@ -82,7 +83,7 @@ def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
         left, best_left = _NONE, _NONE
         for turn in range(turns - 1):
             left += scratch.codes[scratch.codes[turn, TURN], TIMES]
-            if table.size <= left <= total - table.size:
+            if table.size <= left <= total - table.size and _may_part(table, scratch, dim, turn):
                 one, other = brief.prices[0, turn], brief.prices[1, turns - 2 - turn]
                 score = _weighed(table, left, total, left, total - left, total, one, other)
                 if _is_better(score, left, best, best_left, total):
@@ -91,6 +92,17 @@ def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
         return _NONE
     left = _sides(table, scratch, start, end, best_dim, best_turn)
     return left if _is_valid(table, scratch.best, left, total) else _NONE
+
+
+@compiled
+def _may_part(table, scratch, dim, turn):  # type: ignore[no-untyped-def]
+    """Tell whether a cut may stand behind a turn, for what the cells of its sides can be."""
+    if not table.keeps_apart:
+        return True
+    node, codes = scratch.node, scratch.codes
+    low = node[dim, LEAST]
+    last, first = low + codes[turn, TURN], low + codes[turn + 1, TURN]
+    return are_apart(table.axes, dim, low, last, first, node[dim, GREATEST])
 
 
 @compiled
@@ -362,11 +374,20 @@ def _lowest_of(table, scratch, dim, total, through_ties, limit, only_fits):  # t
     for left in range(table.size, total - table.size + 1):
         if not through_ties and not _is_between(table.rows, scratch.order, dim, left):
             continue
+        if table.keeps_apart and not _leaves_apart(table, scratch, dim, left):
+            continue
         score = _score(table, scratch, left, total)
         is_better = _is_better(score, left, best, best_left, total)
         if is_better and (not only_fits or scratch.fits[left]):
             best, best_left = score, left
     return best, best_left
+
+
+@inlined
+def _leaves_apart(table, scratch, dim, left):  # type: ignore[no-untyped-def]
+    rows, order, node = table.rows, scratch.order, scratch.node
+    last, first = np.int64(rows[order[left - 1], dim]), np.int64(rows[order[left], dim])
+    return are_apart(table.axes, dim, node[dim, LEAST], last, first, node[dim, GREATEST])
 
 
 @inlined

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.axis import OFFSET, POSITION, Axes, Axis, Codes, flat
+from policy_engine.kernels.axis import (
+    OFFSET,
+    POSITION,
+    Axes,
+    Axis,
+    Codes,
+    are_apart,
+    flat,
+)
 from policy_engine.kernels.mondrian import Classes
 
 Holds = Callable[[NDArray[np.int64], int], bool]
@@ -33,13 +41,16 @@ def grid(
     size: int,
     holds: Holds | None = None,
     on_cut: Callable[[int], object] = int,
+    *,
+    keeps_apart: bool = False,
 ) -> Classes:
     """Cut the dimensions into intervals until no cut leaves every class large and valid.
 
     The interval is cut first whose width, times its rows, is greatest, between the two values
     nearest the median of those rows that leave each class either empty or with `size` rows.
     `holds` tells of the class numbers of all rows, (rows,), and of how many classes there are,
-    whether every other bound holds. `on_cut` is told how many cuts there are so far.
+    whether every other bound holds. `on_cut` is told how many cuts there are so far. Where it
+    `keeps_apart`, no interval on one side of a cut can have the cell of one on the other.
     """
     priced, rows = flat(axes), np.arange(len(axes[0].codes))
     class_of, count, cuts = np.zeros(len(rows), dtype=np.int64), 1, 0
@@ -50,6 +61,8 @@ def grid(
         chosen = heapq.heappop(waiting)[-1]
         codes = axes[chosen.dim].codes[chosen.rows]
         for code in _cuts(chosen, codes, class_of[chosen.rows], size):
+            if keeps_apart and not _leaves_apart(priced, chosen.dim, codes, code):
+                continue
             right = chosen.rows[codes > code]
             _, number = np.unique(class_of[right], return_inverse=True)
             trial = class_of.copy() if holds else class_of
@@ -66,6 +79,11 @@ def grid(
     order = np.argsort(class_of, kind="stable")
     sizes = np.bincount(class_of, minlength=count)
     return Classes(order, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def _leaves_apart(priced: Axes, dim: int, codes: Codes, code: int) -> bool:
+    left, right = codes[codes <= code].astype(np.int64), codes[codes > code].astype(np.int64)
+    return bool(are_apart(priced, dim, left.min(), left.max(), right.min(), right.max()))
 
 
 def _numbered(class_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:

@@ -50,11 +50,13 @@ class Cutting:
     dimensions. By `span` or `entropy`, the dimension with the widest normalised range or the
     greatest entropy is cut at the boundary nearest the median; but rows that miss a value are
     parted from those that have one before anything else. Where `is_relaxed`, rows equal to
-    the cut value may go to either side.
+    the cut value may go to either side. Where it `keeps_apart`, which is for cuts between values,
+    no class on one side of a cut can have the cells of one on the other.
     """
 
     score: Score = "loss"
     is_relaxed: bool = False
+    keeps_apart: bool = False
 
 
 class Table(NamedTuple):
@@ -75,6 +77,7 @@ class Table(NamedTuple):
     size: int
     score: int
     is_relaxed: bool
+    keeps_apart: bool
     left_over: int
     large: int
 
@@ -109,6 +112,7 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
         size=constraint.size,
         score=_SCORES.index(cutting.score),
         is_relaxed=cutting.is_relaxed,
+        keeps_apart=cutting.keeps_apart,
         left_over=LEFT_OVER[cutting.is_relaxed],
         large=_large(flattened),
     )

@@ -141,7 +141,7 @@ def test_encode_places_numbers_by_value_and_texts_by_rank():
         (["007", "7"], None),
         (["1", "x"], None),
         (["1", "nan"], ["", "1"]),
-        (["1.2345678901234567", "NaN"], None),
+        (["1.2345678901234567", "NaN"], ["", "1.2345678901234567"]),
         (["1,5", "2"], None),
         (["+5", "6"], None),
         (["2020-02-30", "2020-02-01"], None),
@@ -283,3 +283,38 @@ def test_texts_keep_their_labels(values):
     if not column.is_ordered:
         assert seen(column) == [value or "" for value in values]
     assert column.has_missing == (None in values)
+
+
+def spelled(texts, identity):
+    column = encode("x", pa.chunked_array([pa.array(texts)]), numbers=True, identity=identity)
+    return seen(column), column.respelt
+
+
+def test_equal_numbers_written_differently_are_one_value_only_where_values_count():
+    texts = ["250.10", "250.1", " 250.1", "3"]
+    assert spelled(texts, "value") == (["250.1", "250.1", "250.1", "3"], 1)
+    assert spelled(texts, "reading") == (["250.10", "250.1", "250.1", "3"], 1)
+    assert spelled(texts, "text") == (texts, 1)
+
+
+def test_values_in_several_ways_stand_together_in_the_order_of_the_numbers():
+    column = encode("x", pa.chunked_array([["10", "9", "1e1"]]), numbers=True, identity="text")
+    assert column.labels.tolist() == ["9", "10", "1e1"]
+    assert column.position.tolist() == [0, 1, 1]
+
+
+def test_one_number_in_two_ways_has_a_place():
+    column = encode("x", pa.chunked_array([["1", "1.0"]]), numbers=True, identity="text")
+    assert column.position.tolist() == [0, 0]
+
+
+def test_numbers_too_near_to_0_for_a_float_stay_apart():
+    assert encoded(["1e-400", "0", "-1e-400"], numbers=True).codes.tolist() == [2, 1, 0]
+    with pytest.raises(DataError, match="R004 The column 'x' holds numbers nearer to 0"):
+        encoded(["1e-100001", "0"], numbers=True)
+
+
+def test_a_sensitive_taxonomy_is_refused_where_equal_numbers_are_written_differently():
+    column = encoded(["1", "1.0", "2"], numbers=True)
+    with pytest.raises(DataError, match="R006 The column 's' writes 1 of its values in several"):
+        ancestry("s", column, Taxonomy(("*", "1", "1.0", "2"), (-1, 0, 0, 0)))

@@ -8,6 +8,7 @@ from drawn import (
     interval,
     ints,
     keeps,
+    lowest_above,
     members,
     moved,
     price,
@@ -20,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.kernels import layout, mondrian, summary
-from policy_engine.kernels.axis import Axis, Interval, Members
+from policy_engine.kernels.axis import Axis, Interval, Members, Tree
 from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
 from policy_engine.kernels.layout import Cutting, People
 from policy_engine.kernels.mondrian import partition
@@ -323,3 +324,21 @@ def test_60_000_rows_with_persons_are_cut_alike_on_one_thread_and_on_several():
     shared = parts(table)
     with patch.object(mondrian, "_WORTH_SHARING", 10**9):
         assert parts(table) == shared
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables(relaxed=(False,), apart=(True,)))
+def test_no_two_classes_have_the_same_cells_where_they_are_kept_apart(table):
+    found = partition(*table.arguments)
+    parts = np.split(found.order, found.starts[1:-1])
+    cells = [tuple(cell_of(axis, part) for axis in table.axes) for part in parts]
+    assert len(set(cells)) == len(cells)
+
+
+def cell_of(axis, rows):
+    """What the cell of some rows shows: whether one is missing, and the values or their node."""
+    codes = {int(axis.codes[row]) for row in rows}
+    values = codes - {0} if axis.has_missing else codes
+    if isinstance(axis.shape, Tree):
+        return values != codes, lowest_above(axis.shape, values) if values else None
+    return values != codes, tuple(sorted(values))

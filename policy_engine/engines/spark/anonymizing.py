@@ -1,19 +1,22 @@
 """A frame to a release: values counted, rows coded, first cuts made, classes formed in tasks."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from policy_engine.engines.anonymizing import Overview, check_bearable
+from policy_engine.engines.cares import Care, can_merge, cares
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.classes import Classing
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
+from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.nodes import Parts, asking, first_cuts
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, quantiles_of
 from policy_engine.engines.spark.values import Lookup, distinct_values, quoted, written_kinds
@@ -24,7 +27,7 @@ from policy_engine.kernels.bounds import Ancestry, Constraint
 from policy_engine.kernels.briefs import Side
 from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.diversity import Histogram
-from policy_engine.kernels.layout import Cutting, People, prepare
+from policy_engine.kernels.layout import People, prepare
 from policy_engine.plan import Anonymize, Publish
 from policy_engine.taxonomy import Taxonomy
 
@@ -73,7 +76,27 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_bearable(overview, step)
-    constraint, cutting = table.constraint(overview.ancestries), _cutting(step)
+    for care in cares(step):
+        made = _made(table, output, overview, care)
+        if not can_merge(step, output.cells, care) or _keeps_bounds(made, step, output, work):
+            break
+    return made
+
+
+def _keeps_bounds(made: Made, step: Anonymize, output: Publish, work: Work) -> bool:
+    """Tell whether the classes as they are published, those of equal cells as one, hold."""
+    frame = made.frame
+    if output.cells == "bounds":
+        frame = with_ends(frame, step.columns.quasi_names)
+    found = measure(frame, step, work.taxonomies, work.most_values, made.tasks)
+    return all(one.holds for one in found.measurements)
+
+
+def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> Made:
+    """Return the release whose classes are formed with some care."""
+    step, work = table.step, table.work
+    cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
+    constraint = replace(constraint, size=care.least(step.k, table.rows))
     limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
     axes, overall = table.axes(), tuple(one.overall for one in overview.histograms.values())
     people, parts = table.nobody(overall), table.parts(axes)
@@ -100,10 +123,6 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
     coarse_ones = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
     approximated = tuple(sorted(coarse_ones)) if len(nodes.rows) > 1 else ()
     return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks, approximated)
-
-
-def _cutting(step: Anonymize) -> Cutting:
-    return Cutting(step.recoding.score, step.recoding.partitioning == "relaxed")
 
 
 @dataclass(frozen=True)
