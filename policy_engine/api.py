@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +46,7 @@ from policy_engine.errors import (
 from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, launched
 from policy_engine.modelling import asks_for_data, check_plannable
-from policy_engine.plan import CellStyle, EngineName, Plan, make_plan
+from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
     USUAL,
     Limits,
@@ -414,16 +414,21 @@ def compare_release(
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
     record: str | Path | None = None,
+    classifier: bool = True,
+    shareable: bool = False,
 ) -> "Comparison":
     """Return what a release lost against its original, and what it is still good for.
 
     The columns and their roles are those of the certificate beside the release, else those of
     the policy. `target` is the column that a classifier is to foretell, by default the first
-    sensitive one that it can. Whether this is the original that the release was made from is
-    told by its `record`. Raises DataError where a table cannot be read, CertificateError where
-    the release cannot have been made from this original, or the record does not open it.
+    sensitive one that it can; none is where `classifier` is False. A comparison tells how often
+    the original's values occur, and is for its owner alone; one that is `shareable` leaves out
+    whatever tells of fewer than k rows. Whether this is the original that the release was made
+    from is told by its `record`. Raises DataError where a table cannot be read or a taxonomy is not
+    given (C012), CertificateError where the release cannot have been made from this original, or
+    the record does not open it.
     """
-    from policy_engine.comparison import Settings, Task, compare  # noqa: PLC0415 (slow to import)
+    from policy_engine import comparison  # noqa: PLC0415 (slow to import)
 
     path = Path(_only_output(Path(release)))
     certificate = _beside(path)
@@ -436,10 +441,18 @@ def compare_release(
     asked = plan.anonymization()
     folder = Path(read.source).parent if read is not None and read.source else path.parent
     found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
-    engine = Launcher().engine(Catalog(taxonomies=found), key=key)
-    task = Task(lambda part: engine.anonymize(part, asked, plan.publish), target=target)
-    settings = Settings(queries=queries, task=task, seed=seed)
-    return compare(
+    catalog = Catalog(taxonomies=found)
+    _check_taxonomies(catalog, asked)
+    engine = Launcher().engine(catalog, key=key)
+    settings = comparison.Settings(
+        queries=queries,
+        task=comparison.Task(
+            (lambda part: engine.anonymize(part, asked, plan.publish)) if classifier else None,
+            target=target,
+        ),
+        seed=seed,
+    )
+    compared = comparison.compare(
         Path(original),
         path,
         asked,
@@ -451,6 +464,16 @@ def compare_release(
         settings=settings,
         progress=progress,
     )
+    return comparison.shareable(compared, asked.k) if shareable else compared
+
+
+def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
+    """Raise DataError (C012) with the taxonomies that a comparison lacks."""
+    try:
+        catalog.digests(asked.columns.taxonomies)
+    except DataError as error:
+        hint = "Give taxonomies={NAME: FILE}, or policy=POLICY where its file lies beside it."
+        raise DataError(*(replace(one, hint=hint) for one in error.problems)) from None
 
 
 def explore_policy(

@@ -77,7 +77,9 @@ class Catalog:
         missing = [name for name in names if name not in self.taxonomies]
         if missing:
             problems = [
-                Problem("C012", f"No taxonomy is given for {name!r}.", f"Give {name}=FILE.")
+                Problem(
+                    "C012", f"No taxonomy is given for {name!r}.", "Give taxonomies={NAME: FILE}."
+                )
                 for name in missing
             ]
             raise DataError(*problems)
@@ -334,10 +336,16 @@ def check_names(names: tuple[str, ...], source: str) -> None:
     name is taken for another's or for a step of a path (C015)."""
     if not names:
         raise DataError.of("C010", "The table has no columns.", source=source)
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    times = Counter(names)
+    twice = [place for place, name in enumerate(names, start=1) if times[name] > 1]
     if twice:
-        message = f"Column names must be unique. {listed(twice)} stand more than once."
-        raise DataError.of("C006", message, source=source)
+        # Of a file without a header, names are a person's data: none is quoted.
+        places = ", ".join(map(str, twice[:_MOST_PLACES]))
+        more = ", and more" if len(twice) > _MOST_PLACES else ""
+        message = (
+            f"Column names must be unique. They stand several times in columns {places}{more}."
+        )
+        raise DataError.of("C006", message, "Has the file a header?", source=source)
     _check_apart(names, source)
 
 
@@ -354,6 +362,9 @@ def _check_apart(names: tuple[str, ...], source: str) -> None:
             message = f"The names of the columns {other} and {number} differ in case, in blanks "
             message += "around them or in the form of their accents alone."
             raise DataError.of("C015", message, "Rename one of them.", source)
+
+
+_MOST_PLACES = 20
 
 
 def _table(source: Any) -> Any:

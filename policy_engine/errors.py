@@ -17,7 +17,7 @@ PolicyEngineError
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CODES = {
     "J001": "the text is not JSON",
@@ -240,7 +240,8 @@ class Problem:
     """One thing that is wrong.
 
     `message` says what is wrong, what was given and what is allowed; `hint` how to mend it;
-    `fix` mends it, where that can be known.
+    `fix` mends it, where that can be known. `values` of the data that it is about are in no text
+    of it, but in that of the problem that is `quoting` them.
     """
 
     code: str
@@ -248,6 +249,15 @@ class Problem:
     hint: str = ""
     place: Place = NOWHERE
     fix: Fix | None = field(default=None, compare=False)
+    values: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def quoting(self) -> "Problem":
+        """Return the problem with its values in its message, for the owner's own eyes."""
+        if not self.values:
+            return self
+        shown, rest = listed(self.values[:_MOST_QUOTED]), len(self.values) - _MOST_QUOTED
+        more = f", and {rest} more" if rest > 0 else ""
+        return replace(self, message=f"{self.message.removesuffix('.')}: {shown}{more}.", values=())
 
     @property
     def section(self) -> str:
@@ -261,6 +271,9 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.code} {self.message}" + (f" {self.hint}" if self.hint else "")
+
+
+_MOST_QUOTED = 1_000
 
 
 class PolicyEngineError(Exception):

@@ -104,7 +104,7 @@ def _age(random: Random, area: int) -> float:
 
 
 def _store(random: Random, age: int) -> _Store:
-    weights = [store.weight / (1 + ((age - store.age) / 18) ** 2) for store in _STORES]
+    weights = [store.weight / (1 + ((age - store.age) / 5) ** 2) for store in _STORES]
     place = random.random() * sum(weights)
     for store, weight in zip(_STORES, weights, strict=True):
         place -= weight

@@ -134,7 +134,7 @@ def test_columns_with_one_name_are_refused():
     twice = pa.Table.from_arrays([pa.array([1])] * 3, names=["a", "b", "a"])
     problem = refused(twice)
     assert problem.code == "C006"
-    assert problem.message.endswith("'a' stand more than once.")
+    assert problem.message.endswith("They stand several times in columns 1, 3.")
     assert refused(pa.table({})).code == "C010"
 
 
@@ -261,7 +261,7 @@ def test_digests_name_every_taxonomy_that_is_not_given():
     with pytest.raises(DataError) as caught:
         catalog.digests(("t", "u", "v"))
     found = [(problem.code, problem.message, problem.hint) for problem in caught.value.problems]
-    assert found[0] == ("C012", "No taxonomy is given for 'u'.", "Give u=FILE.")
+    assert found[0] == ("C012", "No taxonomy is given for 'u'.", "Give taxonomies={NAME: FILE}.")
     assert [code for code, _, _ in found] == ["C012", "C012"]
 
 

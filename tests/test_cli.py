@@ -179,6 +179,22 @@ def test_apply_takes_taxonomies_from_anywhere(run, people):
     assert run("certify", "out", "--policy", "policy.jsonld", *taxonomy).exit_code == 0
 
 
+def test_values_that_a_taxonomy_lacks_are_named_unless_they_are_to_be_quiet(run, people):
+    (people / "towns.csv").write_text("Rome;*\n")
+    text = (people / "policy.jsonld").read_text()
+    city = {"@id": f"{DATASET}/city", "pe:generalization": "taxonomy", "pe:taxonomy": "towns.csv"}
+    text = text.replace(f'"{DATASET}/city"', json.dumps(city))
+    (people / "policy.jsonld").write_text(text)
+    said = "R007 The taxonomy of 'city' lacks 2 of its values"
+    for options, message in (
+        ((), f"{said}: 'Bern' and 'Oslo'."),
+        (("--quiet-values",), f"{said}."),
+    ):
+        with pytest.raises(PolicyEngineError) as caught:
+            apply(run, *options)
+        assert message in str(caught.value)
+
+
 def test_apply_takes_the_key_of_pseudonyms_from_a_file(run, people):
     text = (people / "policy.jsonld").read_text()
     changed = text.replace("mosaicrown:identifier", "pe:pseudonymize")

@@ -8,7 +8,7 @@ import pytest
 
 from policy_engine.samples import COLUMNS, customer
 
-PINNED = "a6584af3a5b967b86a605f089bd633e46956d7bfbe58167d3c6621f9fced545c"
+PINNED = "0aa76a5ac59956da3b2cd2e91747b1d40e0aa033a018a90e6b3ed6c5f251ec52"
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "overwrite=True": "--overwrite",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
+        "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
         "wait=True": "--wait",
     }
 )

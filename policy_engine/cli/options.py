@@ -126,6 +126,10 @@ TaxonomyOption = Annotated[
         "--taxonomy", metavar="NAME=FILE", help="A taxonomy that does not lie beside the policy."
     ),
 ]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet-values", help="Count the values that a problem is about; name none."),
+]
 KeyOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
@@ -277,6 +281,28 @@ def reads_policies(*without: str) -> Callable[[Callable[..., None]], Callable[..
         return run
 
     return decorated
+
+
+def quotes_values(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command name the values of the data that its problems are about, unless told not to."""
+    own = inspect.signature(command)
+    option = inspect.Parameter(
+        "quiet_values", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietOption
+    )
+
+    @wraps(command)
+    def run(*, quiet_values: bool, **given: Any) -> None:
+        try:
+            command(**given)
+        except PolicyEngineError as error:
+            if not quiet_values:
+                error.problems = tuple(one.quoting() for one in error.problems)
+            raise
+
+    parameters = [*own.parameters.values(), option]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
 
 
 @contextmanager

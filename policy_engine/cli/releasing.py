@@ -23,6 +23,7 @@ from policy_engine.cli.options import (
     folder_of,
     numbers_of,
     paths_of,
+    quotes_values,
     reads_policies,
     unanswered,
 )
@@ -65,6 +66,7 @@ def plan(
         console().print(cost_line(cost), markup=False)
 
 
+@quotes_values
 @reads_policies()
 def apply(
     policy: PolicyArgument,
@@ -152,6 +154,7 @@ def show(
     console().print(rows_table(table.name, names, values))
 
 
+@quotes_values
 @reads_policies()
 def certify(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
@@ -209,6 +212,7 @@ def certify(
         console().print(f"the record opens the certificate, {what}", markup=False)
 
 
+@quotes_values
 @reads_policies()
 def compare(
     original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The input, a file.")],
@@ -233,6 +237,15 @@ def compare(
         typer.Option(metavar="FILE", help="Tells whether the release is of this original."),
     ] = None,
     *,
+    no_classifier: Annotated[
+        bool, typer.Option("--no-classifier", help="Let none learn, which takes the longest.")
+    ] = False,
+    shareable: Annotated[
+        bool,
+        typer.Option(
+            "--shareable", help="Leave out what tells of fewer than k rows of the original."
+        ),
+    ] = False,
     reading: "Reading",
 ) -> None:
     """Show what a release lost against its original, and what it is still good for."""
@@ -250,6 +263,8 @@ def compare(
             seed=seed,
             progress=progress,
             record=record,
+            classifier=not no_classifier,
+            shareable=shareable,
             **reading.keywords,
         )
         if report is not None:
@@ -269,6 +284,7 @@ def compare(
         console().print(f"written: {report}", markup=False, soft_wrap=True)
 
 
+@quotes_values
 @reads_policies()
 def explore(
     policy: PolicyArgument,

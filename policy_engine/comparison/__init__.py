@@ -11,6 +11,7 @@ from policy_engine.comparison.model import (
     Side,
 )
 from policy_engine.comparison.prediction import Anonymizer, Task
+from policy_engine.comparison.sharing import shareable
 from policy_engine.estimates import NotApplicable
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Side",
     "Task",
     "compare",
+    "shareable",
 ]

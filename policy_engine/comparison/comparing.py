@@ -40,6 +40,7 @@ from policy_engine.taxonomy import Taxonomy
 
 MOST_BINS = 20
 _MOST_DRAWN = 12  # values without an order
+_MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins
 _MISSING = "(missing)"
 
 
@@ -97,7 +98,7 @@ def compare(
         entropy=whole.share,
         discernability=losses.discernability(suppressed),
         average_class_ratio=second.rows / found.count / asked.k,
-        left_out=(*asked.columns.dropped, *asked.columns.redact),
+        left_out=_left_out(before, asked),
         columns=tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
@@ -135,6 +136,12 @@ def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
     problems = list(missing_columns(names, dataset))
     if problems:
         raise DataError(*problems)
+
+
+def _left_out(original: pa.Table, asked: Anonymization) -> tuple[str, ...]:
+    """Return the columns of the original of which the release holds nothing."""
+    kept = set(asked.columns.released) - set(asked.columns.redact)
+    return tuple(name for name in original.column_names if name not in kept)
 
 
 def _entropy(column: Matched, suppressed: int) -> Entropy | None:
@@ -189,6 +196,11 @@ def _drawn(column: Matched, before: Floats) -> Ints:
     blank = int(column.has_missing)
     wide = np.minimum((column.position * MOST_BINS).astype(np.int64), MOST_BINS - 1) + blank
     wide[:blank] = 0
+    fullest = wide == np.bincount(wide, before).argmax()
+    if before[fullest].sum() > _MOST_IN_ONE and fullest.sum() > 1:
+        # A few values far off, as where incomes are capped, would leave one bar.
+        even = utility.even_bins(column.before.masses[blank:], MOST_BINS) + blank
+        return np.concatenate([np.zeros(blank, np.int64), even])
     return wide
 
 

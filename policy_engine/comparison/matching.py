@@ -93,15 +93,14 @@ def _generalised(
     cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
     codes_of = generalizations.covering(asked, values, taxonomy)
     codes = [codes_of(label or None) for label in cells.labels]
-    for label, found in zip(cells.labels, codes, strict=True):
-        if not len(found):
-            raise _foreign(name, label)
+    if not all(map(len, codes)):
+        raise _foreign(name)
     after = spread(cells.codes, codes, len(values.labels))
     return _matched(name, "quasi-identifier", "generalised", values, _exact(values), after)
 
 
-def _foreign(name: str, cell: str) -> PolicyEngineError:
-    message = f"The cell {cell!r} of {name!r} covers no value of the original."
+def _foreign(name: str) -> PolicyEngineError:
+    message = f"A cell of {name!r} covers no value of the original."
     hint = "Compare the release with the table that it was made from."
     return CertificateError.of("V002", message, hint)
 

@@ -37,7 +37,7 @@ class ColumnChange(_Frozen):
     information that is lost (Gionis and Tassa); both are None where the cells are no
     generalisations. `hellinger` and `total_variation` are distances of its distribution; of a
     pseudonym, of how often its values occur, the most frequent first. `values_before` and
-    `values_after` count distinct values, or cells.
+    `values_after` count distinct values, or cells; what cannot be shared of the former is None.
     """
 
     name: str
@@ -48,7 +48,7 @@ class ColumnChange(_Frozen):
     entropy: float | None
     hellinger: float
     total_variation: float
-    values_before: int
+    values_before: int | None
     values_after: int
     bins: tuple[Bin, ...]
 
@@ -97,8 +97,8 @@ class ClassSizes(_Frozen):
 class QueryErrors(_Frozen):
     """The relative errors of random range-count queries on 2 or 3 columns.
 
-    `percentiles` holds the 0th to the 100th. Counts below `sanity` times the rows are taken
-    for so many.
+    `percentiles` holds the 0th to the 100th, or nothing where they cannot be shared. Counts below
+    `sanity` times the rows are taken for so many.
     """
 
     queries: int
@@ -137,8 +137,11 @@ class Comparison(_Frozen):
     record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate. `left_out` are the columns of the original
-    that the release lacks or blackens.
+    that the release lacks or blackens. Unless it `is_shareable`, a comparison tells how often
+    the original's values occur, and is for its owner alone.
     """
+
+    is_shareable: bool = False
 
     original: Side
     release: Side

@@ -50,7 +50,7 @@ def classification(
     `Classification` for which rows are learnt from.
     """
     if task.anonymize is None:
-        return NotApplicable(reason="nothing was given that anonymises a part of the rows")
+        return NotApplicable(reason="no classifier was asked for")
     if find_spec("sklearn") is None:
         return NotApplicable(reason="scikit-learn is not installed: 'policy-engine[utility]'")
     target = task.target or _first_target(original, asked)
@@ -119,13 +119,16 @@ def _accuracy(
 ) -> float:
     """Return the share of the rows tested that a model of the rows learnt gets right."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 (slow, an extra)
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
     if len(np.unique(labels)) < 2:
         return float((truth == labels[0]).mean())
     model = HistGradientBoostingClassifier(
         max_iter=30, max_leaf_nodes=15, random_state=seed, early_stopping=False
     )
-    return float((model.fit(features, labels).predict(test) == truth).mean())
+    # With more threads, those that wait for the others take the processors from them.
+    with threadpool_limits(1):
+        return float((model.fit(features, labels).predict(test) == truth).mean())
 
 
 class _Features:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine import cells
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
-from policy_engine.errors import DataError, listed
+from policy_engine.errors import DataError, Problem
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.taxonomy import Taxonomy
 
@@ -152,16 +152,12 @@ def ancestry(name: str, column: Encoded, taxonomy: Taxonomy) -> Ancestry:
 
 
 def check_listed(name: str, labels: list[str], taxonomy: Taxonomy) -> None:
-    """Raise DataError (R007) with every value that a taxonomy lacks."""
+    """Raise DataError (R007) where a taxonomy lacks values: it holds them, and counts them."""
     missing = taxonomy.covering(labels)
     if missing:
-        shown = listed(missing[:_MOST_LISTED])
-        more = f", and {len(missing) - _MOST_LISTED} more" if len(missing) > _MOST_LISTED else ""
-        message = f"The taxonomy of {name!r} lacks {len(missing)} of its values: {shown}{more}."
-        raise DataError.of("R007", message, "Add them to the taxonomy's file.")
-
-
-_MOST_LISTED = 1_000
+        message = f"The taxonomy of {name!r} lacks {len(missing)} of its values."
+        hint = "Add them to the taxonomy's file."
+        raise DataError(Problem("R007", message, hint, values=tuple(missing)))
 
 
 def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:

@@ -51,7 +51,7 @@ def _header(found: Comparison) -> Iterator[str]:
     yield "<h1>What the release is still good for</h1>"
     yield f"<p>{escape(found.release.name)} against {escape(found.original.name)}, the original."
     yield f" Asked for: {escape('; '.join(found.methods))}.</p>"
-    yield "<p>For the owner of the original alone: this page shows how often its values occur.</p>"
+    yield f'<p class="warning">{_WARNING}</p>' if not found.is_shareable else f"<p>{_SHAREABLE}</p>"
     if found.is_certified_input is False:
         yield '<p class="warning">The certificate names another input: this original is not the '
         yield "table that the release was made from, or not in the same file.</p>"
@@ -76,8 +76,18 @@ def _header(found: Comparison) -> Iterator[str]:
         yield f'<p class="soft">Left out of the release: {escape(", ".join(found.left_out))}.</p>'
 
 
+_WARNING = (
+    "For the owner of the original alone: this page holds exact distributions of its values, of "
+    "single rows too. For others, make one with <code>--shareable</code>."
+)
+_SHAREABLE = (
+    "To be shared: whatever tells of fewer than k rows of the original is left out, its "
+    "distributions among it, and other figures of the original are rounded."
+)
+
+
 def _side(what: str, side: Side) -> tuple[str, ...]:
-    return what, side.name, f"{side.rows:,}", side.digest
+    return what, side.name, f"{side.rows:,}", side.digest or "not told"
 
 
 def _of_queries(queries: QueryErrors | NotApplicable) -> str:
@@ -144,16 +154,20 @@ def _columns(found: Comparison) -> Iterator[str]:
 
 
 def _column_row(one: ColumnChange) -> tuple[str, ...]:
+    before = "not told" if one.values_before is None else f"{one.values_before:,}"
     return (
-        *(one.name, one.role, one.kind, f"{one.values_before:,}", f"{one.values_after:,}"),
+        *(one.name, one.role, one.kind, before, f"{one.values_after:,}"),
         *(number(one.loss), percent(one.entropy)),
         *(number(one.total_variation), number(one.hellinger)),
     )
 
 
 def _marginals(found: Comparison) -> Iterator[str]:
-    quasi = [one for one in found.columns if one.role == "quasi-identifier"]
+    quasi = [one for one in found.columns if one.role == "quasi-identifier" and one.bins]
+    if not quasi:
+        return
     yield "<h2>Distributions of the quasi-identifiers</h2>"
+    yield "<p>Where one of equally wide bars would hold most rows, all hold about as many.</p>"
     yield '<p class="soft"><span class="key">before</span> &ensp; '
     yield '<span class="key after">after</span></p>'
     yield '<div class="cards">'
@@ -199,6 +213,9 @@ def _questions(found: Comparison) -> Iterator[str]:
         f"three columns?&rdquo;, each about {errors.selectivity:.1%} of all combinations, asked of "
         f"both tables. Counts below {errors.sanity:.1%} of the rows are taken for so many.</p>"
     )
+    if not errors.percentiles:
+        yield f"<p>Median relative error {errors.median:.0%}, mean {errors.mean:.0%}.</p>"
+        return
     marks = (10, 25, 50, 75, 90, 95, 99)
     rows = [(f"{mark} %", f"{errors.percentiles[mark]:.1%}") for mark in marks]
     table = html_table("", ("share of questions", "error at most"), rows)

@@ -1,10 +1,19 @@
 import pyarrow as pa
 import pytest
+from applying import asking
 from building import DATASET, PEOPLE, people_policy
+from building import column as coded
 
 from policy_engine import apply_policy, compare_release
 from policy_engine.certificate import load_certificate
-from policy_engine.comparison import Comparison, NotApplicable, QueryErrors, Settings, compare
+from policy_engine.comparison import (
+    Comparison,
+    NotApplicable,
+    QueryErrors,
+    Settings,
+    compare,
+    shareable,
+)
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan import make_plan
 from policy_engine.policy import read_policy
@@ -168,7 +177,7 @@ def test_files_are_compared_with_what_their_certificate_says(released):
     assert found.is_certified_input is None
     assert found.certainty_penalty == certificate.utility.global_certainty_penalty
     assert found.discernability == certificate.utility.discernability
-    assert (found.release.name, found.left_out) == (certificate.file, ("name",))
+    assert (found.release.name, found.left_out) == (certificate.file, ("name", "phone"))
     assert found.methods == ("l-diversity (k 2, l 2)",)
 
 
@@ -179,3 +188,43 @@ def test_whether_an_original_is_the_certified_input_is_told_by_the_record(people
     for name, is_it in (("people.csv", True), ("other.csv", False)):
         found = compare_release(people / name, people / "release", record=record, queries=1)
         assert found.is_certified_input is is_it
+
+
+def test_a_value_far_off_leaves_no_column_in_one_bar():
+    incomes = [*range(100), 999_999]
+    original = pa.table({"age": incomes, "city": ["Rome"] * 101, "disease": ["flu"] * 101})
+    cells = pa.table({"age": ["[0 - 999999]"] * 101, "city": ["Rome"] * 101})
+    found = compare(original, cells.append_column("disease", original["disease"]), step())
+    bins = column(found, "age").bins
+    assert len(bins) > 10
+    assert max(one.before for one in bins) < 0.1
+
+
+def test_what_is_shareable_tells_of_no_fewer_than_k_rows(found):
+    shared = shareable(found, 2)
+    assert shared.is_shareable
+    assert shared.original.digest == ""
+    assert all(one.bins == () and one.values_before is None for one in shared.columns)
+    assert shared.queries.percentiles == ()
+    # Two of six rows are more than .2 of all: figures are whole or half.
+    assert {2 * one.total_variation % 1 for one in shared.columns} == {0}
+    assert 2 * shared.entropy % 1 == 0
+    assert shared.certainty_penalty == found.certainty_penalty  # read off the release alone
+
+
+def test_no_classifier_learns_where_none_is_asked_for(released):
+    found = compare_release(released / "people.csv", released / "release", classifier=False)
+    assert found.classification == NotApplicable(reason="no classifier was asked for")
+
+
+def test_a_taxonomy_that_is_not_given_is_asked_for(tmp_path):
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "t.csv").write_text("Rome;Italy;*\nOslo;Norway;*\nBern;Swiss;*\n")
+    city = coded("city", generalization="taxonomy", taxonomy={"@id": "http://x.org/t"})
+    text = asking(method="k-anonymity", k=2, quasi=[city])
+    known = {"http://x.org/t": tmp_path / "t.csv"}
+    original, release = tmp_path / "people.csv", tmp_path / "release"
+    apply_policy(text, {DATASET: original}, release, taxonomies=known)
+    with pytest.raises(DataError, match=r"C012 .*Give taxonomies=\{NAME: FILE\}, or policy="):
+        compare_release(original, release)
+    assert compare_release(original, release, taxonomies=known).certainty_penalty is not None

@@ -100,7 +100,7 @@ def refused(_part):
 @pytest.mark.parametrize(
     ("anonymize", "table", "reason"),
     [
-        (None, town(), "nothing was given"),
+        (None, town(), "no classifier"),
         (refused, town(), "fewer than k"),
         (hidden, town().set_column(2, "rich", pa.array(["no"] * 300)), "from 2 to 20 values"),
     ],

@@ -251,9 +251,7 @@ def test_ancestry_leaves_missing_values_and_empty_texts_out():
 
 
 def test_ancestry_refuses_what_the_taxonomy_lacks():
-    with pytest.raises(
-        DataError, match="R007 The taxonomy of 'x' lacks 2 of its values: 'd' and 'e'"
-    ):
+    with pytest.raises(DataError, match="R007 The taxonomy of 'x' lacks 2 of its values"):
         ancestry("x", encoded(["a", "e", "d"]), TREE)
 
 

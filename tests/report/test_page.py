@@ -184,3 +184,12 @@ def test_a_report_needs_matplotlib(monkeypatch):
     monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     with pytest.raises(DataError, match=r"C011 .*policy-engine\[utility\]"):
         report_page(comparison())
+
+
+def test_a_page_says_whether_it_may_be_shared():
+    assert "For the owner of the original alone" in report_page(comparison())
+    columns = (column(bins=[], values_before=None),)
+    shared = report_page(comparison(is_shareable=True, columns=columns))
+    assert "To be shared" in shared
+    assert "For the owner" not in shared
+    assert "Distributions of the quasi-identifiers" not in shared
