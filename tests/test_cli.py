@@ -153,7 +153,24 @@ def test_apply_writes_certifies_and_says_what_was_left_out(run, people):
 def test_apply_in_json_prints_nothing_else(run):
     summary = json.loads(apply(run, "--format", "json").stdout)
     assert summary["dropped"] == ["name"]
+    assert (summary["rows_in"], summary["rows_suppressed"]) == (6, 0)
     assert summary["certificate"]["rows_out"] == 6
+
+
+def test_a_record_is_kept_by_apply_and_opened_by_certify(run, people):
+    result = apply(run, "--record", "record.json")
+    assert "its record, for the owner alone: record.json" in result.output
+    asked = ["certify", "out", "--policy", "policy.jsonld", "--record", "record.json"]
+    result = run(*asked, "--data", f"{DATASET}=people.csv")
+    assert result.exit_code == 0
+    assert "the record opens the certificate, and is of the input given" in result.output
+    assert "the input was not given to be compared" in run(*asked).output
+    (people / "other.csv").write_text((people / "people.csv").read_text().replace("Ann", "Amy"))
+    with pytest.raises(PolicyEngineError, match="V009") as caught:
+        run(*asked, "--data", f"{DATASET}=other.csv")
+    assert caught.value.exit_code == 1
+    with pytest.raises(PolicyEngineError, match="O001 The record exists"):
+        apply(run, "--record", "people.csv", "--overwrite")
 
 
 def test_apply_writes_the_ends_of_ranges_where_asked(run, people):
@@ -173,9 +190,9 @@ def test_apply_takes_taxonomies_from_anywhere(run, people):
     with pytest.raises(PolicyEngineError, match="C012 No taxonomy is given for 'http://x"):
         apply(run)
     taxonomy = ["--taxonomy", "http://x.org/cities=t.csv"]
-    found = json.loads(apply(run, *taxonomy, "--format", "json").stdout)
-    [step] = [one for one in found["certificate"]["plan"]["steps"] if one["step"] == "anonymize"]
-    assert list(step["taxonomies"]) == ["http://x.org/cities"]
+    assert apply(run, *taxonomy, "--record", "record.json").exit_code == 0
+    record = json.loads((people / "record.json").read_text())
+    assert list(record["taxonomies"]) == ["http://x.org/cities"]
     assert run("certify", "out", "--policy", "policy.jsonld", *taxonomy).exit_code == 0
 
 

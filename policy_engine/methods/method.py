@@ -92,12 +92,12 @@ class Guarantee(NamedTuple):
 
 def _countable(number: float) -> float:
     if isinstance(number, int) and abs(number) > _MOST:
-        raise ValueError(f"No table has so many rows. Allowed are {_MOST:,} at most.")
+        raise ValueError("An integer has more than 300 digits, and no table so many rows.")
     return number
 
 
-_MOST = 2**53
-"""What floats count up to without a gap; an integer beyond them all could not even be one."""
+_MOST = 10**300
+"""Integers beyond what floats reach could not be compared with one."""
 Figure = Annotated[int | float, AfterValidator(_countable)]
 Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_countable)]
 """A number of rows, persons or values, two or more."""

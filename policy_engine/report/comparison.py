@@ -53,7 +53,7 @@ def _header(found: Comparison) -> Iterator[str]:
     yield f" Asked for: {escape('; '.join(found.methods))}.</p>"
     yield f'<p class="warning">{_WARNING}</p>' if not found.is_shareable else f"<p>{_SHAREABLE}</p>"
     if found.is_certified_input is False:
-        yield '<p class="warning">The certificate names another input: this original is not the '
+        yield '<p class="warning">The record names another input: this original is not the '
         yield "table that the release was made from, or not in the same file.</p>"
     yield "</header>"
     yield key_figures(
