@@ -304,7 +304,7 @@ class SparkRun:
                 f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
                 "the output alone does not tell them."
             )
-            raise DataError.of("V006", message, "Give the input as well: --data IRI=PATH.")
+            raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
         return self._made.frame
 
     def _check_same(self, table: DataFrame, kind: str) -> None:
