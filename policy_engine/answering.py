@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.catalog import make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
-from policy_engine.policy import USUAL, Hierarchy, Limits, Reading, Source, read_file
+from policy_engine.policy import (
+    USUAL,
+    Hierarchy,
+    Limits,
+    Policy,
+    Reading,
+    Source,
+    VocabularySource,
+    read_file,
+)
 from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
@@ -24,19 +33,20 @@ def decide_request(
     world: World | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
-    A file may hold several policies; `contexts`, `parents` and `limits` are as in `Reading`.
-    With a `log`, the decision is added to it before it is returned. With `data`, by IRI as for
-    `query_data`, columns are matched with those that the data has, of which the names alone are
-    looked at; a name that it lacks raises DataError (C005). For many requests, make a `Decider`
-    once.
+    A file may hold several policies; `contexts`, `parents`, `limits` and `vocabularies` are as in
+    `Reading`. With a `log`, the decision is added to it before it is returned. With `data`, by
+    IRI as for `query_data`, columns are matched with those that the data has, of which the names
+    alone are looked at; a name that it lacks raises DataError (C005). For many requests, make a
+    `Decider` once.
     """
-    read = Reading(contexts, parents, limits).policies(*policies)
+    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
         hierarchy = in_spelling_of(make_catalog(data), read, known, request.targets)
@@ -53,9 +63,10 @@ def decider(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> Decider:
     """Return what answers requests under policies and certificates, read already or in files."""
-    read = Reading(contexts, parents, limits).policies(*policies)
+    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
     return Decider(read, _certificates(certificates), hierarchy)
 
 
@@ -72,6 +83,7 @@ def query_data(
     parents: Sequence[Source] = (),
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
     dialect: str = "duckdb",
     run: bool = True,
     log: str | Path | None = None,
@@ -90,7 +102,7 @@ def query_data(
 
     result = query(
         sql,
-        Reading(contexts, parents, limits).policies(*policies),
+        Reading(contexts, parents, limits, vocabularies).policies(*policies),
         assignee,
         make_catalog(data),
         purpose,
@@ -104,12 +116,17 @@ def query_data(
     return result
 
 
-def world_at(path: str | Path | None = None, time: str = "") -> World:
+def world_at(
+    path: str | Path | None = None, time: str = "", policies: Sequence[Policy] = ()
+) -> World:
     """Return the state of the world that a JSON file describes, at a time of its own if given.
 
-    Raises DataError where there is no such file, RequestError (D003) where it is none.
+    Short names in it stand for what they do in policies. Raises DataError where there is no such
+    file, RequestError (D003) where it is none.
     """
-    given = read_world(read_file(Path(path)), str(path)) if path is not None else World()
+    given = World()
+    if path is not None:
+        given = read_world(read_file(Path(path)), str(path), policies)
     return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
 
 

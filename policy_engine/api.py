@@ -53,6 +53,7 @@ from policy_engine.policy import (
     Policy,
     Reading,
     Source,
+    VocabularySource,
     load_policies,
     load_policy,
 )
@@ -174,9 +175,10 @@ def check_policy(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> Policy:
     """Return a policy that can be read and, where it asks for something of data, planned."""
-    policy = load_policy(source, contexts, parents, limits)
+    policy = load_policy(source, contexts, parents, limits, vocabularies)
     check_plannable(policy)
     return policy
 
@@ -196,6 +198,7 @@ def apply_policy(
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
     report: str | Path | None = None,
     seed: int | None = None,
     record: str | Path | None = None,
@@ -206,19 +209,19 @@ def apply_policy(
 
     `data` maps dataset IRIs to paths or tables, `taxonomies` the names that the policy has for
     them to paths or `Taxonomy` values; those that lie beside the policy are found by
-    themselves. `contexts`, `parents` and `limits` are as in `Reading`. `key` makes pseudonyms:
-    bytes, or the path of a file that holds them. With an `output`, a file or a folder, the
-    release is written there beside its certificate; else it stays in memory. One run at a time
-    makes a release in a folder: a second is waited for with `wait`, else refused. The `engine`
-    is "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and locations
-    wherever Spark reads and writes; its output is a folder of files. Into the folder `report`
-    goes all that the audits of the policy found. A `seed` makes audits repeatable; it is then to
-    be kept secret. The file `record`, for the owner alone, opens what the certificate commits
-    to; else only the release that is returned can.
+    themselves. `contexts`, `parents`, `limits` and `vocabularies` are as in `Reading`. `key`
+    makes pseudonyms: bytes, or the path of a file that holds them. With an `output`, a file or a
+    folder, the release is written there beside its certificate; else it stays in memory. One run
+    at a time makes a release in a folder: a second is waited for with `wait`, else refused. The
+    `engine` is "local", "spark" or a SparkEngine, which takes frames of Spark for tables, and
+    locations wherever Spark reads and writes; its output is a folder of files. Into the folder
+    `report` goes all that the audits of the policy found. A `seed` makes audits repeatable; it
+    is then to be kept secret. The file `record`, for the owner alone, opens what the certificate
+    commits to; else only the release that is returned can.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    read = _asking(policy, Reading(contexts, parents, limits))
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
@@ -255,9 +258,10 @@ def plan_policy(
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> Plan:
     """Return what would be done; bound to data where there is any."""
-    read = _asking(policy, Reading(contexts, parents, limits))
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
@@ -272,11 +276,12 @@ def estimate_policy(
     taxonomies: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> "Cost | NotApplicable":
     """Return what the audits of a policy would cost here, calibrated on a few of the records."""
     from policy_engine.model_release import estimate  # noqa: PLC0415 (slow to import)
 
-    read = _asking(policy, Reading(contexts, parents, limits))
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     with launched("local") as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog)
@@ -297,6 +302,7 @@ def certify_output(
     engine: "EngineName | SparkEngine" = "local",
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
@@ -309,7 +315,7 @@ def certify_output(
     same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks.
     """
-    read = _asking(policy, Reading(contexts, parents, limits))
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     place = _only_output(place_of(output))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
@@ -413,6 +419,7 @@ def compare_release(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
     classifier: bool = True,
     shareable: bool = False,
@@ -435,7 +442,7 @@ def compare_release(
     if policy is None and certificate is None:
         message = f"No certificate lies beside {str(path)!r}, and no policy is given."
         raise DataError.of("C002", message, "Give policy=POLICY.")
-    reading = Reading(contexts, parents, limits)
+    reading = Reading(contexts, parents, limits, vocabularies)
     read = _asking(policy, reading) if policy is not None else None
     plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
     asked = plan.anonymization()
@@ -488,6 +495,7 @@ def explore_policy(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
@@ -497,7 +505,7 @@ def explore_policy(
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
-    read = _asking(policy, Reading(contexts, parents, limits))
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         run = launcher.engine(catalog, progress, key)

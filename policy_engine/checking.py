@@ -1,13 +1,13 @@
 """Files of policies or of vocabularies, checked as far as can be without the data's values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from policy_engine.catalog import Catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem
 from policy_engine.modelling import check_plannable
 from policy_engine.policy import Reading
-from policy_engine.policy.files import is_vocabulary
+from policy_engine.policy.files import kind_of
 from policy_engine.spelling import column_problems, in_spelling_of
 
 
@@ -23,14 +23,18 @@ class Checked:
 
 
 def check_file(path: Path, reading: Reading, catalog: Catalog | None = None) -> Checked:
-    """Return what is wrong with a file of policies, or of who and what belongs to what.
+    """Return what is wrong with a file of policies, of who belongs to what, or of terms.
 
     With a catalog, the columns that it names and the data lacks are among it.
     """
     try:
-        if is_vocabulary(path, reading.limits):
+        kind = kind_of(path, reading.limits)
+        if kind == "hierarchy":
             in_spelling_of(catalog or Catalog(), [], [reading.hierarchy([path])])
             return Checked(path, what=" (who and what belongs to what)")
+        if kind == "vocabulary":
+            _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
+            return Checked(path, what=" (a vocabulary)")
         policies = reading.policies(path)
         for policy in policies:
             check_plannable(policy)

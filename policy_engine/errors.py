@@ -50,6 +50,7 @@ CODES = {
     "P015": "a collection that is not well formed",
     "P016": "an action that is included neither in use nor in transfer",
     "P017": "an obligation that nobody carries out",
+    "P018": "a vocabulary that changes a term of the language, or defines none",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",
@@ -207,6 +208,7 @@ SECTIONS = {
     "P015": f"{_IM} 2.5.5",
     "P016": f"{_IM} 2.4",
     "P017": f"{_IM} 2.6.4",
+    "P018": f"{_IM} 4.2",
 }
 """Which section of which specification a code is about, where there is one."""
 

@@ -4,12 +4,12 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from policy_engine.errors import InternalError
@@ -50,11 +50,11 @@ _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
 _PORTS = {"http": ":80", "https": ":443"}
 _ENCODED = re.compile("%([0-9A-Fa-f]{2})")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
-_MENDED = {
-    f"{ODRL}neg": f"{ODRL}neq",
-    f"{ODRL}datatype": f"{ODRL}dataType",
-    **{f"{MOSAICROWN}{name}": f"{ODRL}{name}" for name in ("use", "read", "write", "sell")},
-}
+_MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
+OLD_ACTIONS: Mapping[str, str] = MappingProxyType(
+    {f"{MOSAICROWN}{name}": f"{ODRL}{name}" for name in ("use", "read", "write", "sell")}
+)
+"""What the original MOSAICrOWN vocabulary called actions that ODRL has, and ODRL's names."""
 _SCHEMES = frozenset(
     (
         *("about", "acct", "ark", "arn", "cid", "data", "did", "dns", "doi", "example", "file"),
@@ -71,6 +71,7 @@ _CONTEXTS = {
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld": "mosaicrown",
     _OLD_CONTEXT: "mosaicrown",
 }
+_OF_MOSAICROWN = frozenset(url for url, name in _CONTEXTS.items() if name == "mosaicrown")
 
 
 @dataclass(frozen=True)
@@ -94,19 +95,42 @@ class Term:
 
 @cache
 def vocabulary() -> Mapping[str, Term]:
-    """Return every term that the engine knows, by IRI."""
-    terms = {}
-    for name in ("odrl", "mosaicrown", "policy-engine"):
-        for entry in _load(f"{name}.jsonld")["@graph"]:
-            kinds = entry["@type"] if isinstance(entry["@type"], list) else [entry["@type"]]
-            term = Term(
-                expand(entry["@id"]),
-                tuple(expand(kind) for kind in kinds),
-                entry.get("definition", ""),
-                MappingProxyType(entry),
-            )
-            terms[term.iri] = term
-    return MappingProxyType(terms)
+    """Return every term of the language, by IRI."""
+    names = ("odrl", "mosaicrown", "policy-engine")
+    return MappingProxyType({iri: term for name in names for iri, term in _terms(name)})
+
+
+@cache
+def data_privacy_vocabulary() -> Mapping[str, Term]:
+    """Return the purposes and the processing operations of the DPV, by IRI.
+
+    They are read when one is asked for, not with the rest.
+    """
+    return MappingProxyType(dict(_terms("dpv")))
+
+
+def is_in_dpv(iri: str, kind: Literal["Purpose", "Processing"]) -> bool:
+    """Tell whether an IRI is a term of the DPV of a kind: a purpose, a processing operation."""
+    return iri.startswith(DPV) and iri in terms_of_dpv(kind)
+
+
+@cache
+def terms_of_dpv(kind: Literal["Purpose", "Processing"]) -> Mapping[str, Term]:
+    """Return the purposes of the DPV, or its processing operations, by IRI."""
+    known = data_privacy_vocabulary().items()
+    return MappingProxyType({iri: one for iri, one in known if f"{DPV}{kind}" in one.types})
+
+
+def _terms(name: str) -> Iterator[tuple[str, Term]]:
+    for entry in _load(f"{name}.jsonld")["@graph"]:
+        kinds = entry["@type"] if isinstance(entry["@type"], list) else [entry["@type"]]
+        term = Term(
+            expand(entry["@id"]),
+            tuple(expand(kind) for kind in kinds),
+            entry.get("definition", ""),
+            MappingProxyType(entry),
+        )
+        yield term.iri, term
 
 
 @cache
@@ -165,6 +189,11 @@ def bundled_url(reference: str) -> str:
     return _OLD_CONTEXT if _RELATIVE_CONTEXT.fullmatch(reference) else reference
 
 
+def names_mosaicrown(reference: str) -> bool:
+    """Tell whether a reference to a context means the bundled one of MOSAICrOWN."""
+    return bundled_url(reference) in _OF_MOSAICROWN
+
+
 def has_known_scheme(iri: str) -> bool:
     """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1) that is no misspelt prefix.
 
@@ -206,8 +235,8 @@ def local_name(iri: str) -> str:
 def canonical(iri: str) -> str:
     """Return the IRI that an old or misprinted one stands for; any other as it is.
 
-    The original MOSAICrOWN namespace is read as today's, its actions as those of ODRL, and
-    `odrl:neg`, as the published ODRL context has it, as `odrl:neq`. Of the spellings that RFC
+    The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published ODRL
+    context has it, as `odrl:neq`. Of the spellings that RFC
     3986 (section 6.2.2) holds equal, one is taken, so that nothing passes a prohibition by
     writing `%41` for `A`.
     """
@@ -215,6 +244,15 @@ def canonical(iri: str) -> str:
     if iri.startswith(_OLD_MOSAICROWN):
         iri = MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
     return _MENDED.get(iri, iri)
+
+
+def action(iri: str, own: Container[str] = ()) -> str:
+    """Return the action of ODRL that one of the original MOSAICrOWN vocabulary stands for.
+
+    Any other is returned as it is, and so is one that is among the `own`: a vocabulary says what
+    that means.
+    """
+    return iri if iri in own else OLD_ACTIONS.get(iri, iri)
 
 
 def dataset_of(iri: str) -> str:

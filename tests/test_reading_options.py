@@ -26,7 +26,7 @@ POLICY = str(Path("policies/customer.jsonld").resolve())
 @pytest.mark.parametrize("name", READING)
 def test_commands_that_read_policies_take_what_they_are_read_with(name):
     taken = {option for one in COMMANDS[name].params for option in one.opts}
-    assert {"--context", "--limit"} <= taken
+    assert {"--context", "--limit", "--vocabulary"} <= taken
     assert ("--parent" in taken) == (name not in WITHOUT_PARENTS)
 
 
@@ -42,7 +42,7 @@ def test_no_other_command_reads_policies():
 @pytest.mark.parametrize("name", VERBS)
 def test_verbs_that_read_policies_take_what_they_are_read_with(name):
     taken = set(inspect.signature(getattr(policy_engine, name)).parameters)
-    assert {"contexts", "limits"} <= taken
+    assert {"contexts", "limits", "vocabularies"} <= taken
     assert "parents" in taken or name in ("run_policy_tests", "compliance_report")
 
 

@@ -42,7 +42,8 @@ def convert(
     wanted = to.value if to else _named_for(output)
     text = read_file(policy)
     syntax, source = syntax_of(policy.name, text), str(policy)
-    found = convert_text(text, syntax, wanted, source, reading.contexts, reading.limits)
+    contexts = reading.vocabulary.contexts(reading.contexts)
+    found = convert_text(text, syntax, wanted, source, contexts, reading.limits)
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:

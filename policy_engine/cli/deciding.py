@@ -57,13 +57,14 @@ def decide(
 
     check_log(log, log_key)
     with unanswered(PolicyEngineError):
-        request = read_request(assignee, action, target, purpose)
+        policies = reading.policies(*policy)
+        request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
-            policy,
+            policies,
             certificate,
             request,
             reading.hierarchy(hierarchy),
-            world=world_at(world, time),
+            world=world_at(world, time, policies),
             log=log,
             log_key=log_key,
             data=paths_of(data),

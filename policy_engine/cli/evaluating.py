@@ -42,7 +42,9 @@ def evaluate(
     from policy_engine.compliance import compliance_report  # noqa: PLC0415 (slow to import)
 
     with unanswered(PolicyEngineError):
-        report = compliance_report(policy, request, world, reading.contexts, reading.limits)
+        report = compliance_report(
+            policy, request, world, reading.contexts, reading.limits, reading.vocabularies
+        )
     if report.by_clock:
         typer.echo(
             "Neither the request nor the world tells the time: the clock's is used.", err=True

@@ -198,7 +198,7 @@ def run_tests(
     from policy_engine.policy_tests import run_policy_tests  # noqa: PLC0415
 
     with unanswered(PolicyEngineError):
-        report = run_policy_tests(file, reading.contexts, reading.limits)
+        report = run_policy_tests(file, reading.contexts, reading.limits, reading.vocabularies)
     passed = report.passed and report.coverage * 100 >= min_coverage
     if output_format is ReportFormat.JSON:
         summary = {"passed": passed, "coverage": report.coverage}

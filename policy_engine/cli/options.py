@@ -97,6 +97,14 @@ ParentOption = Annotated[
     list[Path],
     typer.Option("--parent", metavar="POLICY", help="A policy that others inherit from."),
 ]
+VocabularyOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--vocabulary",
+        metavar="FILE",
+        help="Terms of your own: actions, left operands, purposes. May be given several times.",
+    ),
+]
 WorldOption = Annotated[
     Path | None,
     typer.Option("--world", metavar="FILE", help="The state of the world, in JSON."),
@@ -238,7 +246,12 @@ def numbers_of(text: str, option_name: str) -> tuple[float, ...]:
 
 # -- how policies are read ------------------------------------------------------------------------
 
-_READING: dict[str, Any] = {"context": ContextOption, "parent": ParentOption, "limit": LimitOption}
+_READING: dict[str, Any] = {
+    "context": ContextOption,
+    "vocabulary": VocabularyOption,
+    "parent": ParentOption,
+    "limit": LimitOption,
+}
 """The options of every command that reads a policy: the parameters of `reading_of`."""
 
 
@@ -246,12 +259,18 @@ def reading_of(
     context: list[str] | None = None,
     parent: list[Path] | None = None,
     limit: list[str] | None = None,
+    vocabulary: list[Path] | None = None,
 ) -> "Reading":
-    """Return what policies are read with. Raises RequestError for what cannot be understood."""
+    """Return what policies are read with. Raises RequestError for what cannot be understood.
+
+    The vocabularies are read at once, so that what is wrong with one is not said of a policy.
+    """
     from policy_engine.policy import Reading  # noqa: PLC0415
 
     with unanswered(PolicyEngineError):
-        return Reading(contexts_of(context or []), tuple(parent or ()), limits_of(limit or []))
+        contexts, limits = contexts_of(context or []), limits_of(limit or [])
+        read = Reading(contexts, limits=limits, vocabularies=vocabulary or ()).vocabulary
+        return Reading(contexts, tuple(parent or ()), limits, (read,) if read else ())
 
 
 def reads_policies(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

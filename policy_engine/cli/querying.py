@@ -80,15 +80,16 @@ def query(
             format_of(output)
             if not overwrite:
                 check_free(output)
+        policies = reading.policies(*policy)
         result = query_data(
             sql,
-            policy,
+            policies,
             assignee,
             paths,
             purpose,
             certificates=certificate,
             hierarchy=reading.hierarchy(hierarchy),
-            world=world_at(world, time),
+            world=world_at(world, time, policies),
             dialect=dialect,
             run=not dry_run,
             log=log,

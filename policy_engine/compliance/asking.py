@@ -23,6 +23,7 @@ from policy_engine.compliance.reading import (
 )
 from policy_engine.errors import RequestError, did_you_mean, listed
 from policy_engine.policy.rdf.statements import TYPE, Literal, Term, is_blank
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 SOTW = "https://w3id.org/force/sotw#"
 REPORT = "https://w3id.org/force/compliance-report#"
@@ -83,12 +84,12 @@ class Told:
     deontic: str
 
 
-def read_requests(graph: Graph) -> tuple[Asked, ...]:
+def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[Asked, ...]:
     """Return the rules of the requests of a text: of `odrl:Request`, or evaluation requests.
 
     Raises RequestError (D003) for a text without one, and for what is not understood.
     """
-    reader = _Requests(graph)
+    reader = _Requests(graph, vocabulary)
     named = set(graph.typed((f"{terms.ODRL}Request", f"{SOTW}EvaluationRequest")))
     nodes = [node for node in graph.about if node in named or not named]
     found = [asked for node in nodes for asked in reader.asked(node)]
@@ -147,8 +148,9 @@ def _state(world: Graph, node: str, kind: str) -> str:
 class _Requests:
     """Reads what is asked off one graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
         self.graph = graph
+        self.vocabulary = vocabulary
 
     def asked(self, node: str) -> Iterator[Asked]:
         """Yield what a node asks for; nothing where it is no request."""
@@ -174,6 +176,7 @@ class _Requests:
         values: dict[str, tuple[Term, ...]] = {}
         for operand, term in (told for node in both for told in self._told(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
+        actions = tuple(map(self.vocabulary.action, actions))
         return Asked(request, rule, parties, actions, targets, values)
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:

@@ -13,6 +13,7 @@ from policy_engine.compliance.judging import Case, Setting
 from policy_engine.compliance.model import PolicyReport, Report
 from policy_engine.compliance.reading import read_policies
 from policy_engine.errors import PolicyError, RequestError
+from policy_engine.policy.files import Reading, VocabularySource
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
 from policy_engine.policy.rdf.statements import Literal
@@ -27,28 +28,33 @@ def compliance_report(
     world: Source | None = None,
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> Report:
     """Return what the rules of a policy come to for a request and a state of the world.
 
     Each text is given as a path or as itself, in Turtle, N-Triples, RDF/XML or JSON-LD, with
-    `contexts` and `limits` as in `Reading`. There is one report for each policy and request,
-    and in it one for each rule of the policy and of the request. A premise that cannot be told
-    gives no permission, and lifts no prohibition. Where neither the request nor the world tells
-    the time, it is the clock's; else the same texts give the same report, to the byte.
+    `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy
+    and request, and in it one for each rule of the policy and of the request. A premise that
+    cannot be told gives no permission, and lifts no prohibition. Where neither the request nor
+    the world tells the time, it is the clock's; else the same texts give the same report, to the
+    byte.
 
     Raises DataError for a missing file, PolicyError for a policy and RequestError for a request
     or a world that cannot be understood (ODRL Information Model 2.2, sections 2.1 to 2.7).
     """
+    known = Reading(contexts, limits=limits, vocabularies=vocabularies).vocabulary
+    contexts = known.contexts(contexts)
     texts = (
         read_graph(policy, "policy", PolicyError, contexts, limits),
         read_graph(request, "request", RequestError, contexts, limits),
         read_graph("" if world is None else world, "world", RequestError, contexts, limits),
     )
-    policies, asked = read_policies(texts[0], limits), read_requests(texts[1])
+    policies, asked = read_policies(texts[0], limits, known), read_requests(texts[1], known)
     moments = [(one, time_of(texts[2], one)) for one in asked]
     now = Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), f"{terms.XSD}dateTime")
     by_clock = not all(time for _, time in moments)
-    seed = _seed(*(text.text for text in texts), now.text.encode() if by_clock else b"")
+    given = (*(text.text for text in texts), *(one.encode() for one in sorted(known.digests)))
+    seed = _seed(*given, now.text.encode() if by_clock else b"")
     _check_size(policies, asked)
     reports: list[PolicyReport] = []
     for setting in Setting.of(policies, texts, seed):

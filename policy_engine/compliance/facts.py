@@ -12,6 +12,7 @@ from policy_engine.compliance.reading import VALUE, said_of_parts, value_of
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.literals import Literals
 from policy_engine.policy.rdf.statements import STRING, TYPE, Literal, Term
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 Terms: TypeAlias = tuple[Term, ...]
 _NOTHING = "urn:x-policy-engine:nothing"
@@ -73,10 +74,10 @@ def told_by(world: Graph, asked: Asked, time: Term) -> Mapping[str, Terms]:
     return {**found, DATE_TIME: (time,)}
 
 
-def memberships(policy: Hierarchy, world: Graph) -> Hierarchy:
+def memberships(policy: Hierarchy, world: Graph, vocabulary: Vocabulary = NONE) -> Hierarchy:
     """Return who and what belongs to what, by the policy and the world."""
     kinds = Hierarchy(purpose=tuple(world.edges(_SUBCLASS, TYPE)))
-    return policy.joined([said_of_parts(world), kinds])
+    return policy.joined([said_of_parts(world, vocabulary), kinds])
 
 
 def with_own_purposes(known: Hierarchy, request: Graph, asked: Asked) -> Hierarchy:

@@ -60,7 +60,8 @@ class Setting:
         told: dict[str, list[Told]] = {}
         for one in duties_of(texts[2]):
             told.setdefault(one.duty, []).append(one)
-        hierarchy = memberships(policies[0].hierarchy, texts[2])
+        known = policies[0]
+        hierarchy = memberships(known.hierarchy, texts[2], known.vocabulary)
         return [cls(policy, texts, seed, hierarchy, told) for policy in policies]
 
 

@@ -8,7 +8,7 @@ from policy_engine import terms
 from policy_engine.compliance.graph import Graph
 from policy_engine.errors import PolicyError, did_you_mean, listed
 from policy_engine.policy.constraints import read_operand
-from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.hierarchy import Edge, Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (
     IRI,
@@ -25,6 +25,7 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.rdf.statements import STRING, TYPE, Literal, Term, is_blank
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 ODRL, MOSAICROWN = terms.ODRL, terms.MOSAICROWN
 TYPES = tuple(
@@ -68,14 +69,16 @@ _OF_RULE = {
 _CLASSES: dict[Kind, str] = {"permission": "Permission", "prohibition": "Prohibition"}
 
 
-def read_policies(graph: Graph, limits: Limits = USUAL) -> tuple[Policy, ...]:
+def read_policies(
+    graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE
+) -> tuple[Policy, ...]:
     """Return the policies of a text, in its order (ODRL Information Model 2.2, section 2.1).
 
     Rules may lack an action, an assignee or a target. A compact policy's parts are in each of
     its rules (section 2.7.1), a parent's rules are in its children's (section 2.9). Raises
     PolicyError for a text without a policy (P001), and for what is not understood.
     """
-    reader = _Reader(graph, limits)
+    reader = _Reader(graph, limits, vocabulary)
     named = (node for prop in _RULES for node in graph.having(prop) if prop != DUTY)
     nodes = set(graph.typed(TYPES)).union(named)
     others = {child for node in nodes for child in graph.nodes(node, *_RULES)}
@@ -95,7 +98,7 @@ def values(graph: Graph, node: str) -> tuple[Term, ...]:
     return graph.objects(node, RIGHT, REFERENCE)
 
 
-def value_of(term: Term, kind: str = "", left: str = "") -> Value:
+def value_of(term: Term, kind: str = "", left: str = "", vocabulary: Vocabulary = NONE) -> Value:
     """Return the value of a term; `kind` is the type of one that has none of its own.
 
     On the right of a `left` operand it is of a type that this takes. Raises ValueError for a
@@ -104,16 +107,17 @@ def value_of(term: Term, kind: str = "", left: str = "") -> Value:
     if not isinstance(term, Literal):
         return Value(terms.canonical(term), type=IRI)
     kind = kind if kind and term.type == STRING else term.type
-    return Value(read_operand(term.text, kind, left), type=kind)
+    return Value(read_operand(term.text, kind, left, vocabulary), type=kind)
 
 
 class _Reader:
     """Reads policies off one graph."""
 
-    def __init__(self, graph: Graph, limits: Limits) -> None:
+    def __init__(self, graph: Graph, limits: Limits, vocabulary: Vocabulary) -> None:
         self.graph = graph
         self.limits = limits
-        self.hierarchy = said_of_parts(graph)
+        self.vocabulary = vocabulary
+        self.hierarchy = said_of_parts(graph, vocabulary).joined([vocabulary.hierarchy])
         self._constraints = 0
 
     def policy(self, node: str) -> Policy:
@@ -129,6 +133,7 @@ class _Reader:
             prohibitions=of["prohibition"],
             obligations=of["obligation"],
             hierarchy=self.hierarchy,
+            vocabulary=self.vocabulary,
             source=self.graph.source,
         )
 
@@ -211,9 +216,8 @@ class _Reader:
         actions = terms.instances(f"{ODRL}Action")
         if iri.startswith(ODRL) and iri not in actions:
             self._unknown(iri, actions, "is not an action of ODRL")
-        return Action(
-            terms.canonical(named[0]) if named else iri, self._conditions(node, REFINEMENT)
-        )
+        name = terms.canonical(named[0]) if named else iri
+        return Action(self.vocabulary.action(name), self._conditions(node, REFINEMENT))
 
     def _name(self, node: str, *props: str) -> str:
         return next(iter(self._named(node, *props)), node)
@@ -264,7 +268,7 @@ class _Reader:
 
     def _value(self, term: Term, kind: str, left: str = "") -> Value:
         try:
-            return value_of(term, kind, left)
+            return value_of(term, kind, left, self.vocabulary)
         except ValueError as error:
             self._fail("P007", f"{error}.")
 
@@ -319,7 +323,7 @@ def _with(rule: Rule, parts: Rule) -> Rule:
     )
 
 
-def said_of_parts(graph: Graph) -> Hierarchy:
+def said_of_parts(graph: Graph, vocabulary: Vocabulary = NONE) -> Hierarchy:
     """Return who and what a text says to be part of what.
 
     What is a member of a collection's source is a member of the collection.
@@ -330,7 +334,11 @@ def said_of_parts(graph: Graph) -> Hierarchy:
     return Hierarchy(
         party=members,
         asset=members,
-        action=tuple(graph.edges(f"{ODRL}includedIn")),
+        action=_of_actions(graph.edges(f"{ODRL}includedIn"), vocabulary),
         purpose=tuple(purposes),
-        implied=tuple(graph.edges(f"{ODRL}implies")),
+        implied=_of_actions(graph.edges(f"{ODRL}implies"), vocabulary),
     )
+
+
+def _of_actions(edges: Iterable[Edge], vocabulary: Vocabulary) -> tuple[Edge, ...]:
+    return tuple((vocabulary.action(one), vocabulary.action(other)) for one, other in edges)

@@ -1,5 +1,7 @@
 """Who and what includes what, asked often and worked out once."""
 
+from collections.abc import Iterable
+
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
 
@@ -31,13 +33,17 @@ class Closures:
         return found
 
     def reach(self, part: Part, iri: str) -> frozenset[str]:
-        """Return all that includes an IRI, or might: of assets, what their IRI goes on from."""
+        """Return all that includes an IRI, or might: of assets, what their IRI goes on from.
+
+        Of actions, what `Hierarchy.may_be` tells.
+        """
         memo = self._reach[part]
         found = memo.get(iri)
         if found is None:
             if len(memo) >= _MOST:
                 memo.clear()
-            may = starts(iri) if part == "asset" else ()
+            may: Iterable[str] = starts(iri) if part == "asset" else ()
+            may = self.hierarchy.may_be(iri) if part == "action" else may
             found = memo[iri] = frozenset((*self.up(part, iri), *may))
         return found
 

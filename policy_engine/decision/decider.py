@@ -1,10 +1,12 @@
 """Who may read what, for which purpose, and why."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import nsmallest
 from typing import Any, Literal
 
+from policy_engine import terms
 from policy_engine.certificate import Certificate
 from policy_engine.decision.explaining import derivation, misses, nothing_permits
 from policy_engine.decision.facts import RequestFacts, unclear_labels
@@ -36,7 +38,6 @@ from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
 from policy_engine.errors import RequestError, listed
 from policy_engine.policy import Hierarchy, Policy, Rule
-from policy_engine.policy.model import READ
 
 _VIEWS = 8
 _NEAR = 16
@@ -79,7 +80,8 @@ class Decider:
         self.certificates = tuple(certificates)
         self.digests = tuple(policy.digest for policy in policies)
         self.unclear = unclear_labels(policies)
-        self.index = Index(self.policies, in_full(hierarchy or Hierarchy()))
+        self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
+        self.index = Index(self.policies, self._by_action(in_full(hierarchy or Hierarchy())))
         self._bare = View(self.index, Hierarchy())
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
@@ -89,7 +91,7 @@ class Decider:
 
         Without a time of the world, the clock's is taken, and the decision says so.
         """
-        return _Case(self, request, world or _NOTHING_KNOWN).decide()
+        return _Case(self, self._asked(request), world or _NOTHING_KNOWN).decide()
 
     def row_access(
         self, request: Request, world: World | None = None, dataset: str = ""
@@ -100,7 +102,26 @@ class Decider:
         be a column of either is taken to be one.
         """
         rows = frozenset((dataset,)) if dataset else datasets_of(request.targets)
-        return _Case(self, request, world or _NOTHING_KNOWN, rows=rows).row_access()
+        asked = self._asked(request)
+        return _Case(self, asked, world or _NOTHING_KNOWN, rows=rows).row_access()
+
+    def _asked(self, request: Request) -> Request:
+        """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
+        action = terms.action(request.action, self._own)
+        return (
+            request if action == request.action else request.model_copy(update={"action": action})
+        )
+
+    def _by_action(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return a hierarchy with ODRL's names of actions, as the policies have them."""
+        edges = {
+            part: tuple(
+                (terms.action(one, self._own), terms.action(other, self._own))
+                for one, other in getattr(hierarchy, part)
+            )
+            for part in ("action", "implied")
+        }
+        return replace(hierarchy, **edges)
 
     def view(self, memberships: Hierarchy) -> View:
         """Return the rules as they are by what is known of memberships besides the policies."""
@@ -110,7 +131,7 @@ class Decider:
         if found is None:
             if len(self._views) >= _VIEWS:
                 del self._views[next(iter(self._views))]
-            found = self._views[memberships] = View(self.index, memberships)
+            found = self._views[memberships] = View(self.index, self._by_action(memberships))
         return found
 
     def output(self, policy: Policy, asset: str) -> Output:
@@ -255,9 +276,11 @@ class _Case:
 
     def _through_inputs(self, outputs: Sequence[Output]) -> Decision | None:
         """Permit reading an output to whoever may read all of its inputs for the purpose."""
-        if len(outputs) != 1 or self.request.action != READ or outputs[0].asset in self.above:
+        if len(outputs) != 1 or outputs[0].asset in self.above:
             return None
         [output] = outputs
+        if self.request.action not in output.policy.vocabulary.reading:
+            return None
         if output.plan is None or not all(map(output.covers, self.request.targets)):
             return None
         dataset, above = output.plan.read.asset, self.above | {output.asset}

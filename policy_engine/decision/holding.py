@@ -162,7 +162,14 @@ def _from_below(
 ) -> tuple[str, ...]:
     """Return the way from a part of a rule up to what is asked for, or that may be one."""
     below = [one for one in sorted(wanted) if name and closures.overlaps(part, name, one)]
-    ways = [closures.up(part, one).to(name) or (one, name) for one in below]
+    # Of actions, what might be one another is part of neither: no way can be told.
+    known = [closures.up(part, one).to(name) for one in below]
+    # What an asset might be part of is told as such, what an action might be is not.
+    ways = (
+        [*filter(None, known)]
+        if part == "action"
+        else [way or (one, name) for way, one in zip(known, below, strict=True)]
+    )
     return min(ways, key=len, default=())
 
 

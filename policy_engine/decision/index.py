@@ -12,7 +12,7 @@ from policy_engine.decision.voiding import Voidable, clash
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import MAKING, READ
+from policy_engine.policy.model import MAKING
 
 OFFER = f"{terms.ODRL}Offer"
 MOST_KEYS = 4_096
@@ -223,7 +223,7 @@ class Index:
     def _add(self, policy: Policy, closures: Closures, numbers: Iterator[int]) -> None:
         for rule in policy.permissions:
             if policy.uid not in self.void:
-                for granted in _grants(rule):
+                for granted in _grants(rule, policy.vocabulary.reading):
                     self.permissions.add(Clause.of(next(numbers), policy, granted, closures))
             if rule.output:
                 self._add_output(policy, rule.output)
@@ -259,14 +259,17 @@ def by_start(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _grants(rule: Rule) -> Iterator[Rule]:
-    """Yield a permission and, where something is made under it, one to read that."""
+def _grants(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
+    """Yield a permission and, where something is made under it, one to read that.
+
+    `reading` are the actions of reading.
+    """
     yield rule
     if rule.output and any(action.iri in MAKING for action in rule.actions):
         yield Rule(
             kind="permission",
             targets=(Asset(rule.output),),
-            actions=(Action(READ),),
+            actions=tuple(map(Action, reading)),
             uid=rule.uid,
             assignees=rule.assignees,
             purposes=rule.purposes,

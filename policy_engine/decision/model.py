@@ -36,7 +36,7 @@ def in_full(hierarchy: Hierarchy) -> Hierarchy:
         **{
             part: tuple((terms.in_full(narrow), terms.in_full(wide)) for narrow, wide in edges)
             for part, edges in vars(hierarchy).items()
-            if part in (*PARTS, "implied")
+            if part in (*PARTS, "implied", "perhaps")
         }
     )
 
@@ -158,6 +158,8 @@ class World(BaseModel):
     @field_validator("memberships")
     @classmethod
     def _members_in_full(cls, memberships: Hierarchy) -> Hierarchy:
+        if memberships.perhaps:
+            raise ValueError("what may be part of what is for vocabularies to leave open")
         return in_full(memberships)
 
 

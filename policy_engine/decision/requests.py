@@ -1,19 +1,32 @@
 """Requests from what a person writes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
 
 from policy_engine import terms
 from policy_engine.decision.model import Request
-from policy_engine.errors import RequestError
+from policy_engine.errors import RequestError, did_you_mean
+from policy_engine.policy import Policy
+from policy_engine.policy.naming import Names
 
+_OF_DPV: Mapping[str, Literal["Purpose", "Processing"]] = MappingProxyType(
+    {"action": "Processing", "purpose": "Purpose"}
+)
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 
 
-def read_request(assignee: str, action: str, targets: Sequence[str], purpose: str = "") -> Request:
-    """Return a request from IRIs, or from the short names of the bundled contexts.
+def read_request(
+    assignee: str,
+    action: str,
+    targets: Sequence[str],
+    purpose: str = "",
+    policies: Sequence[Policy] = (),
+) -> Request:
+    """Return a request from IRIs, or from short names, as they are read in policies.
 
-    Raises RequestError (D001) where a name stands for no IRI.
+    Raises RequestError (D001) where a name stands for no IRI, or for several.
     """
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
     for part, given in parts.items():
@@ -21,14 +34,11 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
             if _NO_TEXT.search(name):
                 message = f"The {part} {name!r} is no text that UTF-8 can write."
                 raise RequestError.of("D001", message)
-    iris = {part: tuple(map(terms.in_full, names)) for part, names in parts.items()}
-    for part, names in iris.items():
-        for name in names:
-            if not terms.has_known_scheme(name) and not (part == "purpose" and not name):
-                message = (
-                    f"The {part} {name!r} is no whole IRI and no term of the bundled contexts."
-                )
-                raise RequestError.of("D001", message)
+    names = Names(policies)
+    iris = {part: tuple(names.full(name, part) for name in given) for part, given in parts.items()}
+    for part, given in iris.items():
+        for name in filter(None, given) if part == "purpose" else given:
+            check_name(part, name)
     return Request(
         assignee=iris["assignee"][0],
         action=iris["action"][0],
@@ -37,6 +47,14 @@ def read_request(assignee: str, action: str, targets: Sequence[str], purpose: st
     )
 
 
-def no_iri(part: str, name: str) -> str:
-    """Return that a name stands for nothing, as a sentence."""
-    return f"The {part} {name!r} is no whole IRI and no term of the bundled contexts."
+def check_name(part: str, name: str) -> None:
+    """Raise RequestError (D001) for a name that stands for nothing, or that the DPV lacks."""
+    if not terms.has_known_scheme(name):
+        message = f"The {part} {name!r} is no whole IRI and no term of the contexts."
+        raise RequestError.of("D001", message)
+    known = _OF_DPV.get(part)
+    if known and name.startswith(terms.DPV) and not terms.is_in_dpv(name, known):
+        names = map(terms.local_name, terms.terms_of_dpv(known))
+        hint = did_you_mean(terms.local_name(name), names)
+        message = f"The {part} {terms.compact(name)!r} is not in the Data Privacy Vocabulary."
+        raise RequestError.of("D001", message, hint)

@@ -1,6 +1,6 @@
 """States of the world from what a person writes, and what is wrong with them in our words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -17,7 +17,9 @@ from policy_engine.errors import (
     did_you_mean,
     listed,
 )
+from policy_engine.policy import Policy
 from policy_engine.policy.hierarchy import PARTS
+from policy_engine.policy.naming import Names
 from policy_engine.policy.text import Document, escape, read_json
 
 Way = tuple[str | int, ...]
@@ -45,22 +47,32 @@ _KEYS = {0: tuple(World.model_fields), 1: (*PARTS, "implied")}
 _UNKNOWN = {"extra_forbidden": 0, "unexpected_keyword_argument": 1}
 
 
-def read_world(given: str | bytes | Mapping[str, Any], source: str = "") -> World:
+def read_world(
+    given: str | bytes | Mapping[str, Any], source: str = "", policies: Sequence[Policy] = ()
+) -> World:
     """Return a state of the world from JSON, as text or as Python has it.
 
-    Raises RequestError (D003) with everything that is wrong in it, each with its place in a text.
+    Short names in it stand for what they do in policies. Raises RequestError (D003) with
+    everything that is wrong in it, each with its place in a text, and D001 for a name that does
+    not mean the same in all of the policies.
     """
+    names = Names(policies)
     if isinstance(given, Mapping):
-        return _world(given, source, lambda _way: Place())
+        return _world(names.world(given), source, lambda _way: Place())
     document = _document(given, source)
 
     def place(way: Way) -> Place:
-        pointer = "".join(f"/{escape(str(step))}" for step in way)
-        while pointer not in document.values:
-            pointer = pointer.rpartition("/")[0]
+        pointer, value = "", document.value
+        for step in way:
+            keys = value if isinstance(value, dict) else {}
+            further = f"{pointer}/{escape(names.written(keys, str(step)) or str(step))}"
+            if further not in document.values:
+                break
+            pointer, value = further, document.at(further)
         return document.place(pointer)
 
-    return _world(document.value, source, place)
+    value = document.value
+    return _world(names.world(value) if isinstance(value, dict) else value, source, place)
 
 
 def _document(text: str | bytes, source: str) -> Document:

@@ -1,6 +1,13 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
-from policy_engine.policy.files import Reading, Source, load_policies, load_policy, read_file
+from policy_engine.policy.files import (
+    Reading,
+    Source,
+    VocabularySource,
+    load_policies,
+    load_policy,
+    read_file,
+)
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (
@@ -15,6 +22,7 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies, read_policy
+from policy_engine.policy.vocabulary import Vocabulary
 
 __all__ = [
     "USUAL",
@@ -31,6 +39,8 @@ __all__ = [
     "Rule",
     "Source",
     "Value",
+    "Vocabulary",
+    "VocabularySource",
     "load_policies",
     "load_policy",
     "read_drafts",

@@ -1,6 +1,6 @@
 """Rules that clash: a permission and a prohibition that both match some request."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import islice
 from operator import or_
@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.errors import Problem, by_place
 from policy_engine.policy.disjointness import Apart
 from policy_engine.policy.gathering import gathered
-from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part, goes_on
+from policy_engine.policy.hierarchy import OPERATION, PARTS, TOPS, Hierarchy, Part, goes_on
 from policy_engine.policy.model import Asset, Party, Policy, Rule
 
 MAX_CLASHES = 1_000
@@ -157,12 +157,9 @@ class _Near:
             for name in names:
                 own[name] = own.get(name, 0) | 1 << number
         about = {name: (name, *_holder(part, name)) for name in asked}
-        up = gathered(
-            (one for names in about.values() for one in names),
-            lambda iri: within.above(part, iri),
-            own,
-        )
-        down = gathered(about, lambda iri: within.below(part, iri), _with_holders(part, own))
+        above, below = _steps(part, within, {*own, *about})
+        up = gathered((one for names in about.values() for one in names), above, own)
+        down = gathered(about, below, _with_holders(part, own))
         may = _may_hold(own, about) if part == "asset" else {}
         none = 0, 0
         self.wider = {
@@ -177,6 +174,25 @@ class _Near:
     def of(self, names: tuple[str, ...]) -> int:
         """Return the rules that a rule with these names may meet; all where it has none."""
         return _joined(*(self._near[name] for name in names)) if names else self._every
+
+
+_Step = Callable[[str], Iterable[str]]
+
+
+def _steps(part: Part, within: Hierarchy, named: Iterable[str]) -> tuple[_Step, _Step]:
+    """Return how to go one step up from an IRI, and one down, by what is said or may be."""
+    if part != "action":
+        return lambda iri: within.above(part, iri), lambda iri: within.below(part, iri)
+    # The vocabulary of operations is left unread where nothing named can be among them.
+    has_operations = within.names_dpv or any(name.startswith(terms.DPV) for name in named)
+
+    def below(iri: str) -> Iterator[str]:
+        yield from within.below(part, iri)
+        yield from within.perhaps_below(iri)
+        if has_operations and iri in TOPS:
+            yield OPERATION
+
+    return lambda iri: (*within.above(part, iri), *within.perhaps_above(iri)), below
 
 
 def _joined(*bits: int) -> int:

@@ -19,6 +19,7 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.values import Literals
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.walker import (
     Walker,
     is_absolute,
@@ -35,6 +36,7 @@ _LEFT, _OPERATOR, _RIGHT = (
 )
 _REFERENCE = f"{_ODRL}rightOperandReference"
 _DATA_TYPE, _UNIT, _STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "status"))
+_PURPOSE = f"{_ODRL}purpose"
 _SETS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
 _OF_PARAMETER = {_LEFT, _OPERATOR, _RIGHT, _DATA_TYPE}
@@ -49,8 +51,8 @@ class ConstraintReader(Walker):
     `own_terms` are those that neither ODRL nor the MOSAICrOWN profile has, with their places.
     """
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL) -> None:
-        super().__init__(graph)
+    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
+        super().__init__(graph, vocabulary)
         self.limits = limits
         self.own_terms: list[tuple[str, Place]] = []
         self._left = limits.constraints
@@ -164,7 +166,8 @@ class ConstraintReader(Walker):
     def _constraint(self, node: Node, what: str) -> Constraint | None:
         self.known_properties(node, _OF_CONSTRAINT, what)
         capital = _capital(what)
-        known = refining_operands() if what == _WHAT[REFINEMENT] else operands()
+        usual = refining_operands() if what == _WHAT[REFINEMENT] else operands()
+        known = {**usual, **self.vocabulary.operands} if self.vocabulary.operands else usual
         left = self._left_operand(node, capital, known)
         operator = self._operator(node, capital)
         data_type = self._data_type(node)
@@ -277,6 +280,8 @@ class ConstraintReader(Walker):
                 iri = terms.canonical(item["@id"])
                 if not is_absolute(iri):
                     self.add("L006", *relative(iri), node, _RIGHT, index)
+                elif left == _PURPOSE and self.is_unknown_purpose(iri):
+                    self.unknown_purpose(iri, node, _RIGHT, index)
                 settings = self._settings(Node(item, item.get(POINTER, "")), left)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
@@ -287,7 +292,11 @@ class ConstraintReader(Walker):
                     self.add("P007", message, "Let both be the same.", node, _RIGHT, index)
                     continue
                 value = self._literal(item["@value"], said, left, node, _RIGHT, index)
-                if value is not None:
+                # In JSON-LD a name is easily written as a text, and compared as what it names.
+                iri = terms.in_full(value) if left == _PURPOSE and isinstance(value, str) else ""
+                if iri and self.is_unknown_purpose(iri):
+                    self.unknown_purpose(iri, node, _RIGHT, index)
+                elif value is not None:
                     yield Value(value, place, type=said)
             else:
                 self.add("P007", "A rightOperand is a literal or an IRI.", "", node, _RIGHT, index)
@@ -297,7 +306,7 @@ class ConstraintReader(Walker):
     ) -> Literals | None:
         """Return a literal of the type that is said, and of one that the left operand takes."""
         try:
-            return read_operand(given, said, left)
+            return read_operand(given, said, left, self.vocabulary)
         except ValueError as error:
             self.add("P007", f"{error}.", "", node, prop, index)
             return None
@@ -358,13 +367,15 @@ def parameters() -> dict[str, terms.Term]:
     return {iri: term for iri, term in operands if "operator" in term.facts}
 
 
-def read_operand(given: Any, said: str, left: str) -> Literals:
+def read_operand(given: Any, said: str, left: str, vocabulary: Vocabulary = NONE) -> Literals:
     """Return a literal on the right, by the type that is said and by what the left operand takes.
+
+    That is an operand of the language or of the vocabulary.
 
     Raises ValueError with a sentence for what is not a value of these.
     """
     value = read_literal(given, said)
-    term = terms.vocabulary().get(left)
+    term = terms.vocabulary().get(left) or vocabulary.operands.get(left)
     takes = term.iris("takes") if term else ()
     is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
     if said == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:

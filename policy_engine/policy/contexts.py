@@ -98,6 +98,7 @@ def read_contexts(
 
     `given` are contexts by URL beyond the bundled ones.
     """
+    given = {terms.bundled_url(url): one for url, one in given.items()}
     known = {**terms.bundled_contexts(), **given}
     context, problems = Context({}), []
     urls: tuple[str, ...] = ()
@@ -109,7 +110,8 @@ def read_contexts(
             break
         if isinstance(entry, str) and terms.bundled_url(entry) in known:
             definitions = _definitions(known[terms.bundled_url(entry)])
-            bad = [] if entry not in given else list(_unreadable(entry, definitions, place))
+            is_given = terms.bundled_url(entry) in given
+            bad = list(_unreadable(entry, definitions, place)) if is_given else []
         elif isinstance(entry, str):
             definitions, bad = {}, [_unknown(entry, known, document, at)]
         elif isinstance(entry, dict):
@@ -220,7 +222,10 @@ def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
         message = f"The context given for {url!r} is no object with one object under '@context'."
         yield Problem("L005", message, "", place)
         return
+    bundled = _definitions(terms.bundled_contexts().get(terms.bundled_url(url))) or {}
     for name, entry in entries.items():
+        if name in bundled and bundled[name] == entry:
+            continue
         plain = isinstance(entry, str) or (
             isinstance(entry, dict)
             and isinstance(entry.get("@id", ""), str)

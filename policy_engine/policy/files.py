@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.errors import DataError, PolicyError, Problem
 from policy_engine.policy.hierarchy import Hierarchy
@@ -13,9 +13,12 @@ from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.syntax import Syntax, read_document, syntax_of
+from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
 Source = str | Path | Mapping[str, Any] | Policy
 """A policy: the path of its file, its JSON as Python has it, or read already."""
+VocabularySource = str | Path | Mapping[str, Any] | Vocabulary
+"""A vocabulary: the path of its file, its JSON as Python has it, or read already."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,14 @@ class Reading:
     """What policies are read with, beside their own texts.
 
     `contexts` are JSON-LD contexts beyond the bundled ones, by URL; `parents` the policies that
-    others may inherit from; `limits` how large each text may be.
+    others may inherit from; `limits` how large each text may be; `vocabularies` define terms of
+    one's own, for all of the policies.
     """
 
     contexts: Mapping[str, Any] | None = None
     parents: Sequence[Source] = ()
     limits: Limits = USUAL
+    vocabularies: Sequence[VocabularySource] = ()
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -64,7 +69,33 @@ class Reading:
     @property
     def _how(self) -> dict[str, Any]:
         """What the readers of a single text take of this."""
+        return {**self._how_vocabularies, "vocabulary": self.vocabulary}
+
+    @property
+    def _how_vocabularies(self) -> dict[str, Any]:
         return {"contexts": self.contexts, "limits": self.limits}
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the vocabularies define, each of them read once.
+
+        Raises DataError where there is no such file, PolicyError for what cannot be understood.
+        """
+        if not self.vocabularies:
+            return NONE
+        from policy_engine.policy.vocabulary_reader import check_wider  # noqa: PLC0415 (rare)
+
+        found = joined(map(self._vocabulary, self.vocabularies))
+        check_wider(found)
+        return found
+
+    def _vocabulary(self, source: VocabularySource) -> Vocabulary:
+        from policy_engine.policy.vocabulary_reader import read_vocabulary  # noqa: PLC0415 (rare)
+
+        if isinstance(source, Vocabulary):
+            return source
+        text, name, syntax = _text(source)
+        return read_vocabulary(text, source=name, syntax=syntax, **self._how_vocabularies)
 
     @cached_property
     def _above(self) -> tuple[Policy, ...]:
@@ -73,13 +104,20 @@ class Reading:
 
     def _policies(self, source: Source, above: Sequence[Policy]) -> tuple[Policy, ...]:
         if isinstance(source, Policy):
-            return (source,)
+            return (self._as_read(source),)
         text, name, syntax = _text(source)
         return read_policies(text, source=name, parents=above, syntax=syntax, **self._how)
 
+    def _as_read(self, policy: Policy) -> Policy:
+        """Return a policy. Raises PolicyError (P018) where it was read without what is given."""
+        if set(self.vocabulary.digests) <= set(policy.vocabulary.digests):
+            return policy
+        message = f"{policy.uid!r} was read without the vocabularies that are given now."
+        raise PolicyError.of("P018", message, "Read it with them.", policy.source)
+
     def _drafts(self, source: Source) -> tuple[Policy, ...]:
         if isinstance(source, Policy):
-            return (source,)
+            return (self._as_read(source),)
         text, name, syntax = _text(source)
         return read_drafts(text, source=name, syntax=syntax, **self._how)
 
@@ -89,6 +127,7 @@ def load_policy(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> Policy:
     """Return a policy, read from its file or its JSON (as text or as Python has it).
 
@@ -96,7 +135,7 @@ def load_policy(
     RDF's. The rest is as in `Reading`. Raises DataError where there is no such file,
     PolicyError where it is no valid policy, or not a single one.
     """
-    return Reading(contexts, parents, limits).policy(source)
+    return Reading(contexts, parents, limits, vocabularies).policy(source)
 
 
 def load_policies(
@@ -104,35 +143,54 @@ def load_policies(
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> tuple[Policy, ...]:
     """Return every policy that a file or a JSON text holds. Raises as `load_policy`."""
-    return Reading(contexts, parents, limits).policies(source)
+    return Reading(contexts, parents, limits, vocabularies).policies(source)
 
 
-def is_vocabulary(path: Path, limits: Limits = USUAL) -> bool:
-    """Tell whether a file says what belongs to what, and nothing that only a policy says."""
+def kind_of(path: Path, limits: Limits = USUAL) -> Literal["policies", "hierarchy", "vocabulary"]:
+    """Return what a file holds, as far as its keys and types tell.
+
+    A hierarchy says what belongs to what, a vocabulary what terms there are, and neither what only
+    a policy says.
+    """
     try:
         text = read_file(path)
         document = read_document(text, str(path), syntax_of(str(path), text), limits)
     except PolicyError:
-        return False
-    keys = set(_names(document.value))
-    return bool(keys & _OF_HIERARCHIES) and not keys & _OF_POLICIES
+        return "policies"
+    said = [*_said(document.value)]
+    keys, types = ({one[part] for one in said} for part in (0, 1))
+    if keys & _OF_POLICIES:
+        return "policies"
+    if types & _OF_VOCABULARIES:
+        return "vocabulary"
+    return "hierarchy" if keys & _OF_HIERARCHIES else "policies"
 
 
 _OF_HIERARCHIES = {"belongsTo", "partOf", "includedIn", "implies", "declinationOf", "broader"}
+_OF_VOCABULARIES = {"Action", "action", "LeftOperand", "purpose", "Concept", "ConceptScheme"}
+_OF_VOCABULARIES |= {"Ontology", "Profile"}
 _OF_POLICIES = {"permission", "prohibition", "obligation", "profile", "conflict", "inheritFrom"}
 
 
-def _names(value: Any) -> Iterator[str]:
-    """Yield the last parts of the keys of the objects at the top of a JSON-LD text."""
+def _said(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the keys and the types, the last parts of their names, of the objects at the top."""
     for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict):
-            yield from (key.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1] for key in one)
-            yield from _names(one.get("@graph"))
+        for key, held in one.items() if isinstance(one, dict) else ():
+            names = held if isinstance(held, list) else [held]
+            is_type = key in ("@type", "type")
+            yield _last(key), ""
+            yield from (("", _last(name)) for name in names if is_type and isinstance(name, str))
+        yield from _said(one.get("@graph")) if isinstance(one, dict) else ()
 
 
-def _text(source: Source) -> tuple[str | bytes, str, Syntax]:
+def _last(name: str) -> str:
+    return name.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1]
+
+
+def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
     """Return the text of a policy, its name in messages, and its syntax."""
     if isinstance(source, Mapping | list):
         return json.dumps(source), "", "json-ld"

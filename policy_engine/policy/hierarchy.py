@@ -10,6 +10,10 @@ from policy_engine import terms
 Part = Literal["party", "asset", "action", "purpose"]
 Edge = tuple[str, str]
 PARTS: tuple[Part, ...] = get_args(Part)
+TOPS = frozenset((f"{terms.ODRL}use", f"{terms.ODRL}transfer"))
+"""The actions that all others are included in (ODRL Information Model 2.2, section 2.4)."""
+OPERATION = f"{terms.DPV}Processing"
+"""What includes every operation of the Data Privacy Vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,11 @@ class Hierarchy:
 
     Parties by `mosaicrown:belongsTo` and `odrl:partOf`, assets by `odrl:partOf`, actions by
     `odrl:includedIn`, purposes by `mosaicrown:declinationOf` and `skos:broader`. A column is
-    part of its dataset without being said so. `implied` holds pairs of actions of which the
-    first needs the second not to be prohibited (`odrl:implies`).
+    part of its dataset without being said so, and so is what ODRL says of actions, and the Data
+    Privacy Vocabulary of purposes and operations. `implied` holds pairs of actions of which the
+    first needs the second not to be prohibited (`odrl:implies`), and `perhaps` pairs of actions
+    of which the second may include the first, though nobody said so: prohibitions are found by
+    them, and permissions are not.
     """
 
     party: tuple[Edge, ...] = ()
@@ -27,13 +34,14 @@ class Hierarchy:
     action: tuple[Edge, ...] = ()
     purpose: tuple[Edge, ...] = ()
     implied: tuple[Edge, ...] = ()
+    perhaps: tuple[Edge, ...] = ()
 
     def joined(self, others: Iterable["Hierarchy"]) -> "Hierarchy":
         """Return the union of this hierarchy and the others."""
         every = [self, *others]
         edges = {
             part: tuple(dict.fromkeys(edge for one in every for edge in getattr(one, part)))
-            for part in (*PARTS, "implied")
+            for part in (*PARTS, "implied", "perhaps")
         }
         return Hierarchy(**edges)
 
@@ -65,7 +73,32 @@ class Hierarchy:
         """
         if part == "asset" and (goes_on(one, other) or goes_on(other, one)):
             return True
+        if part == "action":
+            return one in self.may_be(other) or other in self.may_be(one)
         return bool(self.path(part, one, other) or self.path(part, other, one))
+
+    def may_be(self, action: str) -> frozenset[str]:
+        """Return all that includes an action, or might: what prohibitions of it are found by."""
+        found, queue = {action}, [action]
+        for here in queue:
+            above = {*self.above("action", here), *self.perhaps_above(here)} - found
+            found |= above
+            queue += sorted(above)
+        return frozenset(found)
+
+    def perhaps_above(self, action: str) -> Iterator[str]:
+        """Yield what an action may be a part of, by one step.
+
+        Every action is a way to use or to transfer (ODRL Information Model 2.2, section 2.4). The
+        Data Privacy Vocabulary does not say which its operations are, so that they may be both.
+        """
+        yield from self._perhaps.get(action, ())
+        if action == OPERATION:
+            yield from sorted(TOPS)
+
+    def perhaps_below(self, action: str) -> Iterator[str]:
+        """Yield what may be a part of an action, by one step, the operations of the DPV apart."""
+        yield from self._perhaps_below.get(action, ())
 
     def needs(self, action: str) -> frozenset[str]:
         """Return the actions that must not be prohibited for an action to be done, but itself."""
@@ -81,17 +114,34 @@ class Hierarchy:
         yield from self._wider[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions().get(iri, ())
+        if part in ("action", "purpose") and iri.startswith(terms.DPV):
+            yield from _dpv().get(iri, ())
 
     def below(self, part: Part, iri: str) -> Iterator[str]:
         """Yield what is said to be a part of an IRI, by one edge."""
         yield from self._narrower[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions_below().get(iri, ())
+        if part in ("action", "purpose") and iri.startswith(terms.DPV):
+            yield from _dpv_below().get(iri, ())
+
+    @cached_property
+    def names_dpv(self) -> bool:
+        """Whether something is said of operations of the DPV, so that more may be part of them."""
+        return any(name.startswith(terms.DPV) for edge in self.action for name in edge)
 
     def implies(self, action: str) -> Iterator[str]:
         """Yield the actions that an action is said to imply, by one edge."""
         yield from self._implied.get(action, ())
         yield from _odrl_implied().get(action, ())
+
+    @cached_property
+    def _perhaps(self) -> dict[str, list[str]]:
+        return _by_narrow(self.perhaps)
+
+    @cached_property
+    def _perhaps_below(self) -> dict[str, list[str]]:
+        return _by_wide(self.perhaps)
 
     @cached_property
     def _implied(self) -> dict[str, list[str]]:
@@ -115,7 +165,7 @@ class Laid(Hierarchy):
     @classmethod
     def of(cls, upper: Hierarchy, over: Hierarchy) -> "Laid":
         """Return a hierarchy laid over another one."""
-        edges = {part: getattr(upper, part) for part in (*PARTS, "implied")}
+        edges = {part: getattr(upper, part) for part in (*PARTS, "implied", "perhaps")}
         return cls(**edges, over=over)
 
     def joined(self, others: Iterable[Hierarchy]) -> Hierarchy:
@@ -131,6 +181,23 @@ class Laid(Hierarchy):
         """Yield what is said to be a part of an IRI, by one edge."""
         yield from self._narrower[part].get(iri, ())
         yield from self.over.below(part, iri)
+
+    def perhaps_above(self, action: str) -> Iterator[str]:
+        """Yield what an action may be a part of, by one step."""
+        yield from self._perhaps.get(action, ())
+        yield from self.over.perhaps_above(action)
+
+    def perhaps_below(self, action: str) -> Iterator[str]:
+        """Yield what may be a part of an action, by one step, the operations of the DPV apart."""
+        yield from self._perhaps_below.get(action, ())
+        yield from self.over.perhaps_below(action)
+
+    @cached_property
+    def names_dpv(self) -> bool:
+        """Whether something is said of operations of the DPV, here or in what this lies over."""
+        return any(one.startswith(terms.DPV) for edge in self.action for one in edge) or (
+            self.over.names_dpv
+        )
 
     def implies(self, action: str) -> Iterator[str]:
         """Yield the actions that an action is said to imply, by one edge."""
@@ -186,3 +253,15 @@ def _odrl_actions() -> dict[str, list[str]]:
 @cache
 def _odrl_actions_below() -> dict[str, list[str]]:
     return _by_wide((iri, up) for iri, above in _odrl_actions().items() for up in above)
+
+
+@cache
+def _dpv() -> dict[str, tuple[str, ...]]:
+    """Return what is right above each purpose and each operation of the DPV."""
+    known = terms.data_privacy_vocabulary().items()
+    return {iri: term.iris("broader") for iri, term in known}
+
+
+@cache
+def _dpv_below() -> dict[str, list[str]]:
+    return _by_wide((iri, up) for iri, above in _dpv().items() for up in above)

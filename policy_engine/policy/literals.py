@@ -23,6 +23,7 @@ __all__ = [
     "Duration",
     "Literals",
     "ZonedDate",
+    "can_be_read",
     "equal",
     "lexical",
     "order",
@@ -97,6 +98,11 @@ def read_literal(given: Any, kind: str) -> Literals:
         what = f"a value of {terms.compact(kind)}" if kind else "a literal"
         why = f": {error}" if str(error) else ""
         raise ValueError(f"{_shortened(given)} is not {what}{why}") from None
+
+
+def can_be_read(kind: str) -> bool:
+    """Tell whether the literals of a data type, given by its IRI, can be read."""
+    return kind in _READERS
 
 
 def lexical(value: Literals) -> str:

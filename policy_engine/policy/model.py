@@ -6,8 +6,10 @@ from typing import Literal, TypeAlias
 
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place, Problem
+from policy_engine.policy.contexts import Context
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.values import Literals
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
@@ -153,9 +155,10 @@ class Policy:
 
     `inherits` are the uids of its parents, whose rules are among its own; `shared` is what it
     says of all its rules, and stands in them already. `digest` is the sha-256 of the text it was
-    read from, and of its parents; `hierarchy` holds what the text says of its parties, assets,
-    actions and purposes; `source` names the text in messages, and `hints` are warnings and what
-    could be written better.
+    read from, and of its parents and of the vocabularies that it was read with; `hierarchy` holds
+    what these say of parties, assets, actions and purposes; `vocabulary` what the vocabularies
+    define, and `context` what the names in the text stand for; `source` names the text in
+    messages, and `hints` are warnings and what could be written better.
     """
 
     uid: str
@@ -170,6 +173,8 @@ class Policy:
     prohibitions: tuple[Rule, ...] = ()
     obligations: tuple[Rule, ...] = ()
     hierarchy: Hierarchy = field(default_factory=Hierarchy)
+    vocabulary: Vocabulary = field(default=NONE, compare=False, repr=False)
+    context: Context = field(default=Context({}), compare=False, repr=False)
     source: str = field(default="", compare=False)
     hints: tuple[Problem, ...] = field(default=(), compare=False)
     place: Place = field(default=NOWHERE, compare=False)

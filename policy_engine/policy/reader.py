@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
 from policy_engine.policy.checks import problems_of, with_warnings
 from policy_engine.policy.contexts import replaced
-from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.inheritance import inherited
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node, expand
@@ -26,6 +26,7 @@ from policy_engine.policy.rules import (
     with_shared,
 )
 from policy_engine.policy.syntax import Syntax, read_document
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.walker import is_absolute, relative, shown
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
@@ -46,15 +47,23 @@ def read_policy(
     parents: Sequence[Policy] = (),
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
+    vocabulary: Vocabulary = NONE,
 ) -> Policy:
     """Read one policy: ODRL 2.2 in JSON-LD or another syntax of RDF, with the MOSAICrOWN profile.
 
     `source` names the text in messages; `contexts` are JSON-LD contexts beyond the bundled
-    ones, by URL; `parents` the policies that it may inherit from. Raises PolicyError with every
-    problem found, each with its place.
+    ones, by URL; `parents` the policies that it may inherit from; `vocabulary` has terms beyond
+    those of the language. Raises PolicyError with every problem found, each with its place.
     """
-    options = {"contexts": contexts, "parents": parents, "limits": limits, "syntax": syntax}
-    policies = read_policies(text, source=source, **options)  # type: ignore[arg-type]
+    policies = read_policies(
+        text,
+        source=source,
+        contexts=contexts,
+        parents=parents,
+        limits=limits,
+        syntax=syntax,
+        vocabulary=vocabulary,
+    )
     if len(policies) != 1:
         message = f"One policy is needed. The text holds {len(policies)}."
         raise PolicyError(Problem("P001", message, "", policies[1].place), source=source)
@@ -69,12 +78,14 @@ def read_policies(
     parents: Sequence[Policy] = (),
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
+    vocabulary: Vocabulary = NONE,
 ) -> tuple[Policy, ...]:
     """Read every policy of a text; they may inherit from one another too.
 
     Raises PolicyError with every problem found, also where the text holds no policy.
     """
-    reader, drafts = _drafts(text, source, contexts, limits, syntax)
+    how = (contexts, limits, syntax, vocabulary)
+    reader, drafts = _drafts(text, source, how)
     policies, problems = inherited(drafts, parents, reader.parents_at, limits, reader.mend)
     problems = [*reader.problems, *problems]
     if not problems:
@@ -91,31 +102,35 @@ def read_drafts(
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
+    vocabulary: Vocabulary = NONE,
 ) -> tuple[Policy, ...]:
     """Read policies as they are written: without what they inherit, and perhaps not complete.
 
     A policy that others inherit from may leave out what these add. Raises PolicyError.
     """
-    reader, drafts = _drafts(text, source, contexts, limits, syntax, as_draft=True)
+    how = (contexts, limits, syntax, vocabulary)
+    reader, drafts = _drafts(text, source, how, as_draft=True)
     if reader.problems:
         raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
     return drafts
 
 
+_How = tuple[Mapping[str, Any] | None, Limits, Syntax, Vocabulary]
+
+
 def _drafts(
-    text: str | bytes,
-    source: str,
-    contexts: Mapping[str, Any] | None,
-    limits: Limits,
-    syntax: Syntax,
-    *,
-    as_draft: bool = False,
+    text: str | bytes, source: str, how: _How, *, as_draft: bool = False
 ) -> "tuple[_Reader, tuple[Policy, ...]]":
-    document = read_document(text, source, syntax, limits)
-    reader = _Reader(expand(document, contexts or {}, limits), limits)
+    reader = _reader(text, source, how)
     reader.as_draft = as_draft
     raw = text if isinstance(text, bytes) else text.encode()
     return reader, reader.read(hashlib.sha256(raw).hexdigest(), source)
+
+
+def _reader(text: str | bytes, source: str, how: _How) -> "_Reader":
+    contexts, limits, syntax, vocabulary = how
+    document = read_document(text, source, syntax, limits)
+    return _Reader(expand(document, vocabulary.contexts(contexts), limits), limits, vocabulary)
 
 
 def read_hierarchy(
@@ -125,14 +140,14 @@ def read_hierarchy(
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
+    vocabulary: Vocabulary = NONE,
 ) -> Hierarchy:
     """Read what is part of what from a JSON-LD text, as strictly as a policy.
 
     Its nodes may say `belongsTo`, `partOf`, `includedIn`, `implies`, `declinationOf` and
     `skos:broader`. Raises PolicyError with every problem found.
     """
-    document = read_document(text, source, syntax, limits)
-    reader = _Reader(expand(document, contexts or {}, limits), limits)
+    reader = _reader(text, source, (contexts, limits, syntax, vocabulary))
     for node in reader.graph.nodes:
         reader.reference(node)
     reader.refuse_unread()
@@ -149,8 +164,8 @@ class _Reader(RuleReader):
 
     as_draft = False
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL) -> None:
-        super().__init__(graph, limits)
+    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
+        super().__init__(graph, limits, vocabulary)
         self._shared_parts = limits.values
         self.parents_at: dict[tuple[str, str], Place] = {}
 
@@ -168,6 +183,8 @@ class _Reader(RuleReader):
             self.beside(node)
         self.refuse_unread()
         hierarchy = self.hierarchy()
+        if self.vocabulary:
+            hierarchy = hierarchy.joined([self.vocabulary.hierarchy])
         self._check_actions(hierarchy)
         if self.problems:
             return ()
@@ -203,7 +220,9 @@ class _Reader(RuleReader):
             permissions=rules["permission"],
             prohibitions=rules["prohibition"],
             obligations=rules["obligation"],
-            digest=digest,
+            digest=self.vocabulary.digest(digest),
+            vocabulary=self.vocabulary,
+            context=self.graph.context_at(node.pointer),
             source=source,
             hints=tuple(self._hints(node, profiles)),
             place=self.graph.place(node),
@@ -278,7 +297,7 @@ class _Reader(RuleReader):
 
     def _unknown_profiles(self, node: Node, profiles: tuple[str, ...]) -> bool:
         """Note profiles that are not known: what their policies mean cannot be known either."""
-        names = sorted((_MC, _PE, _CORE_PROFILE))
+        names = sorted((_MC, _PE, _CORE_PROFILE, *self.vocabulary.profiles))
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
             message = f"The profile {profile!r} is not known. Known are {listed(names)}."
@@ -297,8 +316,11 @@ class _Reader(RuleReader):
         Where there are other problems, that may follow from them.
         """
         first = dict(reversed(self.own_actions))
+        known = TOPS | self.vocabulary.actions.keys()
         for iri, place in reversed(first.items()) if not self.problems else ():
-            if not any(hierarchy.path("action", iri, f"{_ODRL}{top}") for top in _TOPS):
+            wider = hierarchy.wider("action", iri)
+            is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
+            if not is_dpv and wider.keys().isdisjoint(known):
                 name = terms.compact(iri)
                 message = f"The action {name!r} is not said to be included in use or transfer."
                 hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of.'
@@ -325,7 +347,6 @@ class _Reader(RuleReader):
             self.add("P012", message, "Use the other one.", node, _REPLACED)
 
 
-_TOPS = ("use", "transfer")
 _KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
 _OF_POLICY = {
     *(f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom", *_KINDS)),

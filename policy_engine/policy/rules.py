@@ -12,6 +12,7 @@ from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.walker import SOURCE, is_absolute, is_ours, shown
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
@@ -43,8 +44,8 @@ class RuleReader(ConstraintReader):
     `own_actions` are those that ODRL does not have, or no longer, with their places.
     """
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL) -> None:
-        super().__init__(graph, limits)
+    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
+        super().__init__(graph, limits, vocabulary)
         self.own_actions: list[tuple[str, Place]] = []
 
     def rules(
@@ -189,23 +190,31 @@ class RuleReader(ConstraintReader):
         return Action(iri, self.conditions(node, REFINEMENT), place)
 
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
-        iri = terms.canonical(given)
+        iri = self.action_of(terms.canonical(given))
         known = terms.instances(f"{_ODRL}Action")
-        if not is_absolute(iri) or (is_ours(iri) and iri not in known):
-            name = terms.compact(given)
-            message = f"{name!r} is not an action of ODRL or of the MOSAICrOWN profile."
-            asked = terms.local_name(iri)
-            hints = [
-                f"Write {terms.compact(one)!r}." for one in known if terms.local_name(one) == asked
-            ]
-            near = [] if hints else [terms.local_name(one) for one in known]
-            hint = hints[0] if hints else ""
-            self.add("P005", message, hint, node, prop, index, given=asked, known=near)
-        elif iri not in known:
+        is_foreign = is_absolute(iri) and not is_ours(iri) and not iri.startswith(terms.DPV)
+        if iri in self.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
+            return iri
+        if not is_foreign and iri not in known:
+            self._unknown_action(iri, node, prop, index)
+            return iri
+        if iri not in known:
             self.own_terms.append((iri, self.graph.place(node, prop, index)))
         if iri not in known or "deprecated" in known[iri].facts:
             self.own_actions.append((iri, self.graph.place(node, prop, index)))
         return iri
+
+    def _unknown_action(self, iri: str, node: Node, prop: str, index: int) -> None:
+        scheme = "ODRL or of the MOSAICrOWN profile"
+        known = {**terms.instances(f"{_ODRL}Action"), **self.vocabulary.actions}
+        if iri.startswith(terms.DPV):
+            scheme, known = "the Data Privacy Vocabulary", {**terms.terms_of_dpv("Processing")}
+        message = f"{terms.compact(iri)!r} is not an action of {scheme}."
+        asked = terms.local_name(iri)
+        same = [one for one in known if terms.local_name(one) == asked]
+        hint = f"Write {terms.compact(same[0])!r}." if same else ""
+        near = [] if hint else map(terms.local_name, known)
+        self.add("P005", message, hint, node, prop, index, given=asked, known=near)
 
 
 _ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asset"}

@@ -10,6 +10,7 @@ from policy_engine.errors import Fix, Problem, did_you_mean, listed, nearest
 from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.linked_data import MAX_PROBLEMS, POINTER, Graph, Node
+from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _WIDER = {
@@ -20,6 +21,9 @@ _WIDER = {
     f"{_MC}declinationOf": "purpose",
     f"{terms.SKOS}broader": "purpose",
 }
+_OF_ACTIONS = (f"{_ODRL}includedIn", f"{_ODRL}implies")
+_OF_PURPOSES = (f"{_MC}declinationOf", f"{terms.SKOS}broader")
+_OF_MEMBERS = ("party", "asset", "party asset")
 SOURCE = f"{_ODRL}source"
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
@@ -43,10 +47,15 @@ class Walker:
     """Reads values off nodes; `problems` and `edges` of the hierarchies grow on the way.
 
     A value that is no more than a name stands for the node of that name elsewhere in the text.
+    The terms of the `vocabulary` are known beside those of the language. `descriptions` is how
+    properties begin that change nothing.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    descriptions: tuple[str, ...] = _DESCRIPTIONS
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary = NONE) -> None:
         self.graph = graph
+        self.vocabulary = vocabulary
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
         self._read: set[str] = set()
@@ -90,16 +99,16 @@ class Walker:
             message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
             self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
         elif not is_absolute(iri) and not terms_too:
-            known = _purposes() if role == "purpose" else []
-            hint = f"Write 'mosaicrown:{iri}'." if iri in known else ""
-            near = [] if hint else known
+            purposes = self.purposes() if role == "purpose" else ()
+            found = [one for one in purposes if terms.local_name(one) == iri]
+            hint = f"Write {terms.compact(found[0])!r}." if found else ""
+            near = [] if hint else map(terms.local_name, purposes)
             self.add("L006", *relative(iri, hint), node, prop, index, given=iri, known=near)
-        elif role == "purpose" and _is_unknown_purpose(iri):
-            message = f"{terms.compact(iri)!r} is not a purpose of the MOSAICrOWN profile."
-            given = terms.local_name(iri)
-            self.add("P005", message, "", node, prop, index, given=given, known=_purposes())
-        elif role in ("party", "asset") and is_ours(iri):
-            message = f"{terms.compact(iri)!r} is a term of the language, and names no {role}."
+        elif role == "purpose" and self.is_unknown_purpose(iri):
+            self.unknown_purpose(iri, node, prop, index)
+        elif role in _OF_MEMBERS and is_ours(iri):
+            what = role.replace(" ", " and no ")
+            message = f"{terms.compact(iri)!r} is a term of the language, and names no {what}."
             self.add("P005", message, "", node, prop, index)
         else:
             named = Node(data, data.get(POINTER, ""))
@@ -124,8 +133,10 @@ class Walker:
         is_collection = bool({"party", "asset"} & set(role.split()))
         known = inside | ({SOURCE} if is_collection else set())
         self.known_properties(node, known, "a party, an asset, an action or a purpose")
+        if {*_OF_PURPOSES} & node.data.keys() & inside and self.is_unknown_purpose(iri):
+            self.unknown_purpose(iri, node, "@id")
         for prop in sorted(inside & node.data.keys()):
-            for wide, _ in self.iris(node, prop, role=role.removesuffix(" implied")):
+            for wide, _ in self.iris(node, prop, role=_role_of(prop, role)):
                 self._edge(_WIDER[prop], role, iri, wide)
         for source, _ in self.iris(node, SOURCE) if is_collection else ():
             self._edge("party asset", role, source, iri)
@@ -158,7 +169,32 @@ class Walker:
     def _edge(self, parts: str, role: str, narrow: str, wide: str) -> None:
         for part in self.edges:
             if part in parts.split() and part in role.split() and narrow != wide:
-                self.edges[part].append((narrow, wide))
+                are_actions = part in ("action", "implied")
+                edge = (self.action_of(narrow), self.action_of(wide)) if are_actions else ()
+                self.edges[part].append(edge or (narrow, wide))
+
+    def action_of(self, iri: str) -> str:
+        """Return an action, by ODRL's name where the vocabulary defines no other."""
+        return self.vocabulary.action(iri)
+
+    def purposes(self) -> tuple[str, ...]:
+        """Return the purposes that are known by name, as IRIs."""
+        return (*terms.instances(f"{_MC}purpose"), *self.vocabulary.purposes)
+
+    def is_unknown_purpose(self, iri: str) -> bool:
+        """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
+        if iri.startswith(terms.DPV):
+            return not (iri in self.vocabulary.purposes or terms.is_in_dpv(iri, "Purpose"))
+        return is_ours(iri) and iri not in self.purposes()
+
+    def unknown_purpose(self, iri: str, node: Node, prop: str, index: int = 0) -> None:
+        """Note a purpose that its namespace does not have."""
+        scheme, known = "the MOSAICrOWN profile", self.purposes()
+        if iri.startswith(terms.DPV):
+            scheme, known = "the Data Privacy Vocabulary", (*terms.terms_of_dpv("Purpose"),)
+        message = f"{terms.compact(iri)!r} is not a purpose of {scheme}."
+        given, locals_ = terms.local_name(iri), map(terms.local_name, known)
+        self.add("P005", message, "", node, prop, index, given=given, known=locals_)
 
     def linked(self, data: Mapping[str, Any]) -> Node:
         """Return the node that a value is, or that stands elsewhere in the text under its name."""
@@ -192,7 +228,7 @@ class Walker:
         """Note every property of a node that is neither known nor a mere description."""
         self._read.add(node.pointer)
         for prop in map(terms.canonical, node.data):
-            if prop in known or prop.startswith(("@", *_DESCRIPTIONS)):
+            if prop in known or prop.startswith(("@", *self.descriptions)):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
@@ -333,13 +369,10 @@ def is_list(values: list[dict[str, Any]]) -> bool:
     return len(values) == 1 and "@list" in values[0]
 
 
-def _purposes() -> list[str]:
-    return [terms.local_name(iri) for iri in terms.instances(f"{_MC}purpose")]
-
-
-def _is_unknown_purpose(iri: str) -> bool:
-    """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
-    return is_ours(iri) and iri not in terms.instances(f"{_MC}purpose")
+def _role_of(prop: str, role: str) -> str:
+    """Return what the values of a property are that says what something is part of."""
+    parts = ("action",) if prop in _OF_ACTIONS else _WIDER[prop].split()
+    return " ".join(part for part in parts if part in role.split())
 
 
 def _odrl_properties() -> set[str]:

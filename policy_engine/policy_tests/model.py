@@ -34,10 +34,11 @@ class Suite:
     """The tests of a file, and the files that they are about, as the file names them."""
 
     policies: tuple[str, ...]
-    parents: tuple[str, ...]
-    certificates: tuple[str, ...]
-    hierarchies: tuple[str, ...]
-    tests: tuple[PolicyTest, ...]
+    parents: tuple[str, ...] = ()
+    certificates: tuple[str, ...] = ()
+    hierarchies: tuple[str, ...] = ()
+    vocabularies: tuple[str, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
 
 
 class TestResult(BaseModel):

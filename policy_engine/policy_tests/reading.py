@@ -1,12 +1,12 @@
 """A file of policy tests, read strictly: every problem at once, each with its place."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any, get_args
 
-from policy_engine import terms
 from policy_engine.decision.model import Effect, Request, World
-from policy_engine.decision.requests import no_iri
+from policy_engine.decision.requests import check_name
 from policy_engine.decision.worlds import Way, world_faults
 from policy_engine.errors import (
     Problem,
@@ -15,10 +15,12 @@ from policy_engine.errors import (
     did_you_mean,
     listed,
 )
+from policy_engine.policy.naming import Names
 from policy_engine.policy_tests.model import Expectation, PolicyTest, Suite
 from policy_engine.policy_tests.yaml_text import Item, read_yaml
 
-_OF_FILE = ("policies", "parents", "certificates", "hierarchies", "world", "tests")
+_FILES = ("policies", "parents", "certificates", "hierarchies", "vocabularies")
+_OF_FILE = (*_FILES, "world", "tests")
 _OF_TEST = ("name", "request", "world", "expect")
 _OF_REQUEST = ("assignee", "action", "target", "purpose")
 _OF_EXPECT = ("effect", "rule", "duties")
@@ -26,14 +28,22 @@ _OF_WORLD = tuple(World.model_fields)
 _DENY = Expectation("deny")
 
 
-def read_suite(text: bytes, source: str) -> Suite:
+def _without(_files: Suite) -> Names:
+    return Names()
+
+
+def read_suite(text: bytes, source: str, named: Callable[[Suite], Names] = _without) -> Suite:
     """Return the tests that a YAML text holds.
 
-    Raises RequestError with every problem in it (K001, and D001 for names that are none).
+    `named` tells what short names stand for, given the files that the tests are about. Raises
+    RequestError with every problem in it (K001, and D001 for names that are none), and what
+    `named` raises.
     """
     top = read_yaml(text, source)
     reader = _Reader()
-    suite = reader.suite(top)
+    files = reader.files(top)
+    reader.names = Names() if reader.problems else named(files)
+    suite = replace(files, tests=reader.tests(top))
     if reader.problems:
         raise RequestError(*sorted(reader.problems, key=by_place), source=source)
     return suite
@@ -44,10 +54,17 @@ class _Reader:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.names = Names()
 
-    def suite(self, top: Item) -> Suite:
-        """Return all that the file says."""
+    def files(self, top: Item) -> Suite:
+        """Return which files the tests are about; without the tests."""
         self._known(top, _OF_FILE, ("policies", "tests"), "A file of policy tests")
+        policies, *others = (self._texts(top, key, some=key == "policies") for key in _FILES)
+        parents, certificates, hierarchies, vocabularies = others
+        return Suite(policies, parents, certificates, hierarchies, vocabularies)
+
+    def tests(self, top: Item) -> tuple[PolicyTest, ...]:
+        """Return the tests."""
         world = self._plain_world(top.keys.get("world"))
         if "world" in top.keys:
             self._world(world, top.keys["world"])
@@ -56,9 +73,7 @@ class _Reader:
             self._add("The file holds no test.", top.keys["tests"])
         read = tuple(self._test(one, world) for one in tests)
         self._check_names(tests)
-        policies = self._texts(top, "policies", some=True)
-        parents, certificates, hierarchies = (self._texts(top, key) for key in _OF_FILE[1:4])
-        return Suite(policies, parents, certificates, hierarchies, read)
+        return read
 
     def _test(self, item: Item, default: Mapping[str, Any]) -> PolicyTest:
         self._known(item, _OF_TEST, ("name", "request", "expect"), "A test")
@@ -106,14 +121,18 @@ class _Reader:
         )
 
     def _names(self, item: Item, key: str) -> tuple[str, ...]:
-        """Return names in full, be they IRIs or terms of the bundled contexts."""
+        """Return names in full, be they IRIs or short."""
         if key not in item.keys:
             return ()
-        named = tuple(terms.in_full(text) for text in self._texts(item, key, some=True))
-        for one, name in zip(item.keys[key].parts, named, strict=False):
-            if not terms.has_known_scheme(name):
-                self.problems.append(Problem("D001", no_iri(key, name), "", one.place))
-        return named
+        named = []
+        for one, text in zip(item.keys[key].parts, self._texts(item, key, some=True), strict=False):
+            try:
+                named.append(self.names.full(text, key))
+                check_name(key, named[-1])
+            except RequestError as error:
+                [problem] = error.problems
+                self.problems.append(replace(problem, place=one.place))
+        return tuple(named)
 
     def _expectation(self, item: Item | None) -> Expectation:
         if item is None:
@@ -141,16 +160,12 @@ class _Reader:
         if item is None:
             return {}
         self._known(item, _OF_WORLD, (), "A state of the world")
-        plain = item.plain() if isinstance(item.value, dict) else {}
-        if isinstance(plain.get("values"), dict):
-            plain["values"] = _in_full(plain["values"])
-        if isinstance(plain.get("of"), dict):
-            told = _in_full(plain["of"]).items()
-            plain["of"] = {k: _in_full(v) if isinstance(v, dict) else v for k, v in told}
-        if isinstance(plain.get("memberships"), dict):
-            said = plain["memberships"].items()
-            plain["memberships"] = {part: _edges_in_full(edges) for part, edges in said}
-        return plain
+        try:
+            return self.names.world(item.plain() if isinstance(item.value, dict) else {})
+        except RequestError as error:
+            [problem] = error.problems
+            self.problems.append(replace(problem, place=item.place))
+            return {}
 
     def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
         """Return a state of the world; what is wrong with it is noted where it stands."""
@@ -161,8 +176,20 @@ class _Reader:
         except ValidationError as error:
             for way, (message, hint) in world_faults(error).items():
                 if len(way) != 1 or way[0] in _OF_WORLD:  # other keys are noted already
-                    self._add(message, item and _at(item, way), hint)
+                    self._add(message, item and self._at(item, way), hint)
             return World()
+
+    def _at(self, item: Item, way: Way) -> Item:
+        """Return the part of an item that a way leads to, as far as it goes there."""
+        for step in way:
+            key = self.names.written(item.keys, step) if isinstance(step, str) else ""
+            if key:
+                item = item.keys[key]
+            elif isinstance(step, int) and isinstance(item.value, tuple) and step < len(item.value):
+                item = item.value[step]
+            else:
+                break
+        return item
 
     # -- parts of mappings --------------------------------------------------------------------
 
@@ -217,19 +244,6 @@ class _Reader:
             self.problems.append(Problem("K001", message, hint, item.place))
 
 
-def _at(item: Item, way: Way) -> Item:
-    """Return the part of an item that a way leads to, as far as it goes there."""
-    for step in way:
-        keys = {terms.in_full(key): one for key, one in item.keys.items()} | dict(item.keys)
-        if isinstance(step, str) and step in keys:
-            item = keys[step]
-        elif isinstance(step, int) and isinstance(item.value, tuple) and step < len(item.value):
-            item = item.value[step]
-        else:
-            break
-    return item
-
-
 def _text_of(item: Item) -> str:
     """Return a text; a day without quotes, which YAML takes for more than that, as it stands."""
     if type(item.value) is date:
@@ -240,17 +254,6 @@ def _text_of(item: Item) -> str:
 def _shown(item: Item) -> str:
     kinds = {dict: "a mapping", tuple: "a list", type(None): "nothing"}
     return kinds.get(type(item.value)) or repr(item.value)
-
-
-def _in_full(named: Mapping[str, Any]) -> dict[str, Any]:
-    return {terms.in_full(name): value for name, value in named.items()}
-
-
-def _edges_in_full(edges: Any) -> Any:
-    """Return pairs of names in full; anything else as it is, to be refused."""
-    if isinstance(edges, list):
-        return [_edges_in_full(one) for one in edges]
-    return terms.in_full(edges) if isinstance(edges, str) else edges
 
 
 def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:

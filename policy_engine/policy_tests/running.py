@@ -1,13 +1,15 @@
 """Policy tests against the policies that they are about."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Decider, Decision
-from policy_engine.policy import USUAL, Limits, Policy, Reading, read_file
+from policy_engine.policy import USUAL, Limits, Policy, Reading, VocabularySource, read_file
+from policy_engine.policy.naming import Names
 from policy_engine.policy_tests.model import (
     Expectation,
     PolicyTest,
@@ -22,35 +24,61 @@ _Rule = tuple[str, str, str]
 
 
 def run_policy_tests(
-    path: str | Path, contexts: Mapping[str, Any] | None = None, limits: Limits = USUAL
+    path: str | Path,
+    contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
 ) -> TestReport:
     """Return what came of the policy tests in a YAML file; paths in it are relative to it.
 
-    `contexts` and `limits` are as in `Reading`; the file itself names the parents of policies.
-    Raises RequestError where the file cannot be understood, and what reading the policies,
-    certificates and hierarchies raises.
+    `contexts`, `limits` and `vocabularies` are as in `Reading`; the file itself names the parents
+    of policies, and may name more vocabularies. Short names in it stand for what they do in the
+    policies. Raises RequestError where the file cannot be understood, and what reading the
+    policies, vocabularies, certificates and hierarchies raises.
     """
     path = Path(path)
-    suite = read_suite(read_file(path), str(path))
-    parents = [path.parent / name for name in suite.parents]
-    policies, decider = _decider(suite, path.parent, Reading(contexts, parents, limits))
+    run = _Run(path.parent, Reading(contexts, limits=limits, vocabularies=vocabularies))
+    suite = read_suite(read_file(path), str(path), run.names)
+    decider = run.decider(suite)
     decisions = [decider.decide(test.request, test.world) for test in suite.tests]
     pairs = list(zip(suite.tests, decisions, strict=True))
+    names = Names(decider.policies)
     return TestReport(
         file=str(path),
-        tests=tuple(_result(test, decision) for test, decision in pairs),
-        rules=tuple(_coverage(policies, pairs)),
+        tests=tuple(_result(test, decision, names) for test, decision in pairs),
+        rules=tuple(_coverage(decider.policies, pairs)),
     )
 
 
-def _decider(suite: Suite, folder: Path, reading: Reading) -> tuple[tuple[Policy, ...], Decider]:
-    policies = reading.policies(*(folder / name for name in suite.policies))
-    certificates = [load_certificate(folder / name) for name in suite.certificates]
-    hierarchy = reading.hierarchy([folder / name for name in suite.hierarchies])
-    return policies, Decider(policies, certificates, hierarchy)
+class _Run:
+    """What the tests of a file are about, read from where the file lies."""
+
+    def __init__(self, folder: Path, reading: Reading) -> None:
+        self.folder = folder
+        self.reading = reading
+        self.policies: tuple[Policy, ...] = ()
+
+    def names(self, suite: Suite) -> Names:
+        """Read the policies of a suite, and return what short names stand for in them."""
+        self.reading = replace(
+            self.reading,
+            parents=self._paths(suite.parents),
+            vocabularies=(*self.reading.vocabularies, *self._paths(suite.vocabularies)),
+        )
+        self.policies = self.reading.policies(*self._paths(suite.policies))
+        return Names(self.policies)
+
+    def decider(self, suite: Suite) -> Decider:
+        """Return what decides the requests of a suite."""
+        certificates = [load_certificate(path) for path in self._paths(suite.certificates)]
+        hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
+        return Decider(self.policies, certificates, hierarchy)
+
+    def _paths(self, names: Sequence[str]) -> list[Path]:
+        return [self.folder / name for name in names]
 
 
-def _result(test: PolicyTest, decision: Decision) -> TestResult:
+def _result(test: PolicyTest, decision: Decision, names: Names) -> TestResult:
     return TestResult(
         name=test.name,
         line=test.place.line,
@@ -58,24 +86,24 @@ def _result(test: PolicyTest, decision: Decision) -> TestResult:
         effect=decision.effect,
         rule=decision.rule,
         reason=decision.reason,
-        failures=tuple(_failures(test.expect, decision)),
+        failures=tuple(_failures(test.expect, decision, names)),
     )
 
 
-def _failures(expect: Expectation, decision: Decision) -> Iterator[str]:
+def _failures(expect: Expectation, decision: Decision, names: Names) -> Iterator[str]:
     if decision.effect != expect.effect:
         yield f"expected {expect.effect}, got {decision.effect}: {decision.reason}"
     if expect.rule is not None and expect.rule != decision.rule:
         yield f"expected the rule {expect.rule}, got {decision.rule or 'none'}"
     if expect.duties is not None:
-        yield from _duties(expect.duties, decision)
+        yield from _duties(expect.duties, decision, names)
 
 
-def _duties(expected: Sequence[str], decision: Decision) -> Iterator[str]:
+def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterator[str]:
     """Yield the duties expected and not owed, and those owed and not expected."""
     owed = list(decision.duties)
     for name in expected:
-        names = (name, terms.in_full(name))
+        names = (name, named.full(name, "action"))
         found = [one for one in owed if one.duty in names or set(names) & set(one.actions)]
         if found:
             owed.remove(found[0])

@@ -12,6 +12,7 @@ from policy_engine.decision import Decider, Request, RowAccess, World, read_requ
 from policy_engine.errors import Problem, listed
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
+from policy_engine.policy.naming import Names
 from policy_engine.query import logic, running
 from policy_engine.query.filters import (
     Filter,
@@ -52,7 +53,7 @@ def query(
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
     A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI
-    in double quotes. Assignee and purpose are IRIs, or short names of the bundled contexts.
+    in double quotes. Assignee and purpose are IRIs, or short names as they are in the policies.
     Without `run` the query is rewritten and nothing more: of the data, the types of columns are
     looked at, which those of CSV have by their values. Raises RequestError (D001) for a name that
     is no IRI, DataError where a policy names a column that the data lacks (C005), CertificateError
@@ -73,8 +74,15 @@ def query(
         check_certified(dataset, catalog, decider)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
-    asker = Asker(read_request(assignee, "read", targets, purpose), access, verify)
+    request = read_request(assignee, _reading(policies), targets, purpose, policies)
+    asker = Asker(request, access, verify)
     return answer(sql, asker, catalog, dialect, run=run)
+
+
+def _reading(policies: Sequence[Policy]) -> str:
+    """Return what reading is called in the policies: ODRL's name where they do not agree."""
+    found = {Names([policy]).full("read", "action") for policy in policies}
+    return found.pop() if len(found) == 1 else READ
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+"""What short names stand for outside of policies: in requests, states of the world and tests."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import RequestError, listed
+from policy_engine.policy.contexts import Context
+from policy_engine.policy.model import Policy
+
+
+class Names:
+    """Names as they are read in some policies, under the contexts that these name.
+
+    What no policy has a name for is a term of their vocabularies, or of the bundled contexts.
+    """
+
+    def __init__(self, policies: Sequence[Policy] = ()) -> None:
+        self.contexts = {policy.uid: policy.context for policy in policies}
+        vocabularies = [policy.vocabulary for policy in policies if policy.vocabulary]
+        self._others = {name: iri for one in vocabularies for name, iri in one.names.items()}
+
+    def full(self, name: str, key: str = "") -> str:
+        """Return the IRI that a name stands for as a value of a key, such as `action`.
+
+        A name that stands for nothing is returned as it is. Raises RequestError (D001) where it
+        is not the same in all policies that have it.
+        """
+        found: dict[str, str] = {}
+        is_whole = terms.has_known_scheme(name)
+        for uid, context in self.contexts.items():
+            iri = _named(context, name, key) or (terms.canonical(name) if is_whole else "")
+            found |= {iri: uid} if iri and iri not in found else {}
+        if len(found) > 1:
+            told = listed(f"{iri} in {uid}" for iri, uid in found.items())
+            message = f"The name {name!r} does not mean the same in all policies: {told}."
+            raise RequestError.of("D001", message, "Write the whole IRI.")
+        if found:
+            return next(iter(found))
+        return self._others.get(name) or terms.in_full(name)
+
+    def world(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a state of the world, as JSON has it, with the names in it in full.
+
+        What is not of its form is left as it is, to be refused.
+        """
+        plain = dict(given)
+        for key, inner in (("values", self._facts), ("of", self._of), ("memberships", self._edges)):
+            if isinstance(plain.get(key), Mapping):
+                plain[key] = inner(plain[key])
+        return plain
+
+    def written(self, keys: Iterable[str], name: str) -> str:
+        """Return which of the keys of a state of the world stands for a name in full; else none."""
+        known = list(keys)
+        found = [key for key in known if name in (self.full(key), self.full(key, "leftOperand"))]
+        return name if name in known else next(iter(found), "")
+
+    def _facts(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            self.full(name, "leftOperand") if isinstance(name, str) else name: value
+            for name, value in given.items()
+        }
+
+    def _of(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            self.full(name) if isinstance(name, str) else name: (
+                self._facts(facts) if isinstance(facts, Mapping) else facts
+            )
+            for name, facts in given.items()
+        }
+
+    def _edges(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {part: self._in_full(edges, part) for part, edges in given.items()}
+
+    def _in_full(self, edges: Any, part: str) -> Any:
+        if isinstance(edges, list | tuple):
+            return [self._in_full(one, part) for one in edges]
+        return self.full(edges, part) if isinstance(edges, str) else edges
+
+
+def _named(context: Context, name: str, key: str) -> str:
+    """Return what a context says that a name stands for under a key; nothing where it does not."""
+    definition = context.definitions.get(key)
+    if definition and definition.type == "@vocab":
+        term = context.within(definition).definitions.get(name)
+        if term:
+            return term.iri
+    prefix, colon, local = name.partition(":")
+    found = context.definitions.get(prefix)
+    is_short = colon and found and found.is_prefix and not local.startswith("//")
+    return context.reference(name) if is_short else ""

@@ -1,0 +1,150 @@
+"""Vocabularies of one's own: the terms that policies may use beside those of the language."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import Place, PolicyError
+from policy_engine.policy.hierarchy import TOPS, Edge, Hierarchy
+
+ACTION, OPERAND = f"{terms.ODRL}Action", f"{terms.ODRL}LeftOperand"
+PURPOSE = f"{terms.MOSAICROWN}purpose"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What vocabularies define, taken together.
+
+    `defined` are actions, left operands and purposes, by their IRI; `hierarchy` says what they,
+    and parties and assets, are part of; `profiles` are the IRIs of profiles that are defined.
+    `digests` are the sha-256 of the texts, in order; `wider` are the actions that others are
+    included in or imply, with the name of the text and the place that says so.
+    """
+
+    defined: Mapping[str, terms.Term] = field(default_factory=dict)
+    hierarchy: Hierarchy = field(default_factory=Hierarchy)
+    profiles: frozenset[str] = frozenset()
+    digests: tuple[str, ...] = ()
+    wider: tuple[tuple[str, str, Place], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.digests)
+
+    @cached_property
+    def actions(self) -> Mapping[str, terms.Term]:
+        """The actions, by IRI."""
+        return self._of(ACTION)
+
+    @cached_property
+    def operands(self) -> Mapping[str, terms.Term]:
+        """The left operands, by IRI, each with the data types that it `takes`."""
+        return self._of(OPERAND)
+
+    @cached_property
+    def purposes(self) -> Mapping[str, terms.Term]:
+        """The purposes, by IRI."""
+        return self._of(PURPOSE)
+
+    def contexts(self, given: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """Return JSON-LD contexts by URL: those given, and MOSAICrOWN's with its `names`."""
+        known = {terms.bundled_url(url): context for url, context in (given or {}).items()}
+        bundled = terms.bundled_contexts().items() if self.names else ()
+        more = {
+            url: {"@context": {**context["@context"], **self.names}}
+            for url, context in bundled
+            if terms.names_mosaicrown(url)
+        }
+        return {**more, **known}
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The names that its terms have in the context of MOSAICrOWN, each with its IRI.
+
+        The published context names the terms of the published vocabulary, which a given one may
+        define. A name of ODRL's context is left as it is unless it stands for an action there.
+        """
+        found = {iri.removeprefix(terms.MOSAICROWN): iri for iri in self.defined}
+        return {
+            name: iri
+            for name, iri in found.items()
+            if iri.startswith(terms.MOSAICROWN) and _may_be_named(name)
+        }
+
+    @cached_property
+    def reading(self) -> tuple[str, ...]:
+        """The actions of reading: ODRL's and, where it is defined, that of MOSAICrOWN."""
+        read = f"{terms.ODRL}read"
+        own = [iri for iri, other in terms.OLD_ACTIONS.items() if other == read]
+        return (read, *(iri for iri in own if iri in self.defined))
+
+    def action(self, iri: str) -> str:
+        """Return an action: ODRL's for one that MOSAICrOWN called otherwise, unless defined."""
+        return terms.action(iri, self.defined)
+
+    def digest(self, digest: str) -> str:
+        """Return the digest of a text that is read with the vocabulary, given that of the text."""
+        if not self.digests:
+            return digest
+        return sha256("".join((digest, *sorted(set(self.digests)))).encode()).hexdigest()
+
+    def _of(self, kind: str) -> Mapping[str, terms.Term]:
+        return {iri: term for iri, term in self.defined.items() if kind in term.types}
+
+
+NONE = Vocabulary()
+
+
+def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
+    """Return several vocabularies as one.
+
+    A name of MOSAICrOWN's that was read as ODRL's, and is defined now, stays what prohibitions
+    of the other are found by: a vocabulary lifts none. Raises PolicyError (P018) where two do
+    not agree on what a term is.
+    """
+    every = tuple(vocabularies)
+    known: dict[str, terms.Term] = {}
+    for iri, term in (found for one in every for found in one.defined.items()):
+        first = known.setdefault(iri, term)
+        if (first.types, first.iris("takes")) != (term.types, term.iris("takes")):
+            name = terms.compact(iri)
+            raise PolicyError.of("P018", f"Two vocabularies define {name!r}, as different things.")
+    said = Hierarchy().joined(one.hierarchy for one in every)
+    action, implied = (
+        tuple((terms.action(one, known), terms.action(other, known)) for one, other in edges)
+        for edges in (said.action, said.implied)
+    )
+    said = replace(said, action=action, implied=implied)
+    return Vocabulary(
+        known,
+        replace(said, perhaps=tuple(_perhaps(said, known))),
+        frozenset().union(*(one.profiles for one in every)),
+        tuple(digest for one in every for digest in one.digests),
+        tuple(found for one in every for found in one.wider),
+    )
+
+
+def _perhaps(said: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]:
+    """Yield what actions may be part of though no vocabulary says so.
+
+    A name of MOSAICrOWN's that is defined may still be meant for ODRL's, which it was read as,
+    and the other way round. One that is neither said to be a way to use nor to transfer may be
+    both.
+    """
+    both = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
+    yield from both
+    yield from ((other, iri) for iri, other in both)
+    within = replace(said, perhaps=tuple(both))
+    for iri, term in known.items():
+        if ACTION in term.types and within.may_be(iri).isdisjoint(TOPS):
+            yield from ((iri, top) for top in sorted(TOPS))
+
+
+def _may_be_named(name: str) -> bool:
+    """Tell whether a name may stand for another term where ODRL's context has it."""
+    odrl = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
+    entry = odrl.get(name)
+    is_action = isinstance(entry, str) and terms.expand(entry) in terms.instances(ACTION)
+    return name.isidentifier() and (entry is None or is_action)
