@@ -17,6 +17,7 @@ import random
 import statistics
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -47,6 +48,13 @@ BOUNDS = [
     Constraint(f"{ODRL}dateTime", f"{ODRL}gt", (Value(datetime(2026, 1, 1, tzinfo=UTC)),)),
 ]
 
+SPECIAL = {
+    "permissions that differ in purpose alone": 5_000,
+    "prohibitions that differ in purpose alone": 5_000,
+    "memberships that differ each time": 10_000,
+    "the same, in a policy that they might void": 10_000,
+}
+"""Policies and worlds that are hard to index, and how many rules there are."""
 READ = {
     "rules that never meet": (600, 1_200, 5_000),
     "rules that all clash": (600, 1_200, 5_000),
@@ -65,6 +73,10 @@ def main():
     for rules in sizes:
         figures.append(measured(rules, 1_000 if options.quick else 10_000))
         print("  ".join(f"{key} {value:,}" for key, value in figures[-1].items()))
+    special = []
+    for kind, size in SPECIAL.items():
+        special.append(hold(kind, size, 100 if options.quick else 1_000))
+        print("  ".join(f"{key} {value}" for key, value in special[-1].items()))
     reading = []
     for kind, sizes in READ.items():
         for size in sizes[:1] if options.quick else sizes:
@@ -74,6 +86,7 @@ def main():
         "machine": machine(),
         "quick": options.quick,
         "figures": figures,
+        "special": special,
         "reading": reading,
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
@@ -118,6 +131,69 @@ def measured(rules, asked):
         "walking us": round(naive * 1e6, 1),
         "times faster": round(naive / median, 1),
     }
+
+
+def hold(kind, size, asked):
+    """Return what decisions cost where rules, or worlds, are hard to tell apart."""
+    decider, cases = special(kind, size, asked, random.Random(size))
+    decider.decide(*cases[0])
+    times, permits = [], 0
+    for request, world in cases:
+        start = time.perf_counter()
+        permits += decider.decide(request, world).permitted
+        times.append(time.perf_counter() - start)
+    return {
+        "special": kind,
+        "rules": size,
+        "median us": round(statistics.median(times) * 1e6, 1),
+        "permitted": round(permits / asked, 2),
+    }
+
+
+def special(kind, size, asked, draw):
+    """Return a decider, and requests each with the world that it is asked in."""
+    if kind.endswith("purpose alone"):
+        which = kind.partition("s that")[0]
+        purposes = [f"http://org/purpose/{n}" for n in range(size)]
+        one = {"targets": (Asset("http://org/data"),), "actions": (Action(ACTIONS[0]),)}
+        rules = [Rule(which, **one, uid=f"http://org/rule/{p}", purposes=(p,)) for p in purposes]
+        whole = [Rule("permission", **one)] if which == "prohibition" else []
+        requests = [
+            Request(
+                assignee="http://org/ann",
+                action=ACTIONS[0],
+                targets=("http://org/data",),
+                purpose=draw.choice(purposes),
+            )
+            for _ in range(asked)
+        ]
+        return Decider([whole_policy([*whole, *rules])]), [(one, WORLD) for one in requests]
+    policy, requests = market(size, asked, draw)
+    if "void" in kind:
+        # Prohibitions of what nobody may do else, so that nothing clashes but by what is added.
+        others = [replace(one, targets=(Asset(f"urn:x:{one.uid}"),)) for one in policy.prohibitions]
+        policy = replace(policy, conflict="invalid", prohibitions=tuple(others))
+    worlds = [
+        WORLD.model_copy(
+            update={
+                "memberships": Hierarchy(
+                    party=((one.assignee, f"http://org/group/{draw.randrange(size // 100)}"),),
+                    asset=((f"http://org/new/{n}", "http://org/lake/1"),),
+                )
+            }
+        )
+        for n, one in enumerate(requests)
+    ]
+    return Decider([policy]), list(zip(requests, worlds, strict=True))
+
+
+def whole_policy(rules, **parts):
+    usual = {"uid": "http://org/policy", "type": f"{ODRL}Set", "conflict": "prohibit"}
+    kinds = {
+        f"{kind}s": tuple(one for one in rules if one.kind == kind)
+        for kind in ("permission", "prohibition")
+    }
+    return Policy(**{**usual, "digest": "0" * 64, **kinds, **parts})
 
 
 def read(kind, size):
@@ -174,15 +250,7 @@ def market(rules, asked, draw):
         purpose=tuple((purposes[n], purposes[n // 3]) for n in range(1, 50)),
     )
     made = [rule(n, users + groups * 3, tables, purposes, draw) for n in range(rules)]
-    policy = Policy(
-        uid="http://org/policy",
-        type=f"{ODRL}Set",
-        conflict="prohibit",
-        digest="0" * 64,
-        permissions=tuple(one for one in made if one.kind == "permission"),
-        prohibitions=tuple(one for one in made if one.kind == "prohibition"),
-        hierarchy=hierarchy,
-    )
+    policy = whole_policy(made, hierarchy=hierarchy)
     return policy, [request(policy, users, tables, purposes, draw) for _ in range(asked)]
 
 

@@ -182,7 +182,7 @@ def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
 
 
 @pytest.mark.nightly
-@settings(max_examples=20_000, deadline=None)
+@settings(max_examples=5_000, deadline=None)
 @given(*cases)
 def test_very_many_decisions_are_those_of_the_slow_way(made, asked, world, known):
     agree(made, asked, world, known)
