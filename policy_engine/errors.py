@@ -148,6 +148,7 @@ CODES = {
     "A013": "a training that did not come to an end",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule governs",
+    "W002": "a parent's prohibition that is undone",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

@@ -7,6 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
 from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.clashes import Overlaps
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.model import (
@@ -155,7 +156,7 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
         kind: tuple(_with_inherited(kind, policy, parents, shared))
         for kind in ("permissions", "prohibitions", "obligations")
     }
-    return replace(
+    found = replace(
         policy,
         shared=shared,
         conflict=stated.conflict,
@@ -164,6 +165,25 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
         digest=hashlib.sha256(digests.encode()).hexdigest(),
         **kinds,
     )
+    return replace(found, hints=(*policy.hints, *_undone(found, parents)))
+
+
+def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
+    """Yield the parents whose prohibitions yield to permissions, which they themselves did not."""
+    for parent in parents if policy.conflict == "perm" else ():
+        barred = parent.prohibitions if parent.conflict != "perm" else ()
+        overlaps = Overlaps(policy.permissions, barred, policy.hierarchy)
+        first = next(overlaps.pairs(), None)
+        if first:
+            permission, prohibition = first
+            count = overlaps.count()
+            message = (
+                f"{policy.uid!r} undoes what {parent.uid!r} prohibits, by the conflict strategy "
+                f"'perm': {permission.label()} permits what {prohibition.label()} prohibits"
+                + (f", the first of {count:,} such pairs." if count > 1 else ".")
+            )
+            hint = 'Say "conflict": "prohibit", or separate the rules, unless this is meant.'
+            yield Problem("W002", message, hint, policy.place)
 
 
 def _with_inherited(

@@ -292,3 +292,41 @@ def test_family_is_complete_or_has_a_circle(parents):
         assert set(uids(one.permissions)) == {f"r{m}" for m in above[n] | {n}}
         assert len(one.permissions) == len(above[n] | {n})
     assert all(odrl("read") in iris(rule.actions) for one in found for rule in one.rules)
+
+
+def warnings_of(found):
+    told = [(hint.code, hint.message) for hint in found["child"].hints]
+    return [one for one in told if one[0].startswith("W")]
+
+
+@pytest.mark.parametrize(
+    ("of_parent", "of_child", "warned"),
+    [
+        ({}, {"conflict": "perm"}, True),
+        ({"conflict": "perm"}, {"conflict": "perm"}, False),
+        ({"conflict": "perm"}, {}, False),
+        ({"conflict": "prohibit"}, {}, False),
+    ],
+)
+def test_child_that_undoes_what_a_parent_prohibits_is_warned_of(of_parent, of_child, warned):
+    house = policy("house", prohibition={**RULE, "uid": "ex:no"}, **of_parent)
+    child = policy("child", "house", permission={**RULE, "uid": "ex:yes"}, **of_child)
+    message = (
+        f"{ex('child')!r} undoes what {ex('house')!r} prohibits, by the conflict strategy 'perm': "
+        f"{ex('yes')} permits what {ex('no')} prohibits."
+    )
+    assert warnings_of(family(child, house)) == ([("W002", message)] if warned else [])
+
+
+def test_prohibition_that_nothing_permits_is_not_undone():
+    house = policy("house", prohibition=OTHER)
+    child = policy("child", "house", permission=RULE, conflict="perm")
+    assert warnings_of(family(child, house)) == []
+
+
+def test_prohibition_of_one_parent_is_undone_by_the_strategy_of_another():
+    house = policy("house", prohibition=[{**RULE, "uid": "ex:no"}, {**RULE, "uid": "ex:never"}])
+    open_one = policy("open", permission={**RULE, "uid": "ex:yes"}, conflict="perm")
+    found = warnings_of(family(policy("child", "house", "open", permission=OTHER), house, open_one))
+    assert [code for code, _ in found] == ["W002"]
+    assert "the first of 2 such pairs" in found[0][1]

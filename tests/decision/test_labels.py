@@ -1,0 +1,60 @@
+"""What a world says of rules and duties, by their labels."""
+
+from datetime import UTC, datetime
+
+import pytest
+from ruling import ODRL, TABLE, is_permitted, policy, rule, where
+
+from policy_engine.decision import World, read_world
+from policy_engine.errors import RequestError
+from policy_engine.policy import Action, Rule
+
+ONE, OTHER = "urn:p:one", "urn:p:other"
+DUTY = Rule("duty", actions=(Action(f"{ODRL}inform"),), uid="urn:d:1")
+ELSEWHERE = policy(rule("permission", "http://e.org/U", duties=(DUTY,)), uid=OTHER)
+
+
+def asking(**world):
+    """Ask one policy with a duty and a limited count, beside one with rules of the same names."""
+    limit = where("count", "lt", 3)
+    mine = policy(rule("permission", duties=(DUTY,), constraints=(limit,)), uid=ONE)
+    return is_permitted([mine, ELSEWHERE], **world)
+
+
+def test_duty_of_one_policy_is_not_fulfilled_for_another():
+    count = {ONE: {"urn:r:permission": 0}}
+    assert not asking(counts=count, duties={"urn:d:1": "fulfilled"})
+    assert not asking(counts=count, duties={OTHER: {"urn:d:1": "fulfilled"}})
+    assert asking(counts=count, duties={ONE: {"urn:d:1": "fulfilled"}})
+
+
+def test_count_of_one_policys_rule_is_not_anothers():
+    done = {ONE: {"urn:d:1": "fulfilled"}}
+    assert not asking(duties=done, counts={"urn:r:permission": 0})
+    assert not asking(duties=done, counts={OTHER: {"urn:r:permission": 0}})
+    assert not asking(duties=done, counts={ONE: {"urn:r:permission": 3}})
+    assert asking(duties=done, counts={ONE: {"urn:r:permission": 2}})
+
+
+def test_label_of_one_policy_alone_says_enough():
+    mine = policy(rule("permission", TABLE, duties=(DUTY,)))
+    for duties in ({"urn:d:1": "fulfilled"}, {"urn:p:0": {"urn:d:1": "fulfilled"}}):
+        assert is_permitted([mine], duties=duties)
+    violated = {"urn:d:1": "fulfilled", "urn:p:0": {"urn:d:1": "violated"}}
+    assert not is_permitted([mine], duties=violated)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "2", True, None, {"urn:r": -1}, [1]])
+def test_count_is_an_integer_of_0_or_more(count):
+    with pytest.raises(RequestError, match="a count is an integer of 0 or more") as error:
+        read_world({"counts": {"urn:p": count}})
+    assert len(error.value.problems) == 1
+
+
+def test_world_comes_back_from_its_json():
+    world = World(
+        time=datetime(2026, 6, 1, tzinfo=UTC),
+        counts={"urn:r": 2, "urn:p": {"urn:r": 0}},
+        duties={"urn:d": "violated", "urn:p": {"urn:d": "fulfilled"}},
+    )
+    assert read_world(world.model_dump_json()) == world
