@@ -11,12 +11,13 @@ _MOST = 100_000
 class Closures:
     """The memoised closures of a hierarchy: for each IRI all that includes it, and by what way."""
 
-    __slots__ = ("_above", "_reach", "hierarchy")
+    __slots__ = ("_above", "_needs", "_reach", "hierarchy")
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self._above: dict[Part, dict[str, Ways]] = {part: {} for part in PARTS}
         self._reach: dict[Part, dict[str, frozenset[str]]] = {part: {} for part in PARTS}
+        self._needs: dict[str, tuple[str, ...]] = {}
 
     def under(self, more: Hierarchy) -> "Closures":
         """Return the closures of this hierarchy and one more."""
@@ -50,6 +51,15 @@ class Closures:
     def overlaps(self, part: Part, one: str, other: str) -> bool:
         """Tell whether one of two IRIs includes the other, or may do so."""
         return other in self.reach(part, one) or one in self.reach(part, other)
+
+    def needs(self, action: str) -> tuple[str, ...]:
+        """Return an action, and the actions that must not be prohibited for it to be done."""
+        found = self._needs.get(action)
+        if found is None:
+            if len(self._needs) >= _MOST:
+                self._needs.clear()
+            found = self._needs[action] = (action, *self.hierarchy.needs(action))
+        return found
 
     def down(self, part: Part, iri: str) -> list[str]:
         """Return an IRI and all that the edges put into it, near or far, the nearer first."""

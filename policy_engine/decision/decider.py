@@ -178,7 +178,7 @@ class _Case:
         self.facts.rows = rows
         self.members = Members(request, world, lambda: decider.index.assets)
         self.asked = Asked(request, closures, self.members)
-        self._asked = {id(closures): self.asked}
+        self._asked = {id(decider.index.closures): self.asked}
         self.matches: list[Match] = []
         self.permits: list[Held] = []
         self.refused: list[Held] = []
@@ -222,10 +222,11 @@ class _Case:
     # -- rules --------------------------------------------------------------------------------
 
     def _asked_of(self, clause: Clause) -> Asked:
-        closures = self.view.own(clause)
-        found = self._asked.get(id(closures))
+        key = id(clause.closures)
+        found = self._asked.get(key)
         if found is None:
-            found = self._asked[id(closures)] = Asked(self.request, closures, self.members)
+            own = self.view.own(clause)
+            found = self._asked[key] = Asked(self.request, own, self.members)
         return found
 
     def _permissions(self) -> None:
@@ -242,7 +243,7 @@ class _Case:
 
         Of single rows, those that may be filtered by deny nothing yet.
         """
-        needed = (self.request.action, *self.view.closures.hierarchy.needs(self.request.action))
+        needed = self.view.closures.needs(self.request.action)
         overridden = {held.clause.policy.uid for held in self.permits}
         denying = None
         for clause in self.view.prohibitions(self.asked):

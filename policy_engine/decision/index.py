@@ -1,10 +1,9 @@
 """Rules made ready for decisions: what could match a request, found without walking them all."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from math import prod
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
@@ -64,8 +63,37 @@ class Clause:
 
 
 Level = dict[str, list[Clause]]
+Leaf = list[Clause] | Level
+"""Rules that one way of looking leads to; where there are many, by their purposes."""
 Keys = Sequence[str]
 """What to look under."""
+_FEW = 16
+_MOST_PURPOSES = 64
+
+
+def _settled(leaves: dict[str, Leaf]) -> None:
+    """Put rules by their purposes where there are many."""
+    for key, leaf in leaves.items():
+        if len(leaf) > _FEW and isinstance(leaf, list):
+            found: Level = {}
+            for clause in leaf:
+                is_open = not 0 < len(clause.purposes) <= _MOST_PURPOSES
+                for purpose in (_ANY,) if is_open else clause.purposes:
+                    found.setdefault(purpose, []).append(clause)
+            leaves[key] = found
+
+
+def _collect(leaf: Leaf, purposes: Collection[str] | None, found: dict[int, Clause]) -> None:
+    """Add the rules of a leaf to those found; without purposes those for any of them."""
+    if isinstance(leaf, list):
+        for clause in leaf:
+            found[clause.number] = clause
+    elif purposes is None:
+        for clauses in leaf.values():
+            _collect(clauses, None, found)
+    else:
+        for purpose in (_ANY, *purposes):
+            _collect(leaf.get(purpose, []), None, found)
 
 
 @dataclass
@@ -73,7 +101,7 @@ class Permissions:
     """Permissions by their targets, assignees, actions and purposes."""
 
     clauses: list[Clause] = field(default_factory=list)
-    tree: dict[str, dict[str, dict[str, Level]]] = field(default_factory=dict)
+    tree: dict[str, dict[str, dict[str, Leaf]]] = field(default_factory=dict)
     by_target: Level = field(default_factory=dict)
     by_assignee: Level = field(default_factory=dict)
 
@@ -81,18 +109,16 @@ class Permissions:
         """Take up a permission."""
         self.clauses.append(clause)
         targets, assignees, actions = clause.targets, clause.assignees, clause.actions
-        purposes = clause.purposes
-        if prod(max(len(part), 1) for part in (targets, assignees, actions, purposes)) > MOST_KEYS:
-            targets = assignees = actions = purposes = frozenset()
+        size = max(len(targets), 1) * max(len(assignees), 1) * max(len(actions), 1)
+        if size > MOST_KEYS:
+            targets = assignees = actions = frozenset()
         for target in targets or (_ANY,):
             level = self.tree.setdefault(target, {})
             self.by_target.setdefault(target, []).append(clause)
             for assignee in assignees or (_ANY,):
                 leaves = level.setdefault(assignee, {})
                 for action in actions or (_ANY,):
-                    leaf = leaves.setdefault(action, {})
-                    for purpose in purposes or (_ANY,):
-                        leaf.setdefault(purpose, []).append(clause)
+                    leaves.setdefault(action, []).append(clause)  # type: ignore[union-attr]
         for assignee in assignees or (_ANY,):
             self.by_assignee.setdefault(assignee, []).append(clause)
 
@@ -101,24 +127,30 @@ class Permissions:
         target: Iterable[str],
         assignee: Iterable[str],
         action: Iterable[str],
-        purpose: Iterable[str],
+        purpose: Collection[str],
     ) -> list[Clause]:
         """Return those that may cover the parts of a request, by all that includes each.
 
         In the order of the policies.
         """
         found: dict[int, Clause] = {}
-        assignees, actions, purposes = ((_ANY, *part) for part in (assignee, action, purpose))
+        actions = (_ANY, *action)
+        assignees = (_ANY, *assignee)
         for wide in (_ANY, *target):
             level = self.tree.get(wide)
             for party in assignees if level else ():
                 leaves = level.get(party)  # type: ignore[union-attr]
                 for verb in actions if leaves else ():
                     leaf = leaves.get(verb)  # type: ignore[union-attr]
-                    for end in purposes if leaf else ():
-                        for clause in leaf.get(end, ()):  # type: ignore[union-attr]
-                            found[clause.number] = clause
+                    if leaf:
+                        _collect(leaf, purpose, found)
         return [found[number] for number in sorted(found)]
+
+    def settle(self) -> None:
+        """Make ready for requests, once all are taken up."""
+        for level in self.tree.values():
+            for leaves in level.values():
+                _settled(leaves)
 
     def nearly(self, target: Iterable[str], assignee: Iterable[str], most: int) -> list[Clause]:
         """Return up to `most` that cover a target or an assignee, in the order of the policies.
@@ -141,40 +173,44 @@ class Prohibitions:
 
     closures: Closures
     everywhere: list[Clause] = field(default_factory=list)
-    tree: dict[str, dict[str, Level]] = field(default_factory=dict)
+    tree: dict[str, dict[str, Leaf]] = field(default_factory=dict)
     purposes: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add(self, clause: Clause) -> None:
         """Take up a prohibition."""
         targets = self._keys("asset", clause.targets)
         assignees = self._keys("party", clause.assignees)
-        if len(targets) * len(assignees) * max(len(clause.purposes), 1) > MOST_KEYS:
+        if len(targets) * len(assignees) > MOST_KEYS:
             self.everywhere.append(clause)
             return
         for target in targets:
             level = self.tree.setdefault(target, {})
             for assignee in assignees:
-                leaf = level.setdefault(assignee, {})
-                for purpose in clause.purposes or (_ANY,):
-                    leaf.setdefault(purpose, []).append(clause)
+                level.setdefault(assignee, []).append(clause)  # type: ignore[union-attr]
         for purpose in clause.purposes:
             for wide in self.closures.up("purpose", purpose):
                 self.purposes.setdefault(wide, {})[purpose] = None
 
-    def near(self, targets: Keys, assignees: Keys, purposes: Keys | None) -> list[Clause]:
+    def settle(self) -> None:
+        """Make ready for requests, once all are taken up."""
+        for level in self.tree.values():
+            _settled(level)
+
+    def near(
+        self, targets: Keys, assignees: Keys, purposes: Collection[str] | None
+    ) -> list[Clause]:
         """Return those that stand under the keys of targets and assignees, in their order.
 
         Without purposes those for any.
         """
         found = {clause.number: clause for clause in self.everywhere}
-        wanted = None if purposes is None else {_ANY, *purposes}
+        parties = (_ANY, *assignees)
         for target in (_ANY, *targets):
             level = self.tree.get(target)
-            for party in (_ANY, *assignees) if level else ():
+            for party in parties if level else ():
                 leaf = level.get(party)  # type: ignore[union-attr]
-                for end in _shared(leaf, wanted) if leaf else ():
-                    for clause in leaf[end]:  # type: ignore[index]
-                        found[clause.number] = clause
+                if leaf:
+                    _collect(leaf, purposes, found)
         return [found[number] for number in sorted(found)]
 
     def _keys(self, part: Part, names: frozenset[str]) -> list[str]:
@@ -183,13 +219,6 @@ class Prohibitions:
             return [_ANY]
         above = {wide for name in names for wide in self.closures.reach(part, name)}
         return [*sorted(names), *map(below, sorted(above))]
-
-
-def _shared(leaf: Level, wanted: set[str] | None) -> Iterable[str]:
-    if wanted is None:
-        return leaf
-    few, many = (leaf, wanted) if len(leaf) < len(wanted) else (wanted, leaf)
-    return [end for end in few if end in many]
 
 
 def below(name: str) -> str:
@@ -219,6 +248,8 @@ class Index:
         known[Hierarchy()] = Closures(given) if own else self.closures
         for policy in policies:
             self._add(policy, known.get(policy.hierarchy, self.closures), numbers)
+        self.permissions.settle()
+        self.prohibitions.settle()
 
     def _add(self, policy: Policy, closures: Closures, numbers: Iterator[int]) -> None:
         for rule in policy.permissions:

@@ -1,6 +1,7 @@
 """The members that a refined rule could mean of what is asked for."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from policy_engine import terms
@@ -30,10 +31,15 @@ class Members:
     def __init__(
         self, request: Request, world: World, named: Callable[[], Mapping[str, Sequence[str]]]
     ) -> None:
-        self._of = world.of
+        self._request = request
+        self._world = world
         self._named = named
-        names = (*world.of, *request.targets, *chain(*world.memberships.asset))
-        self._beside = by_start(names) if world.of or world.memberships.asset else {}
+
+    @cached_property
+    def _beside(self) -> Mapping[str, Sequence[str]]:
+        """The assets that the request and the world name, by what their IRI goes on from."""
+        edges = self._world.memberships.asset
+        return by_start((*self._world.of, *self._request.targets, *chain(*edges)))
 
     def of(
         self,
@@ -55,7 +61,7 @@ class Members:
         found = [
             one
             for one in within
-            if not own.has_members(part, one) or not asked.isdisjoint(self._of.get(one, ()))
+            if not own.has_members(part, one) or not asked.isdisjoint(self._world.of.get(one, ()))
         ]
         if name in lowest:
             found += (one for one in self._between(part, name, source, asked, known))
@@ -73,6 +79,6 @@ class Members:
     ) -> Iterator[str]:
         dataset = terms.dataset_of(name) if part == "asset" else ""
         for one in known.reach(part, name) - {name, source}:
-            is_said = not asked.isdisjoint(self._of.get(one, ()))
+            is_said = not asked.isdisjoint(self._world.of.get(one, ()))
             if (is_said or one == dataset) and source in known.reach(part, one):
                 yield one

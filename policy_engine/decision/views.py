@@ -65,8 +65,8 @@ class View:
 
     def _keys(self, part: Part, name: str) -> list[str]:
         """Return the keys under which stands what a name includes, or is included in."""
-        lower = map(below, self._lower(part, name))
-        return [*lower, *self.closures.reach(part, name)]
+        lower = [name] if self.is_bare else self._lower(part, name)
+        return [*map(below, lower), *self.closures.reach(part, name)]
 
     def _lower(self, part: Part, name: str) -> Iterator[str]:
         """Yield a name, and where edges of the world start by which something is put into it."""
@@ -80,6 +80,8 @@ class View:
         if not purpose:
             return None
         named = self.index.prohibitions.purposes
+        if not named:
+            return []
         lower = [one for name in self._lower("purpose", purpose) for one in named.get(name, ())]
         return [*lower, *self.closures.reach("purpose", purpose)]
 
