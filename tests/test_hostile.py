@@ -163,7 +163,7 @@ def test_an_empty_label_is_refused(tmp_path):
 def test_what_is_no_taxonomy_is_refused(given, tmp_path):
     table = {"it": ["p", "q"]}
     assert refused(table, tmp_path, taxonomies={"it.csv": given}, **BY_TAXONOMY) == ["C012"]
-    assert refused(table, tmp_path, taxonomies=given, **BY_TAXONOMY) == ["C012"]
+    assert refused(table, tmp_path, taxonomies=given, **BY_TAXONOMY) == ["U002"]
 
 
 # Many columns, many texts
@@ -248,7 +248,7 @@ def test_what_has_no_text_has_no_pseudonym(kind, tmp_path):
 @pytest.mark.parametrize("key", [42, bytearray(b"k" * 32)])
 def test_what_is_no_key_is_refused(key, tmp_path):
     asked = {"quasi": ["it"], "pseudonymize": ["name"], **ANONYMOUS}
-    assert refused({"it": [1, 2], "name": ["a", "b"]}, tmp_path, key=key, **asked) == ["C013"]
+    assert refused({"it": [1, 2], "name": ["a", "b"]}, tmp_path, key=key, **asked) == ["U002"]
 
 
 def test_a_style_of_cells_that_is_not_known_is_refused(tmp_path):
