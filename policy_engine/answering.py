@@ -17,6 +17,7 @@ from policy_engine.policy import (
     VocabularySource,
     read_file,
 )
+from policy_engine.policy.datasets import named_data
 from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def decide_request(
     read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
-        hierarchy = in_spelling_of(make_catalog(data), read, known, request.targets)
+        hierarchy = in_spelling_of(
+            make_catalog(named_data(data, read)), read, known, request.targets
+        )
     made = Decider(read, _certificates(certificates), hierarchy)
     decision = made.decide(request, world)
     _keep([decision], log, log_key)
@@ -91,20 +94,22 @@ def query_data(
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
-    `data` maps dataset IRIs to paths or tables. A table is called by the last segment of its IRI,
-    or by the whole IRI in quotes; `dialect` is any that sqlglot knows. Where it is denied, the
-    result says which columns under which rule, and what smaller query would be permitted. Without
-    `run`, the query is rewritten and nothing more. With a `log`, what was decided of each table is
-    added to it before anything is returned. Raises QueryError for what cannot be parsed,
-    DataError where a table cannot be read.
+    `data` maps dataset IRIs to paths or tables; under "" it is that of the only dataset. A table
+    is called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any
+    that sqlglot knows. Where it is denied, the result says which columns under which rule, and
+    what smaller query would be permitted. Without `run`, the query is rewritten and nothing
+    more. With a `log`, what was decided of each table is added to it before anything is
+    returned. Raises QueryError for what cannot be parsed, DataError where a table cannot be
+    read.
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
+    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
     result = query(
         sql,
-        Reading(contexts, parents, limits, vocabularies).policies(*policies),
+        read,
         assignee,
-        make_catalog(data),
+        make_catalog(named_data(data, read)),
         purpose,
         certificates=_certificates(certificates),
         hierarchy=hierarchy,

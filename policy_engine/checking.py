@@ -1,12 +1,15 @@
 """Files of policies or of vocabularies, checked as far as can be without the data's values."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from policy_engine.catalog import Catalog
+from policy_engine.catalog import Catalog, make_catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem
 from policy_engine.modelling import check_plannable
-from policy_engine.policy import Reading
+from policy_engine.policy import Policy, Reading
+from policy_engine.policy.datasets import named_data
 from policy_engine.policy.files import kind_of
 from policy_engine.spelling import column_problems, in_spelling_of
 
@@ -22,26 +25,25 @@ class Checked:
     exit_code: int = 0
 
 
-def check_file(path: Path, reading: Reading, catalog: Catalog | None = None) -> Checked:
+def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = None) -> Checked:
     """Return what is wrong with a file of policies, of who belongs to what, or of terms.
 
-    With a catalog, the columns that it names and the data lacks are among it.
+    With data by IRI, the columns that it names and the data lacks are among it.
     """
     try:
         kind = kind_of(path, reading.limits)
         if kind == "hierarchy":
-            in_spelling_of(catalog or Catalog(), [], [reading.hierarchy([path])])
+            in_spelling_of(_catalog(data), [], [reading.hierarchy([path])])
             return Checked(path, what=" (who and what belongs to what)")
         if kind == "vocabulary":
             _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
             return Checked(path, what=" (a vocabulary)")
         policies = reading.policies(path)
+        catalog = _catalog(data, policies)
         for policy in policies:
             check_plannable(policy)
         problems = [
-            problem
-            for policy in policies
-            for problem in column_problems(policy, catalog or Catalog(), policies)
+            problem for policy in policies for problem in column_problems(policy, catalog, policies)
         ]
     except DataError as error:
         is_about_names = {problem.code for problem in error.problems} <= {"C001", "C005"}
@@ -51,3 +53,7 @@ def check_file(path: Path, reading: Reading, catalog: Catalog | None = None) -> 
     if problems:
         return Checked(path, tuple(problems), exit_code=1)
     return Checked(path, hints=tuple(hint for policy in policies for hint in policy.hints))
+
+
+def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:
+    return make_catalog(named_data(data, policies)) if data else Catalog()

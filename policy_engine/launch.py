@@ -20,6 +20,7 @@ from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError
 from policy_engine.plan import EngineName
 from policy_engine.policy import Policy
+from policy_engine.policy.datasets import named_data
 from policy_engine.storage import Place, exists, reading
 from policy_engine.transformation import transformation, transforms
 
@@ -62,6 +63,7 @@ class Launcher:
         self, policy: Policy, data: Mapping[str, Any], taxonomies: Mapping[str, Any] | None
     ) -> Catalog:
         """Return the data and the taxonomies that a policy needs; the latter from beside it too."""
+        data = named_data(data, (policy,))
         if not transforms(policy):
             return make_catalog(data, described=self.described())
         _, asked = transformation(policy)

@@ -1,6 +1,7 @@
 """Every way to read a policy takes what policies are read with."""
 
 import inspect
+import json
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,30 @@ def test_a_limit_that_is_none_is_told():
 def test_the_limits_of_a_verb_hold():
     with pytest.raises(PolicyEngineError, match="too large"):
         policy_engine.check_policy(POLICY, limits=policy_engine.Limits(bytes=10))
+
+
+@pytest.fixture
+def loans(tmp_path):
+    """A policy with a prefix of its own, and data of its only dataset."""
+    context = [
+        "http://www.w3.org/ns/odrl.jsonld",
+        "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+        {"ex": "http://e.org/"},
+    ]
+    rule = {"assignee": "ex:Ann", "target": "ex:Loans", "action": "read"}
+    policy = {"@context": context, "@type": "Set", "uid": "ex:p", "permission": rule}
+    (tmp_path / "p.jsonld").write_text(json.dumps(policy))
+    (tmp_path / "loans.csv").write_text("a,b\n1,2\n")
+    return str(tmp_path / "p.jsonld"), str(tmp_path / "loans.csv")
+
+
+def test_commands_know_the_prefixes_of_policies_and_their_only_dataset(loans):
+    policy, data = loans
+    who = ["--policy", policy, "--assignee", "ex:Ann"]
+    found = CliRunner().invoke(app, ["decide", *who, "--target", "ex:Loans/a", "--data", data])
+    assert found.exit_code == 0, found.output
+    sql = ["query", "SELECT a FROM loans", *who, "--data", data, "--format", "csv"]
+    assert CliRunner().invoke(app, sql).output == "a\n1\n"
+    other = [*sql[:5], "ex:Bob", *sql[6:]]
+    assert CliRunner().invoke(app, other).exit_code == 1
+    assert CliRunner().invoke(app, ["validate", policy, "--data", data]).exit_code == 0

@@ -83,7 +83,12 @@ HierarchyOption = Annotated[
     ),
 ]
 DataOption = Annotated[
-    list[str], typer.Option("--data", metavar="IRI=PATH", help="Where the data of an asset lies.")
+    list[str],
+    typer.Option(
+        "--data",
+        metavar="IRI=PATH",
+        help="Where the data of an asset lies; a path alone is of the policy's only dataset.",
+    ),
 ]
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace a file that is there and holds other things.")
@@ -192,6 +197,8 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             for place, mark in enumerate(option)
             if mark == "=" and option[:place] and option[place + 1 :]
         ]
+        if not splits and option and option_name == "--data":
+            splits = [("", option)]  # the policy's only dataset
         if not splits:
             raise usage(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
         iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
@@ -199,7 +206,7 @@ def paths_of(options: list[str], option_name: str = "--data") -> dict[str, str]:
             several = " Several files are given as a folder, as in people.csv/." * (
                 option_name == "--data"
             )
-            raise usage(f"{option_name} gives {iri!r} twice.{several}")
+            raise usage(f"{option_name} gives {iri or 'a path without IRI'!r} twice.{several}")
         found[iri] = path
     return found
 

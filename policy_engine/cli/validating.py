@@ -16,7 +16,6 @@ from policy_engine.cli.options import (
 from policy_engine.errors import Problem, locate
 
 if TYPE_CHECKING:
-    from policy_engine.catalog import Catalog
     from policy_engine.policy import Reading
 
 
@@ -36,8 +35,8 @@ def validate(
     """
     from policy_engine.checking import check_file  # noqa: PLC0415
 
-    catalog = _catalog(paths_of(data))
-    checked = [check_file(path, reading, catalog) for path in policies]
+    paths = paths_of(data)
+    checked = [check_file(path, reading, paths) for path in policies]
     if output_format is ProblemFormat.SARIF:
         from policy_engine.sarif import sarif_log  # noqa: PLC0415
 
@@ -51,14 +50,6 @@ def validate(
         for one in checked:
             _print(one)
     raise typer.Exit(max(one.exit_code for one in checked))
-
-
-def _catalog(paths: dict[str, str]) -> "Catalog | None":
-    if not paths:
-        return None
-    from policy_engine.catalog import make_catalog  # noqa: PLC0415
-
-    return make_catalog(paths)
 
 
 def _as_json(one: Any) -> dict[str, Any]:

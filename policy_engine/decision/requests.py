@@ -38,7 +38,7 @@ def read_request(
     iris = {part: tuple(names.full(name, part) for name in given) for part, given in parts.items()}
     for part, given in iris.items():
         for name in filter(None, given) if part == "purpose" else given:
-            check_name(part, name)
+            check_name(part, name, policies)
     return Request(
         assignee=iris["assignee"][0],
         action=iris["action"][0],
@@ -47,14 +47,29 @@ def read_request(
     )
 
 
-def check_name(part: str, name: str) -> None:
+def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     """Raise RequestError (D001) for a name that stands for nothing, or that the DPV lacks."""
     if not terms.has_known_scheme(name):
         message = f"The {part} {name!r} is no whole IRI and no term of the contexts."
-        raise RequestError.of("D001", message)
+        raise RequestError.of("D001", message, did_you_mean(name, _names_of(part, policies)))
     known = _OF_DPV.get(part)
     if known and name.startswith(terms.DPV) and not terms.is_in_dpv(name, known):
         names = map(terms.local_name, terms.terms_of_dpv(known))
         hint = did_you_mean(terms.local_name(name), names)
         message = f"The {part} {terms.compact(name)!r} is not in the Data Privacy Vocabulary."
         raise RequestError.of("D001", message, hint)
+
+
+def _names_of(part: str, policies: Sequence[Policy]) -> list[str]:
+    """Return the names that a part of a request may have: short terms, and those of the rules."""
+    rules = [rule for policy in policies for rule in policy.rules]
+    if part == "action":
+        return [*map(terms.local_name, terms.instances(f"{terms.ODRL}Action"))]
+    if part == "purpose":
+        told = {purpose for rule in rules for purpose in rule.purposes}
+        return [*map(terms.local_name, terms.instances(f"{terms.MOSAICROWN}purpose")), *told]
+    return [
+        member.iri
+        for rule in rules
+        for member in (rule.assignees if part == "assignee" else rule.targets)
+    ]

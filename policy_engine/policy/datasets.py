@@ -1,0 +1,47 @@
+"""Data as it is named beside policies: by short names, or by none where they have one dataset."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import RequestError, listed
+from policy_engine.policy.hierarchy import goes_on
+from policy_engine.policy.model import MAKING, Policy
+from policy_engine.policy.naming import Names
+
+
+def named_data(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:
+    """Return data by whole IRIs; what is given under no name is the policies' only dataset.
+
+    Raises RequestError (D001) where they have none or several, or where one is given twice.
+    """
+    names, found = Names(policies), dict[str, Any]()
+    for name, given in data.items():
+        iri = names.full(name, "target") if name else _only_dataset(policies)
+        if iri in found:
+            raise RequestError.of("D001", f"The data of {iri!r} is given twice.")
+        found[iri] = given
+    return found
+
+
+def _only_dataset(policies: Sequence[Policy]) -> str:
+    """Return the one dataset that policies are about, where that is certain.
+
+    What could be a column of a dataset is taken for none: whoever may read that column would be
+    shown the whole table.
+    """
+    rules = [rule for policy in policies for rule in (*policy.permissions, *policy.prohibitions)]
+    made = {rule.output for rule in rules if rule.output}
+    targets = {asset.iri for rule in rules for asset in rule.targets} - made
+    wide = sorted(one for one in targets if not any(goes_on(other, one) for other in targets))
+    sources = {
+        asset.iri
+        for rule in rules
+        if any(action.iri in MAKING for action in rule.actions)
+        for asset in rule.targets
+    }
+    if len(wide) == 1 and (wide[0] in sources or not terms.dataset_of(wide[0]) or len(targets) > 1):
+        return wide[0]
+    given = f"may be {listed(wide, 'or')}" if wide else "is named nowhere"
+    message = f"The data is given without an IRI, and the dataset of the policies {given}."
+    raise RequestError.of("D001", message, "Give it as IRI=PATH.")
