@@ -121,3 +121,8 @@ def _visible(character: str) -> str:
 def column_of(value: Value) -> str:
     """Return the IRI of the column that a right operand names, be it as a text or as a name."""
     return terms.canonical(str(value.value))
+
+
+def rule_name(label: str, policy: str) -> str:
+    """Return the label of a rule, and whose it is where that is no uid but a place in a text."""
+    return f"{label} of {policy}" if " " in label else label

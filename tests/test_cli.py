@@ -313,7 +313,7 @@ def test_data_is_split_where_the_path_exists(run, people):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["plan", "policy.jsonld", "--data", "people.csv"],
+        ["plan", "policy.jsonld", "--data", ""],
         ["plan", "policy.jsonld", "--data", f"{DATASET}=x.csv", "--data", f"{DATASET}=y.csv"],
         ["validate", "policy.jsonld", "--context", "http://x.org/c=people.csv"],
     ],

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,33 @@ def test_commands_know_the_prefixes_of_policies_and_their_only_dataset(loans):
     other = [*sql[:5], "ex:Bob", *sql[6:]]
     assert CliRunner().invoke(app, other).exit_code == 1
     assert CliRunner().invoke(app, ["validate", policy, "--data", data]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(["validate", "-"], "-: valid"), (["convert", "-", "--to", "turtle"], "odrl:permission")],
+)
+def test_a_policy_is_read_from_standard_input(loans, command, said):
+    given = Path(loans[0]).read_bytes()
+    run = [sys.executable, "-m", "policy_engine", *command]
+    found = subprocess.run(run, input=given, capture_output=True, check=True)
+    assert said in found.stdout.decode()
+
+
+def test_what_is_wrong_with_standard_input_is_told_with_its_place():
+    run = [sys.executable, "-m", "policy_engine", "validate", "-"]
+    found = subprocess.run(run, check=False, input=b'{\n"a": }', capture_output=True)
+    assert found.returncode == 1
+    assert found.stdout.decode().startswith("-:2:6: J001 ")
+
+
+def test_rules_without_uid_are_told_apart_by_their_policy(loans, tmp_path):
+    other = tmp_path / "q.jsonld"
+    text = Path(loans[0]).read_text()
+    other.write_text(text.replace('"ex:p"', '"ex:q"').replace("ex:Loans", "ex:Cars"))
+    who = ["--policy", loans[0], "--policy", str(other), "--assignee", "ex:Ann"]
+    found = CliRunner().invoke(app, ["decide", *who, "--target", "ex:Cars"])
+    assert "permission /permission of http://e.org/q permits it." in found.output
+    denied = CliRunner().invoke(app, ["decide", *who, "--target", "ex:Bikes", "--explain"])
+    for name in ("http://e.org/p: it", "http://e.org/q: it"):
+        assert f"permission /permission of {name}" in denied.output.replace("\n", " ")

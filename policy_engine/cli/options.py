@@ -60,7 +60,7 @@ class Sample(StrEnum):
     CUSTOMER = "customer"
 
 
-_SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML."
+_SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help=f"A policy: {_SYNTAXES}")]
 PoliciesArgument = Annotated[
     list[Path], typer.Argument(metavar="POLICY...", help=f"Policies: {_SYNTAXES}")

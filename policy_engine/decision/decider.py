@@ -38,6 +38,7 @@ from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
 from policy_engine.errors import RequestError, listed
 from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.wording import rule_name
 
 _VIEWS = 8
 _NEAR = 16
@@ -191,7 +192,7 @@ class _Case:
         self._permissions()
         denying = self._prohibitions()
         if denying is not None:
-            reason = f"{denying.clause.label} prohibits it."
+            reason = f"{denying.clause.name} prohibits it."
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
             return self._deny(reason, denying, strategy=strategy)
         for output in outputs:
@@ -293,7 +294,8 @@ class _Case:
             if decision.permitted:
                 step = f"who may read all of {dataset} may read {output.asset}"
                 lines = (*decision.derivation, step, *output.certified())
-                reason = f"{decision.rule} permits reading the inputs, and so the output."
+                name = rule_name(decision.rule, decision.policy)
+                reason = f"{name} permits reading the inputs, and so the output."
                 changes = {"request": self.request, "reason": reason, "derivation": lines}
                 return decision.model_copy(update=changes)
         return None
@@ -305,7 +307,7 @@ class _Case:
         clause = held.clause
         return self._decision(
             effect="permit",
-            reason=f"{clause.label} permits it.",
+            reason=f"{clause.name} permits it.",
             policy=clause.policy.uid,
             rule=clause.label,
             derivation=(*derivation(held), *certified),

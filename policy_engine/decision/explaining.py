@@ -14,7 +14,7 @@ def derivation(held: Held) -> Iterator[str]:
     verb = "prohibits" if rule.kind == "prohibition" else "permits"
     actions = " or ".join(terms.compact(action.iri) for action in rule.actions) or "anything"
     targets = " or ".join(terms.compact(target.iri) for target in rule.targets) or "anything"
-    yield f"{held.clause.label} {verb} {actions} on {targets}"
+    yield f"{held.clause.name} {verb} {actions} on {targets}"
     yield from ways(held.steps)
     for verdict in held.verdicts:
         yield f"its constraint is {verdict.state}: {verdict.reason}"
@@ -30,7 +30,7 @@ def ways(steps: Sequence[Step]) -> Iterator[str]:
 def misses(void: Sequence[str], near: Sequence[Held]) -> Iterator[str]:
     """Yield why nothing permits: policies that are void, and rules that lack something."""
     yield from (f"{uid} is void: its rules clash" for uid in void)
-    lines = (f"{held.clause.label}: {', and '.join(held.missing)}" for held in near)
+    lines = (f"{held.clause.name}: {', and '.join(held.missing)}" for held in near)
     yield from dict.fromkeys(lines)
 
 

@@ -12,6 +12,7 @@ from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import MAKING
+from policy_engine.wording import rule_name
 
 OFFER = f"{terms.ODRL}Offer"
 MOST_KEYS = 4_096
@@ -60,6 +61,11 @@ class Clause:
             rule.label(),
             not bound,
         )
+
+    @property
+    def name(self) -> str:
+        """The rule in sentences: those without a uid are called alike in every policy."""
+        return rule_name(self.label, self.policy.uid)
 
 
 Level = dict[str, list[Clause]]

@@ -1,9 +1,10 @@
 """Policies from files."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -204,11 +205,21 @@ def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes. Raises DataError where it is missing or cannot be read."""
+    """Return a file's bytes; of `-`, those of standard input, which is read once.
+
+    Raises DataError where it is missing or cannot be read.
+    """
     try:
+        if str(path) == "-":
+            return _standard_input()
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
     except (OSError, ValueError) as error:
         message = f"The file cannot be read: {getattr(error, 'strerror', None) or error}."
         raise DataError.of("C003", message, source=str(path)) from None
+
+
+@cache
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read()

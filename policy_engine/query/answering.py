@@ -29,6 +29,7 @@ from policy_engine.query.showing import numbers, shown
 from policy_engine.query.suggesting import choices, smaller_query
 from policy_engine.query.tables import Tables
 from policy_engine.spelling import in_spelling_of
+from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,7 +216,8 @@ def _why(
         yield from _notes(rows)
         return
     misses = [
-        f"{miss.rule}: {', and '.join(miss.missing)}." for miss in access.decision.near_misses[1:]
+        f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
+        for miss in access.decision.near_misses[1:]
     ]
     message = f"{table}: {what} may not be read. {access.decision.reason}"
     yield Problem("Q006", message, " ".join(misses))

@@ -18,6 +18,7 @@ from policy_engine.policy.model import Action, Asset, Constraint, Party, Rule
 from policy_engine.query import logic
 from policy_engine.query.logic import NotUnderstood
 from policy_engine.query.operands import comparison
+from policy_engine.wording import rule_name
 
 _CONSTANTS: Mapping[State, Callable[[], exp.Expr]] = MappingProxyType(
     {"satisfied": logic.true, "unsatisfied": logic.false, "unknown": exp.null}
@@ -102,7 +103,7 @@ def _permits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str])
     try:
         return logic.known(_joined(_conditions(access, grant), table), logic.false())
     except NotUnderstood as why:
-        notes.append(f"{grant.rule.label()} permits no row: {why}.")
+        notes.append(f"{rule_name(grant.rule.label(), grant.policy)} permits no row: {why}.")
         return logic.false()
 
 
@@ -111,7 +112,7 @@ def _prohibits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str
         _check_undivided(grant.rule)
         return logic.known(_joined(_conditions(access, grant), table), logic.true())
     except NotUnderstood as why:
-        notes.append(f"{grant.rule.label()} prohibits every row: {why}.")
+        notes.append(f"{rule_name(grant.rule.label(), grant.policy)} prohibits every row: {why}.")
         return logic.true()
 
 

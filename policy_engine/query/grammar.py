@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, UnsupportedError
 
-from policy_engine.errors import Place, PolicyEngineError, Problem, QueryError, listed
+from policy_engine.errors import Place, PolicyEngineError, Problem, QueryError, did_you_mean, listed
 
 _NO_SQL = {"", "dax", "prql"}
 DIALECTS = tuple(sorted(sqlglot.Dialect.classes.keys() - _NO_SQL))
@@ -136,7 +136,7 @@ def parse_query(sql: str, dialect: str) -> exp.Query:
         message = f"A query has at most {_LONGEST:,} characters, all of them proper Unicode."
         raise QueryError.of("Q001", f"{message} {len(sql):,} were given.")
     with nesting():
-        tree = _one_statement(_statements(sql, dialect))
+        tree = _one_statement(_statements(sql, dialect), sql)
         _check(tree)
     return tree
 
@@ -188,26 +188,46 @@ def _statements(sql: str, dialect: str) -> list[exp.Expr]:
     except ParseError as error:
         told: dict[str, Any] = error.errors[0] if error.errors else {}
         place = Place("", told.get("line") or 0, told.get("col") or 0)
-        what = str(told.get("description") or error).partition(" but got <")[0]
-        message = f"The query cannot be parsed: {what}"
-        raise QueryError(
-            Problem("Q001", message.rstrip(".") + ".", place=place), source="query"
-        ) from None
-    except (SqlglotError, ValueError) as error:
-        first = str(error).partition("\n")[0]
-        raise QueryError.of("Q001", f"The query cannot be parsed: {first}") from None
+        message, hint = _unparsed(sql, told)
+        raise QueryError(Problem("Q001", message, hint, place), source="query") from None
+    except (SqlglotError, ValueError):
+        message = "The query cannot be parsed: it holds what is no word, name or value of SQL."
+        raise QueryError.of("Q001", message, "Is a quote not closed?") from None
     return [one for one in found if one is not None and not isinstance(one, exp.Semicolon)]
 
 
-def _one_statement(statements: list[exp.Expr]) -> exp.Query:
+def _unparsed(sql: str, told: dict[str, Any]) -> tuple[str, str]:
+    """Return where the text stops being a query, in our words, and the word that is near."""
+    missing = _EXPECTED.match(str(told.get("description") or ""))
+    if missing:
+        return f"The query cannot be parsed: {missing[1]!r} is missing.", ""
+    words = [*map(str.upper, _WORD.findall(sql))]
+    if words and words[0] not in _BEGINS:
+        message = f"The query cannot be parsed: {words[0][:40]!r} begins no query."
+        return message, did_you_mean(words[0], _BEGINS) or f"A query begins with {listed(_BEGINS)}."
+    message = f"The query cannot be parsed: {str(told.get('highlight') or '')[:40]!r} has no place"
+    lost = [known for known in _CLAUSES if known not in words]
+    near = [did_you_mean(word, [known]) for word in words for known in lost]
+    return f"{message} here.", next(filter(None, near), "")
+
+
+_BEGINS = ("SELECT", "WITH")
+_CLAUSES = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "JOIN")
+_EXPECTED = re.compile(r"Expecting (\S+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def _one_statement(statements: list[exp.Expr], sql: str) -> exp.Query:
     if len(statements) != 1:
         message = f"One query is run at a time. {len(statements)} statements were given."
         raise QueryError.of("Q002", message)
     [tree] = statements
     if not isinstance(tree, _QUERIES):
-        name = str(tree.this) if isinstance(tree, exp.Command) else tree.key
-        message = f"{name.upper()[:40]!r} is not a query. Allowed is SELECT, with WITH and UNION."
-        raise QueryError.of("Q002", message)
+        first = _WORD.search(sql)
+        name = first[0].upper()[:40] if first else tree.key.upper()
+        is_word = isinstance(tree, exp.Alias | exp.Column)
+        message = f"{name!r} is not a query. Allowed is SELECT, with WITH and UNION."
+        raise QueryError.of("Q002", message, did_you_mean(name, _BEGINS) if is_word else "")
     return tree
 
 
