@@ -327,7 +327,7 @@ def test_arguments_that_cannot_be_understood_are_told(run, arguments):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["plan", "policy.jsonld", "--data", "people.csv"], "U001 --data is IRI=PATH"),
+        (["plan", "policy.jsonld", "--data", ""], "U001 --data is IRI=PATH"),
         (["plan", "policy.jsonld", "--taxonomy", "stores"], "U001 --taxonomy is NAME=FILE"),
         (
             ["validate", "policy.jsonld", "--context", "http://x.org/c"],
