@@ -19,6 +19,7 @@ from policy_engine.policy import (
     Hierarchy,
     Party,
     Policy,
+    Reading,
     Rule,
     Value,
     read_policy,
@@ -318,3 +319,19 @@ def test_prohibitions_differ_in_shape_and_line_too():
 def test_the_conflict_strategy_stands_in_the_title_where_there_is_something_to_clash():
     text = policy([permission(action="read")], [permission(action="print")])
     assert "a prohibition wins over a permission" in draw_policy(read_policy(text), "dot").text
+
+
+def test_of_a_vocabulary_the_ways_up_from_a_policy_are_drawn():
+    own = [
+        {"@id": f"http://x.org/{name}", "@type": f"{ODRL}Action", f"{ODRL}includedIn": {"@id": up}}
+        for name, up in (
+            ("look", "http://x.org/edit"),
+            ("edit", f"{ODRL}use"),
+            ("peek", "http://x.org/look"),
+        )
+    ]
+    given = policy([permission(action="http://x.org/look")])
+    [found] = Reading(vocabularies=[own]).policies(given)
+    drawing = draw_policy(found, "mermaid").text
+    assert "edit" in drawing
+    assert "peek" not in drawing

@@ -16,7 +16,7 @@ from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
 from policy_engine.language_examples import VALUES
 from policy_engine.modelling import check_plannable
-from policy_engine.policy import load_policy, read_drafts, read_hierarchy, read_policies
+from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.constraints import operands, parameters, refining_operands
 from policy_engine.policy.linked_data import expand
 from policy_engine.policy.text import read_json
@@ -33,7 +33,7 @@ EXCEPTED = {
             *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
-            *(f"{ODRL}{name}" for name in ("LeftOperand", "Operator", "RightOperand")),
+            *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
         ],
         "the vocabulary is sorted by it; policies name what is in it",
     ),
@@ -53,6 +53,7 @@ class Example:
     file: str = ""
     error: str = ""
     parent: str = ""
+    vocabulary: str = ""
     line: int = 0
 
     @property
@@ -99,7 +100,7 @@ CONSOLES = [block for block in BLOCKS if block.language == "console"]
 
 def whole(example):
     """Return an example as a whole text: as it is, or in the frame of the smallest policy."""
-    if example.kind in ("", "draft", "hierarchy"):
+    if example.kind in ("", "draft", "hierarchy", "vocabulary"):
         return example.text
     return json.dumps(FRAME | WRAPPED[example.kind](json.loads(example.text)))
 
@@ -201,9 +202,13 @@ def read(example):
     text = whole(example)
     if example.kind == "hierarchy":
         return read_hierarchy(text)
+    if example.kind == "vocabulary":
+        return Reading(vocabularies=[text]).vocabulary
     if example.kind == "draft":
         return read_drafts(text)
-    policies = read_policies(text, parents=parents_of(text, example))
+    given = [FILES[example.vocabulary].text] if example.vocabulary else []
+    known = Reading(vocabularies=given).vocabulary
+    policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
     for policy in policies:
         if example.kind in ("refinement", "audit", "policy"):
             check_plannable(policy)

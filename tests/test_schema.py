@@ -11,8 +11,10 @@ import pytest
 from building import people_policy
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from policy_engine import terms
+from policy_engine.cli import app
 from policy_engine.errors import PolicyEngineError
 from policy_engine.modelling import check_plannable
 from policy_engine.policy import load_policy, read_policy
@@ -442,10 +444,50 @@ def test_the_schema_is_made_without_heavy_libraries():
     assert not {"numpy", "pyarrow", "rdflib", "pandas", "jsonschema"} & set(loaded)
 
 
-def test_the_command_writes_what_it_prints(tmp_path, capsys):
-    from policy_engine.cli.schemas import schema
-
-    schema(None)
-    schema(tmp_path / "policy.schema.json")
-    assert (tmp_path / "policy.schema.json").read_text() == capsys.readouterr().out
+def test_the_command_writes_what_it_prints(tmp_path):
+    file = tmp_path / "policy.schema.json"
+    printed = CliRunner().invoke(app, ["schema"]).output
+    assert CliRunner().invoke(app, ["schema", "--output", str(file)]).exit_code == 0
+    assert file.read_text() == printed
     assert json.loads((tmp_path / "policy.schema.json").read_text()) == policy_schema()
+
+
+# -- vocabularies ---------------------------------------------------------------------------------
+
+OWN = [
+    {
+        "@id": f"{MOSAICROWN}{name}",
+        "@type": f"{terms.ODRL}Action",
+        f"{terms.SKOS}definition": [{"@value": f"To {name}."}],
+    }
+    for name in ("read", "sellreport")
+]
+TRUST = {"@id": "http://x.org/trust", "@type": f"{terms.ODRL}LeftOperand"}
+TRUST["http://www.w3.org/2000/01/rdf-schema#range"] = [{"@id": f"{terms.XSD}integer"}]
+
+
+def mistake_under(document, *vocabularies):
+    schema = policy_schema(vocabularies)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return list(jsonschema.Draft202012Validator(schema).iter_errors(document))
+
+
+def test_the_schema_offers_the_terms_of_vocabularies():
+    actions = policy_schema([OWN])["$defs"]["actionName"]["anyOf"]
+    assert {"const": "sellreport", "description": "To sellreport."} in actions
+    assert {"const": "mosaicrown:sellreport", "description": "To sellreport."} in actions
+    for name in ("read", "sellreport", "mosaicrown:sellreport"):
+        assert not mistake_under(policy(permission=rule(action=name)), OWN)
+    assert mistake(policy(permission=rule(action="sellreport")))
+
+
+def test_the_schema_knows_the_types_of_operands_of_vocabularies():
+    given = [under(constraint("http://x.org/trust", "eq", value)) for value in (3, "high")]
+    assert [bool(mistake_under(one, [TRUST])) for one in given] == [False, True]
+    assert not mistake(given[1])
+
+
+def test_the_schema_offers_the_purposes_of_the_data_privacy_vocabulary():
+    offered = [one.get("const") for one in policy_schema()["$defs"]["purposeName"]["anyOf"]]
+    assert "dpv:AcademicResearch" in offered
+    assert not mistake(policy(permission=rule(purpose="dpv:AcademicResearch")))

@@ -2,20 +2,27 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.cli.options import reads_policies
 from policy_engine.writing import write_whole
 
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
 
+
+@reads_policies("parent")
 def schema(
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    *,
+    reading: "Reading",
 ) -> None:
     """Print the JSON Schema of policies, for editors that check and complete as one types."""
     from policy_engine.schema import policy_schema  # noqa: PLC0415 (slow to import)
 
-    text = json.dumps(policy_schema(), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(policy_schema(reading.vocabularies), indent=1, ensure_ascii=False) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:

@@ -9,6 +9,7 @@ from policy_engine.drawing.composing import compose
 from policy_engine.drawing.dot import to_dot
 from policy_engine.drawing.graphviz import has_dot, to_svg
 from policy_engine.drawing.mermaid import to_mermaid
+from policy_engine.drawing.vocabularies import as_drawn
 from policy_engine.policy.model import Policy
 from policy_engine.wording import printable
 
@@ -34,7 +35,7 @@ def draw_policy(policies: Policy | Iterable[Policy], format: DrawingFormat) -> D
     Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn.
     """
     given = (policies,) if isinstance(policies, Policy) else tuple(policies)
-    picture = compose(given)
+    picture = compose(tuple(map(as_drawn, given)))
     if format == "mermaid":
         return Drawing(format=format, text=to_mermaid(picture))
     text = to_dot(picture)

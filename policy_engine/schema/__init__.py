@@ -6,6 +6,10 @@ finds. Whatever the reader accepts the schema accepts: of terms that a policy de
 knows nothing, and keeps silent.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policy_engine.policy import Reading, VocabularySource
 from policy_engine.schema.building import Schema, when
 from policy_engine.schema.conditions import conditions
 from policy_engine.schema.documents import documents
@@ -20,10 +24,18 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _URL = "https://w3id.org/policy-engine/schema/policy.json"
 
 
-def policy_schema() -> Schema:
-    """Return the schema of policies in JSON-LD with the bundled contexts (draft 2020-12)."""
+def policy_schema(
+    vocabularies: Sequence[VocabularySource] = (), contexts: Mapping[str, Any] | None = None
+) -> Schema:
+    """Return the schema of policies in JSON-LD with the bundled contexts (draft 2020-12).
+
+    It offers the terms of the vocabularies as well; these are read with `contexts`, as in
+    `Reading`. Raises what reading them raises.
+    """
+    known = Reading(contexts, vocabularies=vocabularies).vocabulary
     document = {"$ref": "#/$defs/document"}
-    parts = names() | values() | conditions() | anonymization() | rules() | documents()
+    parts = names(known) | values(known) | conditions(known)
+    parts |= anonymization() | rules() | documents()
     return {
         "$schema": _DRAFT,
         "$id": _URL,

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.policy.vocabulary import Vocabulary
 
 Schema = dict[str, Any]
 
@@ -166,14 +167,33 @@ def foreign(*others: str) -> str:
     return f"^(?!_:|{'|'.join(ours)})[^:/?#]+:"
 
 
-def a_term(iris: Iterable[str], *, or_foreign: bool = False) -> Schema:
-    """Return the schema of the name of one of these terms, each with what it means."""
+def a_term(iris: Iterable[str], *, or_foreign: bool = False, own: Iterable[Schema] = ()) -> Schema:
+    """Return the schema of the name of one of these terms, each with what it means.
+
+    `own` are the names of terms beyond the language, as `offered` makes them.
+    """
     known = list(iris)
     usual: list[Schema] = [{"const": name, **told(iri)} for iri, name in _usual(known)]
+    usual += own
     usual.append({"type": "string", "pattern": spelling(known)})
     if or_foreign:
         usual.append({"type": "string", "pattern": foreign()})
     return {"anyOf": usual}
+
+
+def offered(own: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
+    """Return the schemas of the names of terms of a vocabulary, each with what it means."""
+    return [
+        {"const": name, **({"description": term.definition} if term.definition else {})}
+        for iri, term in own.items()
+        for name in own_names(iri, vocabulary)
+    ]
+
+
+def own_names(iri: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return how a term of a vocabulary may be written: short, compact and in full."""
+    short = [name for name, one in vocabulary.names.items() if one == iri]
+    return tuple(dict.fromkeys((*short, terms.compact(iri), iri)))
 
 
 def _usual(known: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from policy_engine import terms
 from policy_engine.policy.constraints import operands, refining_operands
+from policy_engine.policy.vocabulary import Vocabulary
 from policy_engine.schema.building import (
     Schema,
     a_term,
@@ -11,6 +12,8 @@ from policy_engine.schema.building import (
     exactly,
     needs,
     of_odrl,
+    offered,
+    own_names,
     ref,
     said,
     several,
@@ -20,23 +23,25 @@ from policy_engine.schema.building import (
     without,
 )
 from policy_engine.schema.names import named
-from policy_engine.schema.values import taking
+from policy_engine.schema.values import is_lexical, taking
 
 _ODRL = terms.ODRL
 
 
-def conditions() -> dict[str, Schema]:
+def conditions(vocabulary: Vocabulary) -> dict[str, Schema]:
     """Return the definitions of constraints and of refinements but those of `anonymize`."""
     linked = "The name of an object elsewhere in the text."
     return {
         "linked": {"type": "string", "pattern": "^[^:/?#]+:", "description": linked},
-        **_conditions("constraints", operands()),
-        **_conditions("refinements", refining_operands()),
+        **_conditions("constraints", operands(), vocabulary),
+        **_conditions("refinements", refining_operands(), vocabulary),
         **_ordered(),
     }
 
 
-def _conditions(kind: str, known: Mapping[str, terms.Term]) -> dict[str, Schema]:
+def _conditions(
+    kind: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary
+) -> dict[str, Schema]:
     """Return the definitions of conditions of one kind, plain and joined, about known operands."""
     joining = exactly(*_joining())["pattern"]
     is_plain = {"type": "object", "propertyNames": {"not": {"pattern": joining}}}
@@ -44,9 +49,9 @@ def _conditions(kind: str, known: Mapping[str, terms.Term]) -> dict[str, Schema]
     alone = when({"type": "object"}, ref(f"{kind}Compared"), ref("linked"))
     left = f"{kind}Left"
     return {
-        f"{left}Name": a_term(known, or_foreign=True),
+        f"{left}Name": a_term(known, or_foreign=True, own=offered(vocabulary.operands, vocabulary)),
         **several(left, named(ref(f"{left}Name")), most=1),
-        f"{kind}Compared": _comparison(left, known),
+        f"{kind}Compared": _comparison(left, known, vocabulary),
         f"{kind}Joined": _joined(kind),
         **several(kind, when(is_joined, ref(f"{kind}Joined"), alone)),
     }
@@ -56,7 +61,7 @@ def _joining() -> list[str]:
     return list(terms.instances(f"{terms.PE}LogicalOperator"))
 
 
-def _comparison(left: str, known: Mapping[str, terms.Term]) -> Schema:
+def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> Schema:
     keys = of_odrl(
         leftOperand=left,
         operator="operator",
@@ -68,7 +73,11 @@ def _comparison(left: str, known: Mapping[str, terms.Term]) -> Schema:
     )
     either = {"anyOf": [{"required": ["rightOperand"]}, {"required": ["rightOperandReference"]}]}
     made = an_object(
-        keys, needs("leftOperand", "operator"), when(said(), either), _one_right(), *_takes(known)
+        keys,
+        needs("leftOperand", "operator"),
+        when(said(), either),
+        _one_right(),
+        *_takes(known, vocabulary),
     )
     made["dependentSchemas"] |= without("rightOperand", "rightOperandReference")
     return made
@@ -82,8 +91,21 @@ def _one_right() -> Schema:
     return for_one("operator", exactly(*others), {"properties": one})
 
 
-def _takes(known: Mapping[str, terms.Term]) -> list[Schema]:
-    return [
+def _takes(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
+    """Return which values the left operands take; of those of vocabularies, where it can be told.
+
+    The others are left to the reader.
+    """
+    own = [
+        for_one(
+            "leftOperand",
+            {"enum": [*own_names(iri, vocabulary)]},
+            {"properties": {"rightOperand": ref(taking(term))}},
+        )
+        for iri, term in vocabulary.operands.items()
+        if is_lexical(term)
+    ]
+    return own + [
         for_one(
             "leftOperand",
             exactly(iri),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from policy_engine import terms
+from policy_engine.policy.vocabulary import Vocabulary
 from policy_engine.schema.building import Schema, ref, several, spelling, when
 
 HAS_VALUE: Schema = {"type": "object", "required": ["@value"]}
@@ -22,7 +23,7 @@ _LEXICAL = {
 """How literals are written (XSD 1.1 part 2, section 3.3), by the name of their type."""
 
 
-def values() -> dict[str, Schema]:
+def values(vocabulary: Vocabulary) -> dict[str, Schema]:
     """Return the definitions of literals, and of what may stand where one may."""
     scalar = {"type": ["string", "number", "boolean"]}
     literal = {
@@ -43,7 +44,7 @@ def values() -> dict[str, Schema]:
         "value": either,
         **several("values", ref("value")),
         **several("oneValue", ref("value"), most=1),
-        **{name: one for kinds in _taken() for name, one in _taking(kinds).items()},
+        **{name: one for kinds in _taken(vocabulary) for name, one in _taking(kinds).items()},
     }
 
 
@@ -64,8 +65,15 @@ def lexical(*patterns: str) -> str:
     return f"^[ \\t\\r\\n]*({'|'.join(patterns)})[ \\t\\r\\n]*$"
 
 
-def _taken() -> Iterable[tuple[str, ...]]:
-    operands = terms.instances(f"{terms.ODRL}LeftOperand").values()
+def is_lexical(term: terms.Term) -> bool:
+    """Tell whether a left operand takes literals of types whose form is known here."""
+    kinds = term.iris("takes")
+    return bool(kinds) and all(terms.local_name(kind) in _LEXICAL for kind in kinds)
+
+
+def _taken(vocabulary: Vocabulary) -> Iterable[tuple[str, ...]]:
+    own = filter(is_lexical, vocabulary.operands.values())
+    operands = (*terms.instances(f"{terms.ODRL}LeftOperand").values(), *own)
     return {tuple(map(terms.local_name, one.iris("takes"))) for one in operands} - {()}
 
 
