@@ -67,6 +67,19 @@ def test_a_release_is_made_certified_and_decided_on_with_a_vocabulary():
     )
 
 
+def test_who_may_read_the_inputs_by_a_vocabularys_name_may_read_the_output(folder):
+    whole = json.loads(people_policy())
+    reader = "http://x.org/steward"
+    whole["permission"].append(
+        {"uid": "http://x.org/p#write", "assignee": reader, "target": DATASET, "action": "write"}
+    )
+    (folder / "people.jsonld").write_text(json.dumps(whole))
+    own = ["--vocabulary", "terms.jsonld"]
+    run("apply", "people.jsonld", "--data", f"{DATASET}=people.csv", "--output", "out", *own)
+    assert ask(reader, "marketing", *own).exit_code == 0
+    assert ask(reader, "marketing", "--action", "write", *own).exit_code == 1
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_certificate_is_valid_with_the_vocabularies_that_it_was_made_with_alone():
     run("apply", "people.jsonld", "--data", f"{DATASET}=people.csv", "--output", "out")

@@ -85,8 +85,17 @@ def test_an_action_that_is_included_in_nothing_is_forbidden_with_use_and_with_tr
     assert decide("ex:do", policy(permission=rule(f"odrl:{top}")), vocabularies=[alone]) == "deny"
 
 
-def test_such_rules_void_a_policy_whose_strategy_is_invalid():
-    given = policy(permission=rule("write"), prohibition=rule("odrl:use"), conflict="invalid")
+@pytest.mark.parametrize(
+    ("allowed", "forbidden"),
+    [
+        ("write", "odrl:use"),
+        ("odrl:use", "write"),
+        ("odrl:use", "dpv:Query"),
+        ("dpv:Use", "odrl:use"),
+    ],
+)
+def test_such_rules_void_a_policy_whose_strategy_is_invalid(allowed, forbidden):
+    given = policy(permission=rule(allowed), prohibition=rule(forbidden), conflict="invalid")
     with pytest.raises(Exception, match="P010"):
         Reading(vocabularies=[MOSAICROWN]).policies(given)
 
