@@ -8,7 +8,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, PolicyError
-from policy_engine.policy.hierarchy import TOPS, Edge, Hierarchy
+from policy_engine.policy.hierarchy import OPERATION, TOPS, Edge, Hierarchy
 
 ACTION, OPERAND = f"{terms.ODRL}Action", f"{terms.ODRL}LeftOperand"
 PURPOSE = f"{terms.MOSAICROWN}purpose"
@@ -136,10 +136,21 @@ def _perhaps(said: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]
     both = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
     yield from both
     yield from ((other, iri) for iri, other in both)
-    within = replace(said, perhaps=tuple(both))
+    placed = _placed(replace(said, perhaps=tuple(both)))
     for iri, term in known.items():
-        if ACTION in term.types and within.may_be(iri).isdisjoint(TOPS):
+        if ACTION in term.types and iri not in placed:
             yield from ((iri, top) for top in sorted(TOPS))
+
+
+def _placed(said: Hierarchy) -> set[str]:
+    """Return the actions that are, or may be, said to be ways to use or to transfer."""
+    queue = [*TOPS, *([OPERATION] if said.names_dpv else ())]
+    found = set(queue)
+    for here in queue:
+        below = {*said.below("action", here), *said.perhaps_below(here)} - found
+        found |= below
+        queue += sorted(below)
+    return found
 
 
 def _may_be_named(name: str) -> bool:

@@ -1,6 +1,9 @@
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from policy_texts import CONTEXT, ex, odrl, text
 
 from policy_engine import terms
@@ -129,6 +132,37 @@ def test_an_action_may_be_defined_in_another_vocabulary():
     two = {"@context": CONTEXT, "@graph": [{**SCORE, "uid": "ex:analyse"}]}
     known = Reading(vocabularies=[one, two]).vocabulary
     assert known.hierarchy.path("action", ex("score"), odrl("use"))
+
+
+def test_a_long_chain_of_actions_is_read_in_no_time():
+    chain = [
+        {"uid": f"ex:a{n}", "@type": "Action", "includedIn": f"ex:a{n + 1}"} for n in range(1_000)
+    ]
+    known = joined([vocabulary(*chain, {"uid": "ex:a1000", "@type": "Action"})])
+    assert len(known.hierarchy.perhaps) == 2 * 1_001
+
+
+PARTS = st.sampled_from([SCORE, TRUST, TRIAL, ANN, {"uid": "ex:profile", "@type": "owl:Ontology"}])
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "ex:a", "@id", "_:b", "read"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["uid", "@type", "@value", "@list", "includedIn", "rdfs:range"]),
+            inner,
+            max_size=2,
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@given(part=PARTS, key=st.sampled_from([*SCORE, *TRUST, "skos:broader", "belongsTo"]), odd=ODD)
+@settings(max_examples=150)
+def test_whatever_stands_in_a_vocabulary_it_is_read_or_refused(part, key, odd):
+    text = json.dumps({"@context": CONTEXT, "@graph": [SCORE, {**part, key: odd}]})
+    with suppress(PolicyError):
+        assert read_vocabulary(text).digests
 
 
 # -- policies under a vocabulary ------------------------------------------------------------------
