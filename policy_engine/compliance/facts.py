@@ -29,7 +29,8 @@ class Facts:
 
     `known` holds them as they are written. With `is_closed`, a request that tells no purpose
     has none; otherwise its purpose is not known. `about` is the party, asset or action that
-    refinements are about: what the world says of it comes first.
+    refinements are about: what the world says of it counts, and else nothing unless it `is_act`,
+    the action that is asked for. The time and the purpose are always those of the request.
     """
 
     world: Graph
@@ -37,12 +38,13 @@ class Facts:
     known: Mapping[str, Terms]
     is_closed: bool
     about: str = ""
+    is_act: bool = False
     zone: tzinfo = UTC
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now."""
         found = self.told(left_operand)
-        if not found and left_operand in TOLD:
+        if not found and left_operand in TOLD and not self._is_of_its_own(left_operand):
             return (_NOTHING,) if self.is_closed else None
         return _values(found)
 
@@ -57,8 +59,16 @@ class Facts:
 
     def told(self, left_operand: str) -> Terms:
         """Return what a left operand is, as it is written."""
+        if left_operand in (DATE_TIME, PURPOSE_OPERAND):
+            return self.known.get(left_operand, ())
         own = self.world.objects(self.about, left_operand) if self.about else ()
-        return own or self.known.get(left_operand, ())
+        is_own = self._is_of_its_own(left_operand)
+        return own if own or is_own else self.known.get(left_operand, ())
+
+    def _is_of_its_own(self, left_operand: str) -> bool:
+        """Tell whether a left operand is what is said of a party or an asset alone."""
+        is_shared = self.is_act or left_operand in (DATE_TIME, PURPOSE_OPERAND)
+        return bool(self.about) and not is_shared
 
     def shown(self, left_operand: str) -> Terms:
         """Return what a report shows of a left operand: of one that is not told, the empty text."""

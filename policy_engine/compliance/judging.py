@@ -20,7 +20,9 @@ from policy_engine.compliance.model import (
     RuleReport,
 )
 from policy_engine.compliance.reading import ODRL, values
+from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
+from policy_engine.decision.members import Members
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import (
     IRI,
@@ -142,8 +144,25 @@ class Case:
         included = self._is_included(part, one, member.iri, is_open=is_open)
         if included == "unsatisfied" or not member.refinements:
             return included
-        facts = replace(self._facts(is_open=is_open), about=one)
-        return _worst([included, *(evaluate(each, facts).state for each in member.refinements)])
+        met = [
+            _worst(self._refined(part, one, about, member, is_open=is_open))
+            for about in self._meant(part, one, member) or [one]
+        ]
+        return _worst([included, _best(met) if is_open else _worst(met)])
+
+    def _meant(self, part: Part, one: str, member: _Member) -> Sequence[str]:
+        """Return of what refinements are asked where a request has a name."""
+        if part == "action":
+            return [one]
+        known = self._closures
+        return self._members.of(part, one, member.iri, member.refinements, known, known)
+
+    def _refined(
+        self, part: Part, one: str, about: str, member: _Member, *, is_open: bool
+    ) -> Iterator[State]:
+        is_act = part == "action" and about == one
+        facts = replace(self._facts(is_open=is_open), about=about, is_act=is_act)
+        return (evaluate(each, facts).state for each in member.refinements)
 
     def _is_included(self, part: Part, narrow: str, wide: str, *, is_open: bool) -> State:
         """Tell whether a name lies within another; a prohibition holds for what it needs, too."""
@@ -212,6 +231,15 @@ class Case:
     @cached_property
     def _hierarchy(self) -> Hierarchy:
         return with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
+
+    @cached_property
+    def _closures(self) -> Closures:
+        return Closures(self._hierarchy)
+
+    @cached_property
+    def _members(self) -> Members:
+        said = {node: set(map(terms.canonical, of)) for node, of in self._texts[2].about.items()}
+        return Members(said, lambda: self.asked.targets)
 
     def _facts(self, *, is_open: bool) -> Facts:
         return replace(self._known, is_closed=not is_open)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import nsmallest
+from itertools import chain
 from typing import Any, Literal
 
 from policy_engine import terms
@@ -177,7 +178,11 @@ class _Case:
         self.facts = RequestFacts(request, world, self.time, closures)
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
-        self.members = Members(request, world, lambda: decider.index.assets)
+        self.members = Members(
+            world.of,
+            lambda: (*request.targets, *chain(*world.memberships.asset)),
+            lambda: decider.index.assets,
+        )
         self.asked = Asked(request, closures, self.members)
         self._asked = {id(decider.index.closures): self.asked}
         self.matches: list[Match] = []

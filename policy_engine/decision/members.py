@@ -1,13 +1,11 @@
 """The members that a refined rule could mean of what is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.index import by_start
-from policy_engine.decision.model import Request, World
 from policy_engine.policy import Condition
 from policy_engine.policy.hierarchy import Part
 
@@ -29,17 +27,23 @@ class Members:
     """
 
     def __init__(
-        self, request: Request, world: World, named: Callable[[], Mapping[str, Sequence[str]]]
+        self,
+        said: Mapping[str, Collection[str]],
+        names: Callable[[], Iterable[str]] = tuple,
+        named: Callable[[], Mapping[str, Sequence[str]]] = dict,
     ) -> None:
-        self._request = request
-        self._world = world
+        """Take the left operands of which something is said, by what it is said of.
+
+        `names` gives the assets that are known for one request, and `named` others by what their
+        IRI goes on from; both are asked for where they are needed.
+        """
+        self._said = said
+        self._names = names
         self._named = named
 
     @cached_property
     def _beside(self) -> Mapping[str, Sequence[str]]:
-        """The assets that the request and the world name, by what their IRI goes on from."""
-        edges = self._world.memberships.asset
-        return by_start((*self._world.of, *self._request.targets, *chain(*edges)))
+        return by_start((*self._said, *self._names()))
 
     def of(
         self,
@@ -61,7 +65,7 @@ class Members:
         found = [
             one
             for one in within
-            if not own.has_members(part, one) or not asked.isdisjoint(self._world.of.get(one, ()))
+            if not own.has_members(part, one) or not asked.isdisjoint(self._said.get(one, ()))
         ]
         if name in lowest:
             found += (one for one in self._between(part, name, source, asked, known))
@@ -79,6 +83,6 @@ class Members:
     ) -> Iterator[str]:
         dataset = terms.dataset_of(name) if part == "asset" else ""
         for one in known.reach(part, name) - {name, source}:
-            is_said = not asked.isdisjoint(self._world.of.get(one, ()))
+            is_said = not asked.isdisjoint(self._said.get(one, ()))
             if (is_said or one == dataset) and source in known.reach(part, one):
                 yield one

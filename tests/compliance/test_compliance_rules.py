@@ -92,6 +92,26 @@ def test_refinement_is_held_against_what_the_world_says_of_the_party():
     }
 
 
+COLLECTION = "[ a odrl:AssetCollection ; odrl:source :ward ; odrl:refinement :high ]"
+HIGH = f":high {limit(':age', 'gteq', '18')} ."
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        (":bed odrl:partOf :ward ; :age 21 .", "satisfied"),
+        (":bed odrl:partOf :ward ; :age 17 .", "unsatisfied"),
+        (":bed odrl:partOf :ward ; :age 21 . :cot odrl:partOf :ward ; :age 17 .", "unsatisfied"),
+        (":bed odrl:partOf :ward ; :age 21 . :cot odrl:partOf :ward .", "unknown"),
+        (":ward :age 21 .", "satisfied"),
+        ("", "unknown"),
+    ],
+)
+def test_refinement_is_asked_of_every_member_of_what_is_asked_for(said, state):
+    text = policy(f"odrl:action odrl:read ; odrl:target {COLLECTION}", more=HIGH)
+    assert states(rule(text, world_text=world(said)))["Target"] == state
+
+
 def test_composite_rule_has_one_report_with_one_premise_a_part():
     text = policy("odrl:action odrl:modify, odrl:read ; odrl:target :ward ; odrl:assignee :nurse")
     assert states(rule(text)) == dict.fromkeys(("Target", "Party", "Action"), "satisfied")
