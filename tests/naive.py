@@ -163,10 +163,10 @@ class Case:
     def asked_of(self, kind, name, member, own, known):
         """Return what the refinements of a member are asked of where a request has a name."""
         source = member.iri
-        if kind == "action":
-            return {name} if known.includes(kind, source, name) else {source}
         lower = {name} if known.may_include(kind, source, name) else set()
         lower |= {source} if known.may_include(kind, name, source) else set()
+        if kind == "action":
+            return lower
         inside = set(chain(*(known.under(kind, low) for low in lower)))
         if kind == "asset":
             inside |= {one for one in self.names for low in inside if goes_on(low, one)}

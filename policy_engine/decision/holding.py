@@ -341,7 +341,9 @@ def _meant(
     part: Part, name: str, member: _Member, asked: Asked, facts: RequestFacts
 ) -> Sequence[str]:
     if part == "action":
-        return [name] if member.iri in asked.closures.up(part, name) else [member.iri]
+        reach, source = asked.closures.reach, member.iri
+        found = [name] if source in reach(part, name) else []
+        return [*found, source] if name in reach(part, source) and name != source else found
     return asked.members.of(part, name, member.iri, member.refinements, facts.own, asked.closures)
 
 

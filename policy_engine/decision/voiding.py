@@ -63,7 +63,7 @@ class Voidable:
         """
         rules: tuple[Sequence[Rule], Sequence[Rule]]
         rules = self.policy.permissions, self.policy.prohibitions
-        if not more.action and not more.implied:
+        if not (more.action or more.implied or more.perhaps):
             rules = self._meeting(more, closures)
         return next(Overlaps(*rules, closures.hierarchy).pairs(), None) is not None
 

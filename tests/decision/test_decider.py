@@ -83,7 +83,7 @@ def rules(kind):
         Rule,
         st.just(kind),
         some(ASSETS, Asset),
-        some(ACTIONS, Action, least=1),
+        some(ACTIONS, Action, st.sampled_from([(), (), (LEVEL,), (YOUNG,)]), least=1),
         assignees=some(USERS, Party),
         purposes=st.lists(st.sampled_from(PURPOSES), max_size=2).map(tuple),
         constraints=st.lists(conditions, max_size=2).map(tuple),
@@ -96,7 +96,12 @@ def edges(names):
 
 
 hierarchies = st.builds(
-    Hierarchy, edges(USERS), edges(ASSETS), st.just(()), edges(PURPOSES), edges(ACTIONS)
+    Hierarchy,
+    edges(USERS),
+    edges(ASSETS),
+    st.just(()) | edges(ACTIONS),
+    edges(PURPOSES),
+    edges(ACTIONS),
 )
 
 
