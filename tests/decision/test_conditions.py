@@ -3,7 +3,7 @@ from decimal import Decimal
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import terms
@@ -317,6 +317,7 @@ SHAPES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(SHAPES, st.lists(st.sampled_from([True, False, None]), min_size=6, max_size=6))
 def test_a_condition_is_known_where_every_completion_agrees(shape, truths):
     condition = numbered(shape, iter(range(100)))
@@ -353,6 +354,7 @@ def all_of(seen, rights, references, *operators):
     return [came_to(seen, at, *rights, references=references, known=known) for at in operators]
 
 
+@settings(deadline=None)
 @given(SEEN, RIGHTS, REFERENCES)
 def test_denials_deny_and_leave_the_unknown_unknown(seen, rights, references):
     opposite = {YES: NO, NO: YES, UNKNOWN: UNKNOWN}
@@ -360,6 +362,7 @@ def test_denials_deny_and_leave_the_unknown_unknown(seen, rights, references):
     assert (neq, none_of) == (opposite[eq], opposite[any_of])
 
 
+@settings(deadline=None)
 @given(SEEN, RIGHTS, REFERENCES)
 def test_below_is_never_also_above(seen, rights, references):
     lt, lteq, gt, gteq = all_of(seen, rights, references, "lt", "lteq", "gt", "gteq")
@@ -367,6 +370,7 @@ def test_below_is_never_also_above(seen, rights, references):
     assert not (gt == YES and lteq != NO)
 
 
+@settings(deadline=None)
 @given(SEEN, RIGHTS, REFERENCES, st.sampled_from([*OPERATORS, "and", "nonsense"]))
 def test_every_constraint_comes_to_something_with_a_reason(seen, rights, references, operator):
     constraint = Constraint(
@@ -378,6 +382,7 @@ def test_every_constraint_comes_to_something_with_a_reason(seen, rights, referen
     assert len(verdict.reason) < 1000
 
 
+@settings(deadline=None)
 @given(SEEN, RIGHTS, st.sampled_from(OPERATORS))
 def test_what_is_known_stays_when_a_reference_becomes_known(seen, rights, operator):
     before = came_to(seen, operator, *rights, references=["http://limit"])
