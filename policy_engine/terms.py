@@ -203,6 +203,15 @@ def has_known_scheme(iri: str) -> bool:
     return bool(colon) and (rest.startswith("//") or scheme.lower() in _SCHEMES)
 
 
+MOST_LEVELS = 256
+"""How many levels an asset's IRI may have: each of them is a name that it might be a part of."""
+
+
+def levels(iri: str) -> int:
+    """Return how often an IRI goes on behind a slash, a question mark or a hash."""
+    return sum(map(iri.count, "/?#"))
+
+
 def expand(name: str) -> str:
     """Return the IRI of a compact name such as `odrl:read`; anything else as it is."""
     prefix, colon, local = name.partition(":")

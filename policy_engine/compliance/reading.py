@@ -122,7 +122,7 @@ class _Reader:
 
     def policy(self, node: str) -> Policy:
         self._known(node, _OF_POLICY | set(_functions()), "A policy", is_open=True)
-        rules = tuple(self._rules(node, ()))
+        rules = tuple(self._rules(node, (), set()))
         of = {kind: tuple(rule for rule in rules if rule.kind == kind) for kind in _RULES.values()}
         return Policy(
             uid=node,
@@ -143,8 +143,9 @@ class _Reader:
             if not any(self.graph.subjects(prop, node) for prop in (*_RULES, *_WITHIN)):
                 self._fail("P004", f"The rule {node} stands in no policy.")
 
-    def _rules(self, policy: str, below: tuple[str, ...]) -> Iterator[Rule]:
-        """Yield the rules of a policy and of those that it inherits from."""
+    def _rules(self, policy: str, below: tuple[str, ...], told: set[str]) -> Iterator[Rule]:
+        """Yield the rules of a policy and of those that it inherits from, of each but once."""
+        told.add(policy)
         shared = self._parts(policy, "hasPolicy")
         for prop, kind in _RULES.items():
             for node in self._named(policy, prop):
@@ -154,7 +155,8 @@ class _Reader:
                 self._fail("P011", f"{policy} inherits from {parent}, and so from itself.")
             if parent not in self.graph.about:
                 self._fail("P011", f"{policy} inherits from {parent}, which is not in the text.")
-            yield from self._rules(parent, (*below, policy))
+            if parent not in told:
+                yield from self._rules(parent, (*below, policy), told)
 
     def _rule(self, node: str, kind: Kind, above: tuple[str, ...]) -> Rule:
         self._known(node, _OF_RULE | set(_functions()), f"The {kind}")

@@ -104,6 +104,8 @@ class Request(BaseModel):
     def _some(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
         if not targets:
             raise ValueError("a request names at least one target")
+        if any(terms.levels(target) > terms.MOST_LEVELS for target in targets):
+            raise ValueError(f"a target has at most {terms.MOST_LEVELS} levels")
         return tuple(map(terms.canonical, targets))
 
 

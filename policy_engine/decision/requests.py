@@ -52,6 +52,9 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     if not terms.has_known_scheme(name):
         message = f"The {part} {name!r} is no whole IRI and no term of the contexts."
         raise RequestError.of("D001", message, did_you_mean(name, _names_of(part, policies)))
+    if terms.levels(name) > terms.MOST_LEVELS:
+        message = f"The {part} has {terms.levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
+        raise RequestError.of("D001", message)
     known = _OF_DPV.get(part)
     if known and name.startswith(terms.DPV) and not terms.is_in_dpv(name, known):
         names = map(terms.local_name, terms.terms_of_dpv(known))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from policy_engine import terms
 from policy_engine.errors import Problem
 from policy_engine.policy.clashes import clashes, have_asset
 from policy_engine.policy.linked_data import MAX_PROBLEMS
@@ -24,7 +25,7 @@ def problems_of(policies: Sequence[Policy]) -> list[Problem]:
     ODRL Information Model 2.2, sections 2.1, 2.6 and 2.10.
     """
     found = (problem for policy in policies for problem in _problems_of(policy))
-    void = (policy for policy in policies if policy.conflict == "invalid")
+    void = (one for one in policies if one.conflict == "invalid" and not any(_too_deep(one)))
     return [*islice(found, MAX_PROBLEMS), *clashes(*void)]
 
 
@@ -38,6 +39,7 @@ def _problems_of(policy: Policy) -> Iterator[Problem]:
                 yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
     yield from _same_uids(policy)
     yield from _unassigned(policy)
+    yield from _too_deep(policy)
 
 
 def with_warnings(policy: Policy) -> Policy:
@@ -53,6 +55,17 @@ def _has(rule: Rule, prop: str) -> bool:
         ASSIGNEE: rule.assignees,
     }
     return bool(parts[prop])
+
+
+def _too_deep(policy: Policy) -> Iterator[Problem]:
+    """Yield the assets whose IRIs have more levels than can be looked through."""
+    named = {asset.iri: rule.place for rule in policy.rules for asset in rule.targets}
+    named |= {rule.output: rule.place for rule in policy.rules if rule.output}
+    inside = {iri: policy.place for edge in policy.hierarchy.asset for iri in edge}
+    for iri, place in {**inside, **named}.items():
+        if terms.levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.levels(iri):,} levels. "
+            yield Problem("P007", f"{message}Allowed are {terms.MOST_LEVELS}.", "", place)
 
 
 def _same_uids(policy: Policy) -> Iterator[Problem]:

@@ -142,6 +142,15 @@ def test_heir_has_the_rules_of_its_parent():
     assert len(own.rules) == 1
 
 
+def test_heir_by_many_ways_has_each_rule_once():
+    ways = [f":p{n} odrl:inheritFrom :a{n} , :b{n} ." for n in range(40)]
+    ways += [f":{side}{n} odrl:inheritFrom :p{n + 1} ." for n in range(40) for side in "ab"]
+    last = ":p40 odrl:prohibition :not . :not a odrl:Rule ."
+    more = f":policy odrl:inheritFrom :p0 . {' '.join(ways)} {last}"
+    [heir, *_] = compliance_report(policy(more=more), request(), world()).policies
+    assert len(heir.rules) == 2
+
+
 def test_request_may_say_once_what_holds_for_all_its_rules():
     asked = ":request a odrl:Request ; odrl:assignee :nurse ; odrl:permission :a, :b ; "
     tells = "sotw:context [ odrl:leftOperand odrl:purpose ; odrl:rightOperand :care ] ."

@@ -434,3 +434,11 @@ def test_label_that_several_rules_have_tells_nothing_of_any():
 def test_name_that_is_no_text_is_refused():
     with pytest.raises(RequestError, match=r"D001.*UTF-8"):
         read_request("http://org/alice", "read", ["http://e.org/\udcff"])
+
+
+def test_a_request_for_too_many_levels_is_refused():
+    deep = "http://e.org" + "/a" * 20_000
+    with pytest.raises(RequestError, match="D001 The target has 20,002 levels"):
+        read_request(USERS[0], "read", [deep])
+    with pytest.raises(ValueError, match="at most 256 levels"):
+        Request(assignee=USERS[0], action=f"{ODRL}read", targets=(deep,))

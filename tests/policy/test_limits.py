@@ -95,3 +95,10 @@ def test_many_properties_of_one_node_are_each_read_once():
     start = process_time()
     assert read_policy(text(permission={**RULE, **many})).permissions
     assert process_time() - start < 15
+
+
+def test_an_asset_of_too_many_levels_is_refused():
+    deep = "http://e.org" + "/a" * 260
+    assert refused(text(permission={**RULE, "target": deep}))[0][0] == "P007"
+    assert refused(text(conflict="invalid", permission={**RULE, "target": deep}))[0][0] == "P007"
+    assert read_policy(text(permission={**RULE, "target": deep[:500]}))
