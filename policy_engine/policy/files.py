@@ -177,14 +177,14 @@ _OF_POLICIES = {"permission", "prohibition", "obligation", "profile", "conflict"
 
 
 def _said(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the keys and the types, the last parts of their names, of the objects at the top."""
+    """Yield the keys and the types, the last parts of their names, of all objects."""
     for one in value if isinstance(value, list) else [value]:
         for key, held in one.items() if isinstance(one, dict) else ():
             names = held if isinstance(held, list) else [held]
             is_type = key in ("@type", "type")
             yield _last(key), ""
             yield from (("", _last(name)) for name in names if is_type and isinstance(name, str))
-        yield from _said(one.get("@graph")) if isinstance(one, dict) else ()
+            yield from _said(held) if key != "@context" else ()
 
 
 def _last(name: str) -> str:

@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.errors import Place, PolicyError, Problem, by_place, did_you_mean, listed
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.limits import USUAL, Limits
-from policy_engine.policy.linked_data import POINTER, Graph, Node, expand
+from policy_engine.policy.linked_data import MAX_PROBLEMS, POINTER, Graph, Node, expand
 from policy_engine.policy.literals import can_be_read
 from policy_engine.policy.syntax import Syntax, read_document
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary
@@ -89,18 +89,21 @@ def read_vocabulary(
 
 
 def check_wider(vocabulary: Vocabulary) -> None:
-    """Raise PolicyError (P005) for an action that none of the vocabularies, nor ODRL, defines.
+    """Raise PolicyError (P005) for actions that none of the vocabularies, nor ODRL, defines.
 
     What others are included in by a misspelt name would be found by no rule about it.
     """
     known = {**terms.instances(ACTION), **vocabulary.actions}
+    lost: dict[str, list[Problem]] = {}
     for given, source, place in vocabulary.wider:
         iri = vocabulary.action(given)
         if iri not in known and not terms.is_in_dpv(iri, "Processing"):
             message = f"{terms.compact(iri)!r} is an action that nothing given defines."
             near = did_you_mean(terms.compact(iri), map(terms.compact, known))
             hint = near or "Define it, with the type odrl:Action."
-            raise PolicyError(Problem("P005", message, hint, place), source=source)
+            lost.setdefault(source, []).append(Problem("P005", message, hint, place))
+    for source, problems in lost.items():
+        raise PolicyError(*sorted(problems[:MAX_PROBLEMS], key=by_place), source=source)
 
 
 class _VocabularyReader(Walker):
@@ -179,8 +182,8 @@ class _VocabularyReader(Walker):
 
     def _define(self, node: Node, iri: str, kinds: set[str]) -> None:
         for prop in _SCHEMES if kinds - {_NOTHING} else ():
-            named = [terms.canonical(one["@id"]) for one in node.data.get(prop, []) if "@id" in one]
-            self.profiles |= {one for one in named if is_absolute(one) and not is_ours(one)}
+            named = (iri for iri, _ in _named(node, prop))
+            self.profiles |= {iri for iri in named if is_absolute(iri) and not is_ours(iri)}
         if _PROFILE in kinds:
             self.profiles.add(iri)
             return
@@ -192,7 +195,7 @@ class _VocabularyReader(Walker):
             definition = _definition(node)
             self.terms[iri] = terms.Term(iri, (kind,), definition, MappingProxyType(facts))
         for prop in _MEANS[ACTION] if ACTION in kinds else ():
-            for wide, index in self.iris(node, prop):
+            for wide, index in _named(node, prop):
                 self.wider.append((wide, self.source, self.graph.place(node, prop, index)))
 
     def _takes(self, node: Node) -> tuple[str, ...]:
@@ -234,7 +237,7 @@ class _VocabularyReader(Walker):
                 self._check_said(node, prop, term)
 
     def _check_said(self, node: Node, prop: str, term: terms.Term) -> None:
-        for value, index in self.iris(node, prop):
+        for value, index in _named(node, prop):
             if value not in _said(prop, term):
                 name = terms.compact(term.iri)
                 message = (
@@ -251,6 +254,13 @@ class _VocabularyReader(Walker):
                 message = f"{terms.compact(iri)!r} is not {_NAMES[kind]} of the DPV."
                 given = terms.local_name(iri)
                 self.add("P005", message, "", node, "@id", given=given, known=known)
+
+
+def _named(node: Node, prop: str) -> Iterator[tuple[str, int]]:
+    """Yield the IRIs under a property, each with its place among the values."""
+    for index, data in enumerate(node.data.get(prop, [])):
+        if "@id" in data:
+            yield terms.canonical(data["@id"]), index
 
 
 def _said(prop: str, term: terms.Term) -> set[str]:

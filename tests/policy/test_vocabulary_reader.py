@@ -66,6 +66,17 @@ def test_turtle_says_the_same():
     assert (found.defined.keys(), found.hierarchy) == (same.defined.keys(), same.hierarchy)
 
 
+def test_a_term_may_be_defined_where_another_names_it():
+    text = """@prefix odrl: <http://www.w3.org/ns/odrl/2/> . @prefix ex: <http://e.org/> .
+    ex:look a odrl:Action ; odrl:includedIn ex:edit .
+    ex:edit a odrl:Action ; odrl:includedIn odrl:use ."""
+    found = read_vocabulary(text, syntax="turtle")
+    nested = vocabulary({**SCORE, "includedIn": {**SCORE, "uid": "ex:edit"}})
+    assert set(found.actions) == {ex("look"), ex("edit")}
+    assert set(nested.actions) == {ex("score"), ex("edit")}
+    assert nested.hierarchy.path("action", ex("score"), odrl("use"))
+
+
 @pytest.mark.parametrize(
     ("wrong", "expected"),
     [
@@ -96,6 +107,11 @@ def test_turtle_says_the_same():
 )
 def test_what_is_not_understood_or_changes_the_language_is_refused_at_its_place(wrong, expected):
     assert refusal(wrong) == [expected]
+
+
+def test_every_action_that_nothing_defines_is_told():
+    lost = [{**SCORE, "uid": f"ex:{name}", "includedIn": "ex:x"} for name in ("a", "b")]
+    assert refusal(*lost) == [("P005", "/includedIn"), ("P005", "/@graph/1/includedIn")]
 
 
 def test_a_policy_is_no_vocabulary():
