@@ -7,6 +7,9 @@ from policy_engine import apply_policy
 ON_SPARK = ("tests/engines/spark/", "tests/engines/test_both_engines.py")
 ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
+# A busy machine is no fault: no example has a deadline.
+settings.register_profile("everyday", deadline=None)
+settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 
 
