@@ -33,16 +33,20 @@ def test_every_argument_has_its_option(argument):
     )
 
 
-def test_the_library_never_speaks_of_options_of_the_command_line():
-    said = {text for path in LIBRARY for text in texts(path)}
+@pytest.fixture(scope="module")
+def said():
+    return {text for path in LIBRARY for text in texts(path)}
+
+
+def test_the_library_never_speaks_of_options_of_the_command_line(said):
     assert not [text for text in said if re.search(r"(^|[ (])--[a-z]{2,}", text)]
 
 
-def test_every_argument_in_a_hint_is_known_to_the_command_line():
+def test_every_argument_in_a_hint_is_known_to_the_command_line(said):
     pattern = re.compile(
         r"(?<![<\w-])[a-z_]+=(?:\{[A-Z]+: [A-Z]+\}|\[[A-Z]+\]|[A-Z]{3,}\b|True|False)"
         r"|engine=\"\w+\""
     )
-    found = {hit for path in LIBRARY for text in texts(path) for hit in pattern.findall(text)}
+    found = {hit for text in said for hit in pattern.findall(text)}
     assert found <= set(OPTIONS)
     assert len(found) > 3

@@ -377,8 +377,9 @@ def test_a_taxonomy_outside_of_the_folder_is_never_opened(tmp_path):
 
 def test_values_that_a_taxonomy_lacks_are_all_named(cities):
     table = {"city": ["Rome", "Bern", "Graz", None, "Rome", "Linz"]}
-    with pytest.raises(DataError, match="lacks 3 of its values: 'Bern', 'Graz' and 'Linz'"):
+    with pytest.raises(DataError, match="lacks 3 of its values") as caught:
         applied(table, k=2, taxonomies=cities, **ANONYMOUS, **BY_CITY)
+    assert caught.value.problems[0].values == ("Bern", "Graz", "Linz")
 
 
 @pytest.mark.parametrize("recoding", [{}, {"algorithm": "full-domain"}])
