@@ -403,18 +403,18 @@ def _all_match(texts: pa.Array, pattern: str) -> bool:
 def _digits(texts: pa.Array) -> int:
     """Return the most digits that any of the numbers has.
 
-    A number nearer to 0 than floats are exact has more than any of them.
+    One nearer to 0 than floats are exact, or beyond them, has more than any of them can hold.
     """
     digits = pc.replace_substring_regex(texts, r"([eE].*$)|[^0-9]", "")
     most = int(pc.max(pc.binary_length(digits)).as_py() or 0)
-    return max(most, EXACT_DIGITS + 1) if _is_tiny(texts) else most
+    return max(most, EXACT_DIGITS + 1) if _is_beyond_floats(texts) else most
 
 
-def _is_tiny(texts: pa.Array) -> bool:
+def _is_beyond_floats(texts: pa.Array) -> bool:
     for pattern in (r"[1-9].*[eE]", _NUMBER):
         texts = texts.filter(pc.match_substring_regex(texts, pattern))
     sizes = np.abs(to_numpy(texts.cast(pa.float64())))
-    return bool((sizes < _LEAST_EXACT).any())
+    return bool((np.isinf(sizes) | (sizes < _LEAST_EXACT)).any())
 
 
 def times_of_day(texts: pa.Array) -> pa.Array:

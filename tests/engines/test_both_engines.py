@@ -90,6 +90,13 @@ def test_the_rows_are_the_same_in_any_order_of_input(engine, recoding):
     assert found[0] == found[1]
 
 
+def test_numbers_too_large_for_a_float_are_told_apart(engine):
+    sizes = ["1e400", "1e400", "1e999", "1e999"]
+    asked = {**PLAIN, "method": "t-closeness", "t": 0.1, "sensitive": ["size"]}
+    release = applied(engine, {"age": [1, 1, 9, 9], "size": sizes}, **asked)
+    assert release.certificate.utility.classes == 1
+
+
 def test_missing_values_are_cut_off(engine):
     found = rows_of(applied(engine, {"age": [20, None, 22, 23, None]}, **PLAIN, **SPAN))
     assert found == {"age": [*["[20 - 23]"] * 3, None, None]}

@@ -173,7 +173,7 @@ def test_encode_refuses_infinite_numbers(values):
 
 def test_encode_refuses_texts_of_numbers_too_large():
     with pytest.raises(DataError, match="R004"):
-        encoded(["1e999", "1"], numbers=True)
+        encoded(["1e100001", "1"], numbers=True)
 
 
 def test_encode_refuses_dates_before_the_calendar():
@@ -201,6 +201,8 @@ def test_encode_refuses_types_without_an_order(values, kind):
         (["1", None, "-20"], pa.int64()),
         (["1.5", "1e3", None], pa.float64()),
         (["0.12345678901234567", "1"], pa.string()),
+        (["1e400", "1"], pa.string()),
+        (["-1e999", "nan"], pa.string()),
         (["007", "1"], pa.string()),
         (["2020-01-01", None], pa.date32()),
         (["2020-01-01 10:00", "2020-01-01T10:00:00"], pa.timestamp("ns")),
@@ -311,6 +313,13 @@ def test_numbers_too_near_to_0_for_a_float_stay_apart():
     assert encoded(["1e-400", "0", "-1e-400"], numbers=True).codes.tolist() == [2, 1, 0]
     with pytest.raises(DataError, match="R004 The column 'x' holds numbers nearer to 0"):
         encoded(["1e-100001", "0"], numbers=True)
+
+
+@pytest.mark.parametrize("generalised", [True, False])
+def test_numbers_too_large_for_a_float_stay_apart(generalised):
+    texts = pa.chunked_array([["1e400", "1e999", "-1E400", "1.5", "10e399"]])
+    column = encode("x", texts, numbers=True, generalised=generalised)
+    assert column.codes.tolist() == [2, 3, 0, 1, 2]
 
 
 def test_a_sensitive_taxonomy_is_refused_where_equal_numbers_are_written_differently():
