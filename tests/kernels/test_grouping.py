@@ -1,4 +1,5 @@
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.kernels import diversity
-from policy_engine.kernels.grouping import Groups, classes_of, distinct, first_rows
+from policy_engine.kernels.grouping import (
+    Groups,
+    classes_of,
+    distinct,
+    exact_loss,
+    first_rows,
+    rounded_loss,
+    total_loss,
+)
 
 
 def groups(class_of, loss=None, persons=None, **sensitive):
@@ -135,3 +144,13 @@ def test_measures_are_those_counted_by_hand(rows):
 @pytest.mark.parametrize(("class_of", "penalty"), [([0, 0, 0, 0], 16), ([0, 1, 2, 3], 4)])
 def test_discernability_grows_with_the_classes(class_of, penalty):
     assert groups(class_of).whole().discernability() == penalty
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2**40)), max_size=20))
+def test_a_total_loss_is_rounded_once_however_the_rows_are_told_apart(pairs):
+    loss, rows = (np.array([pair[n] for pair in pairs]) for n in (0, 1))
+    rows = rows.astype(np.int64)
+    exact = sum((Fraction(one) * times for one, times in pairs), Fraction(0))
+    assert total_loss(loss, rows) == float(exact)
+    parts = [exact_loss(loss[part::3], rows[part::3]) for part in range(3)]
+    assert rounded_loss(sum(parts)) == float(exact)

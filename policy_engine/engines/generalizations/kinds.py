@@ -87,8 +87,8 @@ def losses(
     """
     if asked.generalization in PERTURBATIVE:
         return None
-    found = [_cell(name, text) for text in cells]
-    kind = asked.generalization or _kind_of(name, found)
+    found = [cell_of(name, text) for text in cells]
+    kind = asked.generalization or kind_of_cells(name, found)
     if kind == "set":
         return sets.priced(name, found, wildcard=wildcard)
     filled = np.array([bool(cell.values) for cell in found], dtype=np.bool_)
@@ -114,7 +114,7 @@ def covering(asked: QuasiIdentifier, column: Encoded, taxonomy: Taxonomy | None 
     values = _covering(asked, column, taxonomy)
 
     def codes(text: str | None) -> NDArray[np.int32]:
-        cell = _cell(asked.name, text)
+        cell = cell_of(asked.name, text)
         found = values(cell) if cell.values else np.zeros(0, dtype=np.int32)
         missing = cell.may_be_missing and column.has_missing
         return np.concatenate([np.zeros(1, np.int32), found]) if missing else found
@@ -160,7 +160,7 @@ def _priced(
     return taxonomies.priced(name, found, _given(name, taxonomy), asked.unlisted)
 
 
-def _kind_of(name: str, found: list[Cell]) -> str:
+def kind_of_cells(name: str, found: list[Cell]) -> str:
     """Return which of the defaults cells are: single values are ranges where they could be."""
     if any(cell.is_range for cell in found):
         return "range"
@@ -168,7 +168,8 @@ def _kind_of(name: str, found: list[Cell]) -> str:
     return "range" if singles and ranges.are_ordered(name, found) else "set"
 
 
-def _cell(name: str, text: str | None) -> Cell:
+def cell_of(name: str, text: str | None) -> Cell:
+    """Return a cell read. Raises CertificateError (V002) where it has no shape known."""
     try:
         return read_cell(text)
     except ValueError:

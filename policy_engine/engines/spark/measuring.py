@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.columns import QuasiIdentifier
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Measured
-from policy_engine.engines.generalizations import losses
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.spark.pricing import total_losses
 from policy_engine.engines.spark.values import (
     Lookup,
     Task,
@@ -32,7 +31,7 @@ from policy_engine.engines.spark.values import (
 )
 from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.grouping import Groups, Whole, classes_of, total_loss
+from policy_engine.kernels.grouping import Groups, Whole, classes_of
 from policy_engine.methods import Bound, Measurement
 from policy_engine.plan import Anonymize
 from policy_engine.taxonomy import Taxonomy
@@ -56,34 +55,32 @@ def measure(
     asked = _Asked(step, sensitive)
     names = step.columns.quasi_names
     cells = [quoted(column) for name in names for column in columns_of(name, frame.columns)]
-    told = in_tasks(frame.repartition(tasks, *cells), _telling(asked), _TOLD)
-    told = told.groupBy("what", "place", "cell").agg(
-        F.sum("times").alias("times"),
-        F.min("figure").alias("least"),
-        F.max("figure").alias("most"),
-    )
-    return _together(told.toArrow().to_pylist(), step, taxonomies)
+    told = in_tasks(frame.repartition(tasks, *cells), _telling(asked), _TOLD).persist()
+    try:
+        figures = told.where("what != 'cell'").groupBy("what", "place")
+        found = figures.agg(
+            F.sum("times").alias("times"),
+            F.min("figure").alias("least"),
+            F.max("figure").alias("most"),
+        ).toArrow()
+        if not found.num_rows:
+            raise DataError.of("R001", "The output has no rows.")
+        losses = total_losses(
+            told.where("what = 'cell'").select("place", "cell", "times"), step, taxonomies
+        )
+        return _together(found.to_pylist(), losses, step)
+    finally:
+        told.unpersist()
 
 
 _TOLD = "what string, place int, cell string, times bigint, figure double"
 
 
 def _together(
-    told: list[dict[str, Any]], step: Anonymize, taxonomies: Mapping[str, Taxonomy]
+    told: list[dict[str, Any]], losses: Mapping[str, float | None], step: Anonymize
 ) -> Measured:
     """Return what all tasks told of their classes."""
     sums = {one["what"]: one["times"] for one in told}
-    if not sums.get("rows"):
-        raise DataError.of("R001", "The output has no rows.")
-    losses = {
-        asked.name: _loss(
-            [one for one in told if (one["what"], one["place"]) == ("cell", place)],
-            step,
-            asked,
-            taxonomies,
-        )
-        for place, asked in enumerate(step.columns.quasi_identifier)
-    }
     bounds = {one["place"]: one for one in told if one["what"] == "bound"}
     measured = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.bounds())]
     whole_table = Whole(sums["rows"], sums["classes"], sums["squares"], losses)
@@ -100,20 +97,6 @@ def _measurement(bound: Bound, told: Mapping[str, Any]) -> Measurement:
         # Of whole numbers, every task told that they are.
         achieved=int(achieved) if told["times"] else achieved,
     )
-
-
-def _loss(
-    told: list[dict[str, Any]],
-    step: Anonymize,
-    asked: QuasiIdentifier,
-    taxonomies: Mapping[str, Taxonomy],
-) -> float | None:
-    """Return the certainty penalty of a column's cells, summed over the rows."""
-    wildcard = step.recoding.missing == "wildcard"
-    cells = [one["cell"] for one in told]
-    loss = losses(asked.name, cells, asked, taxonomies.get(asked.taxonomy), wildcard=wildcard)
-    times = np.array([one["times"] for one in told], dtype=np.int64)
-    return None if loss is None else total_loss(loss, times)
 
 
 @dataclass(frozen=True)
@@ -203,21 +186,26 @@ def _told(asked: _Asked, table: pa.Table) -> pa.Table:
     read = [texts_of(name, cell_column(table, name)) for name in asked.step.columns.quasi_names]
     groups = asked.groups(table, [rows for rows, _ in read])
     whole_table = groups.whole()
-    told: list[tuple[str, int | None, str | None, int, float | None]] = [
-        ("rows", None, None, whole_table.rows, None),
-        ("classes", None, None, whole_table.classes, None),
-        ("squares", None, None, whole_table.squares, None),
+    told: list[tuple[str, int | None, int, float | None]] = [
+        ("rows", None, whole_table.rows, None),
+        ("classes", None, whole_table.classes, None),
+        ("squares", None, whole_table.squares, None),
     ]
-    for place, (rows, texts) in enumerate(read):
-        times = np.bincount(rows, minlength=len(texts)).tolist()
-        told += [("cell", place, text, n, None) for text, n in zip(texts, times, strict=True)]
     for place, one in enumerate(asked.step.measure(groups, groups.ancestries)):
         is_whole = isinstance(one.achieved, int)
-        told.append(("bound", place, None, int(is_whole), float(one.achieved)))
-    columns = [
-        pa.array(column, kind) for column, kind in zip(zip(*told, strict=True), _TYPES, strict=True)
-    ]
-    return pa.table(columns, names=["what", "place", "cell", "times", "figure"])
+        told.append(("bound", place, int(is_whole), float(one.achieved)))
+    what, places, times, figures = zip(*told, strict=True)
+    parts = [_rows_told(what, places, [None] * len(told), times, figures)]
+    for place, (rows, texts) in enumerate(read):
+        count = len(texts)
+        counts = np.bincount(rows, minlength=count)
+        parts.append(_rows_told(["cell"] * count, [place] * count, texts, counts, [None] * count))
+    return pa.concat_tables(parts)
+
+
+def _rows_told(*columns: Any) -> pa.Table:
+    made = [pa.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)]
+    return pa.table(made, names=["what", "place", "cell", "times", "figure"])
 
 
 _TYPES = (pa.string(), pa.int32(), pa.string(), pa.int64(), pa.float64())
