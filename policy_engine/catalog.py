@@ -46,10 +46,13 @@ class Dataset:
     columns: tuple[str, ...]
 
     def spelled(self, name: str) -> str | None:
-        """Return the column that a name stands for, in its case or, as in SQL, in any other."""
+        """Return the column that a name stands for, in its case or, as in SQL, in any other.
+
+        Names of IRIs are in Unicode's form C, those of data in any.
+        """
         if name in self.columns:
             return name
-        same = [one for one in self.columns if one and one.lower() == name.lower()]
+        same = [one for one in self.columns if one and _lower(one) == _lower(name)]
         return same[0] if len(same) == 1 else None
 
 
@@ -250,13 +253,24 @@ def no_column(name: str, dataset: Dataset, place: Place = NOWHERE) -> Problem:
     message = f"{dataset.iri} has no column {name!r}."
     alike = [one for one in dataset.columns if one and folded(one) == folded(name)]
     shown = f"Did you mean {alike[0]!r}, {column_iri(dataset.iri, alike[0])}?" if alike else ""
+    if alike and _normal(alike[0]) == _normal(name):
+        shown = "The data writes it in another form of Unicode than C, which names of IRIs are in."
+        shown += " Rename its column."
     return Problem("C005", message, shown or did_you_mean(name, dataset.columns), place)
 
 
 def folded(name: str) -> str:
     """Return a name without what nobody tells names apart by: case, blanks around, and the form
     that its accents are written in (Unicode Standard Annex 15)."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
+    return _normal(_normal(name).casefold()).strip()
+
+
+def _lower(name: str) -> str:
+    return _normal(_normal(name).lower())
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def _hint(dataset: Dataset) -> str:

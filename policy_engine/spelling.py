@@ -31,7 +31,8 @@ class Named:
 class Spelling:
     """Which column of the data an asset's IRI stands for.
 
-    Names are matched as SQL matches them: in any case, and else letter by letter.
+    Names are matched as SQL matches them: in any case, and else letter by letter, whatever form
+    of Unicode the data writes these in.
     """
 
     datasets: Mapping[str, Dataset]

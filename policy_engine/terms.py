@@ -48,7 +48,9 @@ _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
 _PORTS = {"http": ":80", "https": ":443"}
-_ENCODED = re.compile("%([0-9A-Fa-f]{2})")
+_ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
+_KEPT = re.compile("[\udc00-\udcff]")
+_STRUCK = re.compile("[\udc3c-\udc3e](?=\u0338)")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
 OLD_ACTIONS: Mapping[str, str] = MappingProxyType(
@@ -245,9 +247,9 @@ def canonical(iri: str) -> str:
     """Return the IRI that an old or misprinted one stands for; any other as it is.
 
     The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published ODRL
-    context has it, as `odrl:neq`. Of the spellings that RFC
-    3986 (section 6.2.2) holds equal, one is taken, so that nothing passes a prohibition by
-    writing `%41` for `A`.
+    context has it, as `odrl:neq`. Of the spellings that RFC 3986 (section 6.2.2) and RFC 3987
+    (section 5.3.2) hold equal, one is taken, so that nothing passes a prohibition by writing
+    `%41` for `A`, or an accent apart from its letter.
     """
     iri = _one_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
@@ -276,7 +278,7 @@ def dataset_of(iri: str) -> str:
 
 
 def _one_spelling(iri: str) -> str:
-    iri = _ENCODED.sub(_decoded, unicodedata.normalize("NFC", iri.strip()))
+    iri = _normal(iri.strip())
     scheme, colon, rest = iri.partition(":")
     if not colon or "/" in scheme:
         return iri
@@ -302,9 +304,31 @@ def without_dots(path: str) -> str:
     return "/".join(kept) + path[end:]
 
 
+def _normal(iri: str) -> str:
+    """Return an IRI in Unicode's form C, with no more escapes than those that mean something.
+
+    What is escaped is decoded first, for a letter and its accent may stand in several escapes.
+    Escapes that stay are surrogates meanwhile, which no accent joins: that of %3D is U+DC3D.
+    """
+    if iri.isascii() and "%" not in iri:
+        return iri
+    whole = iri.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    text = unicodedata.normalize("NFC", _ENCODED.sub(_decoded, whole))
+    # The three signs that are not letters and yet one with what strikes them through.
+    struck = _STRUCK.sub(lambda sign: chr(ord(sign[0]) - 0xDC00), text)
+    return _KEPT.sub(_escaped, unicodedata.normalize("NFC", struck))
+
+
 def _decoded(match: re.Match[str]) -> str:
-    character = chr(int(match[1], 16))
-    return character if character in _UNRESERVED else match[0].upper()
+    escapes = match[0] if len(match[0]) > 1 else "%25"
+    text = bytes.fromhex(escapes.replace("%", "")).decode("utf-8", "surrogateescape")
+    return "".join(
+        one if one in _UNRESERVED or not one.isascii() else chr(0xDC00 + ord(one)) for one in text
+    )
+
+
+def _escaped(kept: re.Match[str]) -> str:
+    return f"%{ord(kept[0]) - 0xDC00:02X}"
 
 
 def _load(name: str) -> Any:

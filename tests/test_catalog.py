@@ -303,4 +303,10 @@ def test_names_that_are_like_others_stay_apart():
 def test_a_column_is_found_as_sql_finds_it():
     data = dataset("Name", " age", "\u00c9")
     assert [data.spelled(name) for name in ("NAME", "name", "\u00e9")] == ["Name", "Name", "\u00c9"]
-    assert [data.spelled(name) for name in ("age", "Name ", "E\u0301", "")] == [None] * 4
+    assert [data.spelled(name) for name in ("age", "Name ", "E", "")] == [None] * 4
+
+
+@pytest.mark.parametrize("name", ["\u00c9", "\u00e9", "E\u0301", "e\u0301"])
+def test_a_column_is_found_in_any_form_of_unicode(name):
+    assert dataset("\u00e9").spelled(name) == "\u00e9"
+    assert dataset("e\u0301").spelled(name) == "e\u0301"

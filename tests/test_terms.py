@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policy_engine import terms
 
@@ -13,6 +15,30 @@ from policy_engine import terms
 )
 def test_canonical_mends_old_and_misprinted_names(old, new):
     assert terms.canonical(old) == new
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        *(("%41%6e%6E", "Ann"), ("a%2fb", "a%2Fb"), ("a%20b", "a%20b"), ("%2e%2E/x", "x")),
+        *((f"N{form}e", "N%C3%A9e") for form in ("\u00e9", "e\u0301", "%c3%a9", "e%CC%81")),
+        *(("N%65%CC%81e", "N%C3%A9e"), ("Ne%cc%81e", "N%C3%A9e"), ("%FF%C3", "%FF%C3")),
+        # An accent joins no escape that stays, whose last letter it stands behind.
+        *(("%3D%CC%8C", "%3D%CC%8C"), ("%2F\u0307", "%2F%CC%87")),
+        *((f"{form}\u0338", "%E2%89%A0") for form in ("=", "%3D")),
+        *(("<%CC%B8", "%E2%89%AE"), ("%3C%CC%B8", "%E2%89%AE")),
+        *(("100%", "100%25"), ("%%341", "%2541"), ("\ud800", "%ED%A0%80")),
+    ],
+)
+def test_canonical_takes_one_of_the_spellings_of_a_name(name, one):
+    assert terms.canonical(f"http://x.org/{name}") == f"http://x.org/{one}"
+    assert terms.canonical(f"http://x.org/{one}") == f"http://x.org/{one}"
+
+
+@given(st.lists(st.sampled_from([*"%4C3=/?#< DKe.", "%3D", "%CC", "%B8", "\u0338", "\u0301"])))
+def test_canonical_of_what_is_canonical_is_itself(parts):
+    iri = terms.canonical("http://x.org/" + "".join(parts))
+    assert terms.canonical(iri) == iri
 
 
 def test_names_shorten_and_expand():
