@@ -429,11 +429,11 @@ def compare_release(
     The columns and their roles are those of the certificate beside the release, else those of
     the policy. `target` is the column that a classifier is to foretell, by default the first
     sensitive one that it can; none is where `classifier` is False. A comparison tells how often
-    the original's values occur, and is for its owner alone; one that is `shareable` leaves out
-    whatever tells of fewer than k rows. Whether this is the original that the release was made
-    from is told by its `record`. Raises DataError where a table cannot be read or a taxonomy is not
-    given (C012), CertificateError where the release cannot have been made from this original, or
-    the record does not open it.
+    the original's values occur, and is for its owner alone; one that is `shareable` holds only
+    what whoever has the release finds out himself. Whether this is the original that the release
+    was made from is told by its `record`. Raises DataError where a table cannot be read or a
+    taxonomy is not given (C012), CertificateError where the release cannot have been made from
+    this original, or the record does not open it.
     """
     from policy_engine import comparison  # noqa: PLC0415 (slow to import)
 
@@ -459,7 +459,7 @@ def compare_release(
         ),
         seed=seed,
     )
-    compared = comparison.compare(
+    return comparison.compare(
         Path(original),
         path,
         asked,
@@ -469,9 +469,9 @@ def compare_release(
         if record is None
         else _opened(load_record(place_of(record)), certificate, path, str(record)),
         settings=settings,
+        shareable=shareable,
         progress=progress,
     )
-    return comparison.shareable(compared, asked.k) if shareable else compared
 
 
 def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:

@@ -242,9 +242,7 @@ def compare(
     ] = False,
     shareable: Annotated[
         bool,
-        typer.Option(
-            "--shareable", help="Leave out what tells of fewer than k rows of the original."
-        ),
+        typer.Option("--shareable", help="Tell of the release alone, nothing of the original."),
     ] = False,
     reading: "Reading",
 ) -> None:

@@ -11,7 +11,6 @@ from policy_engine.comparison.model import (
     Side,
 )
 from policy_engine.comparison.prediction import Anonymizer, Task
-from policy_engine.comparison.sharing import shareable
 from policy_engine.estimates import NotApplicable
 
 __all__ = [
@@ -27,5 +26,4 @@ __all__ = [
     "Side",
     "Task",
     "compare",
-    "shareable",
 ]

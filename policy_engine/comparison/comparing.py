@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Dataset, missing_columns
@@ -16,29 +15,26 @@ from policy_engine.comparison.matching import Matched, match
 from policy_engine.comparison.model import (
     Bin,
     Classification,
-    ClassSizes,
     ColumnChange,
     Comparison,
     PairChange,
     QueryErrors,
     Side,
-    SizeBin,
 )
 from policy_engine.comparison.prediction import Task, classification
+from policy_engine.comparison.sharing import MOST_BINS, of_release
 from policy_engine.engines import tables
 from policy_engine.engines.engine import Progress, Stored, silent
 from policy_engine.engines.reading_back import ends_of, groups
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.estimates import NotApplicable
 from policy_engine.kernels import utility
-from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.kernels.utility import Entropy
 from policy_engine.plan import Anonymize
 from policy_engine.record import Record
 from policy_engine.taxonomy import Taxonomy
 
-MOST_BINS = 20
 _MOST_DRAWN = 12  # values without an order
 _MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins
 _MISSING = "(missing)"
@@ -63,13 +59,15 @@ def compare(
     certificate: Certificate | None = None,
     record: Record | None = None,
     settings: Settings | None = None,
+    shareable: bool = False,
     progress: Progress = silent,
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
     `asked` tells the roles of the columns: the step of the certificate's plan, or of one made
-    from a policy. Raises DataError where a table cannot be read or lacks a column (C005),
-    CertificateError where the release was not made from this original (V002, V003).
+    from a policy. One that is `shareable` tells of the release alone, see `of_release`; that this
+    may be its original is still checked. Raises DataError where a table cannot be read or lacks a
+    column (C005), CertificateError where the release was not made from this original (V002, V003).
     """
     settings, trees = settings or Settings(), taxonomies or {}
     progress("reading", 0, 0)
@@ -82,32 +80,34 @@ def compare(
     progress("matching", 0, second.rows)
     found = groups(after, asked, trees)  # which refuses cells of other shapes than are asked for
     columns = list(match(before, after, asked, trees))
+    measured = certificate.measurements if certificate else ()
+    alone = of_release(
+        after, second, asked, found, measured or tuple(asked.measure(found, found.ancestries))
+    )
+    if shareable:
+        return alone
     losses = found.whole()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
     whole = sum((one for one in entropies.values() if one), Entropy(0.0, 0.0))
-    measured = certificate.measurements if certificate else ()
-    return Comparison(
-        original=first,
-        release=second,
-        is_certified_input=record and record.input.digest == first.digest,
-        methods=tuple(_method(asked)),
-        measurements=measured or tuple(asked.measure(found, found.ancestries)),
-        suppressed=suppressed,
-        certainty_penalty=losses.certainty_penalty(suppressed),
-        entropy=whole.share,
-        discernability=losses.discernability(suppressed),
-        average_class_ratio=second.rows / found.count / asked.k,
-        left_out=_left_out(before, asked),
-        columns=tuple(
+    of_original = {
+        "is_shareable": False,
+        "original": first,
+        "is_certified_input": record and record.input.digest == first.digest,
+        "suppressed": suppressed,
+        "certainty_penalty": losses.certainty_penalty(suppressed),
+        "entropy": whole.share,
+        "discernability": losses.discernability(suppressed),
+        "left_out": _left_out(before, asked),
+        "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
         ),
-        pairs=tuple(_pairs(columns)),
-        classes=_class_sizes(found),
-        queries=_queries(columns, settings, progress),
-        classification=_classified(before, asked, trees, settings.task, progress),
-    )
+        "pairs": tuple(_pairs(columns)),
+        "queries": _queries(columns, settings, progress),
+        "classification": _classified(before, asked, trees, settings.task, progress),
+    }
+    return alone.model_copy(update=of_original)
 
 
 def _read(
@@ -148,13 +148,6 @@ def _entropy(column: Matched, suppressed: int) -> Entropy | None:
     if column.kind != "generalised":
         return None
     return utility.non_uniform_entropy(column.before, column.after, suppressed)
-
-
-def _method(asked: Anonymization) -> Iterator[str]:
-    """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
-    for notation, method in asked.methods.items():
-        given = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
-        yield f"{notation} ({given})"
 
 
 def _column(column: Matched, loss: float | None, entropy: Entropy | None) -> ColumnChange:
@@ -253,29 +246,6 @@ def _pair(first: Matched, second: Matched, a: Ints, b: Ints) -> PairChange:
 
 def _known(figure: float) -> float | None:
     return None if np.isnan(figure) else figure
-
-
-def _class_sizes(found: Groups) -> ClassSizes:
-    sizes = found.sizes()
-    return ClassSizes(
-        classes=found.count,
-        smallest=int(sizes.min()),
-        median=float(np.median(sizes)),
-        mean=float(sizes.mean()),
-        largest=int(sizes.max()),
-        bins=tuple(_size_bins(sizes)),
-    )
-
-
-def _size_bins(sizes: NDArray[np.int64]) -> Iterator[SizeBin]:
-    """Yield equally wide bins from the smallest size; the last holds all that are larger yet."""
-    low, high = int(sizes.min()), int(sizes.max())
-    usual = int(np.percentile(sizes, 98))
-    width = -(-(usual - low + 1) // (MOST_BINS - 1))
-    edges = np.unique([*range(low, usual + 1, width), usual + 1, high + 1])
-    counts, _ = np.histogram(sizes, edges)
-    for start, end, classes in zip(edges[:-1], edges[1:], counts, strict=True):
-        yield SizeBin(low=int(start), high=int(end) - 1, classes=int(classes))
 
 
 def _queries(

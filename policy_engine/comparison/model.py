@@ -37,17 +37,18 @@ class ColumnChange(_Frozen):
     information that is lost (Gionis and Tassa); both are None where the cells are no
     generalisations. `hellinger` and `total_variation` are distances of its distribution; of a
     pseudonym, of how often its values occur, the most frequent first. `values_before` and
-    `values_after` count distinct values, or cells; what cannot be shared of the former is None.
+    `values_after` count distinct values, or cells. What takes the original to be told is None,
+    and `bins` are none, in what is shareable.
     """
 
     name: str
     role: str
     kind: Kind
-    is_ordered: bool
+    is_ordered: bool | None
     loss: float | None
     entropy: float | None
-    hellinger: float
-    total_variation: float
+    hellinger: float | None
+    total_variation: float | None
     values_before: int | None
     values_after: int
     bins: tuple[Bin, ...]
@@ -97,8 +98,8 @@ class ClassSizes(_Frozen):
 class QueryErrors(_Frozen):
     """The relative errors of random range-count queries on 2 or 3 columns.
 
-    `percentiles` holds the 0th to the 100th, or nothing where they cannot be shared. Counts below
-    `sanity` times the rows are taken for so many.
+    `percentiles` holds the 0th to the 100th. Counts below `sanity` times the rows are taken for
+    so many.
     """
 
     queries: int
@@ -137,20 +138,21 @@ class Comparison(_Frozen):
     record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate. `left_out` are the columns of the original
-    that the release lacks or blackens. Unless it `is_shareable`, a comparison tells how often
-    the original's values occur, and is for its owner alone.
+    that the release lacks or blackens. A comparison tells how often the original's values occur,
+    and is for its owner alone; one that `is_shareable` tells of the release alone, its losses
+    are those of the rows released, and all that takes the original is None or empty.
     """
 
     is_shareable: bool = False
 
-    original: Side
+    original: Side | None
     release: Side
     is_certified_input: bool | None
     methods: tuple[str, ...]
     measurements: tuple[Measurement, ...]
-    suppressed: int
+    suppressed: int | None
     certainty_penalty: float | None
-    entropy: float
+    entropy: float | None
     discernability: int
     average_class_ratio: float
     left_out: tuple[str, ...]
@@ -159,3 +161,9 @@ class Comparison(_Frozen):
     classes: ClassSizes
     queries: QueryErrors | NotApplicable
     classification: Classification | NotApplicable
+
+    @property
+    def title(self) -> str:
+        """What is compared with what."""
+        other = f" against {self.original.name}" if self.original else ""
+        return f"{self.release.name}{other}"

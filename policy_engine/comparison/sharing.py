@@ -1,74 +1,136 @@
-"""What of a comparison may leave the hands of the original's owner."""
+"""What may leave the hands of the original's owner: the figures of the release alone."""
 
-from typing import TypeVar
+from collections.abc import Iterator
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.anonymization import Anonymization
+from policy_engine.columns import PERTURBATIVE
+from policy_engine.comparison.matching import encoded
 from policy_engine.comparison.model import (
-    Classification,
+    ClassSizes,
     ColumnChange,
     Comparison,
-    PairChange,
-    QueryErrors,
+    Kind,
+    Side,
+    SizeBin,
 )
+from policy_engine.engines.encoding import encode
+from policy_engine.engines.reading_back import cell_column
 from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.grouping import Groups
+from policy_engine.methods import Measurement
+from policy_engine.plan import Anonymize
 
-_Figure = TypeVar("_Figure", float, float | None)
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+MOST_BINS = 20
+_NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alone")
 
 
-def shareable(found: Comparison, k: int) -> Comparison:
-    """Return a comparison without whatever tells of fewer than k rows of the original.
+def of_release(
+    release: pa.Table,
+    side: Side,
+    asked: Anonymize,
+    found: Groups,
+    measurements: tuple[Measurement, ...],
+) -> Comparison:
+    """Return what whoever holds a release and knows what was asked for can find out himself.
 
-    What is read off the release alone stays as it is. Left out are the digest of the original,
-    how often its values occur and how many there are, and the errors of single queries. Other
-    figures of the original are those of all its rows, and are rounded to hundredths, or to what
-    k rows are of all where that is more: so exactly that no guess at a few rows can be confirmed.
+    Losses are those of the rows released, as in a certificate. Nothing is of the original: no
+    rounding makes its figures safe. Wherever the edges of the rounding lie, there are tables
+    that one row moves over an edge, and who knows all rows but one then reads it off what is
+    shown: with correlations one outlier does, with counts one suppressed row.
     """
-    step = next((one for one in _STEPS if one >= k / found.original.rows), _STEPS[-1])
-    return found.model_copy(
-        update={
-            "is_shareable": True,
-            "original": found.original.model_copy(update={"digest": ""}),
-            "entropy": _rounded(found.entropy, step),
-            "columns": tuple(_column(one, step) for one in found.columns),
-            "pairs": tuple(_pair(one, step) for one in found.pairs),
-            "queries": _queries(found.queries, step),
-            "classification": _classification(found.classification, step),
-        }
+    whole = found.whole()
+    losses = whole.column_losses()
+    return Comparison(
+        is_shareable=True,
+        original=None,
+        release=side,
+        is_certified_input=None,
+        methods=tuple(_method(asked)),
+        measurements=measurements,
+        suppressed=None,
+        certainty_penalty=whole.certainty_penalty(),
+        entropy=None,
+        discernability=whole.discernability(),
+        average_class_ratio=side.rows / found.count / asked.k,
+        left_out=(),
+        columns=tuple(
+            _column(name, role, kind, losses.get(name), _cells(name, kind, release))
+            for name, role, kind in _roles(asked)
+        ),
+        pairs=(),
+        classes=_class_sizes(found),
+        queries=_NOT_TOLD,
+        classification=_NOT_TOLD,
     )
 
 
-def _rounded(figure: _Figure, step: float) -> _Figure:
-    return None if figure is None else round(round(figure / step) * step, 2)
+def _roles(asked: Anonymization) -> Iterator[tuple[str, str, Kind]]:
+    """Yield the name, role and kind of every column of which cells are released."""
+    columns = asked.columns
+    for one in columns.quasi_identifier:
+        is_one = one.generalization in PERTURBATIVE
+        yield one.name, "quasi-identifier", "representative" if is_one else "generalised"
+    for name in columns.sensitive_names:
+        yield name, "sensitive", "kept"
+    for name in columns.insensitive:
+        yield name, "insensitive", "kept"
+    for name in columns.pseudonymize:
+        yield name, "pseudonymize", "pseudonym"
 
 
-def _column(one: ColumnChange, step: float) -> ColumnChange:
-    return one.model_copy(
-        update={
-            "entropy": _rounded(one.entropy, step),
-            "hellinger": _rounded(one.hellinger, step),
-            "total_variation": _rounded(one.total_variation, step),
-            "values_before": None,
-            "bins": (),
-        }
+def _cells(name: str, kind: Kind, release: pa.Table) -> int:
+    if kind in ("generalised", "pseudonym"):
+        column = encode(name, cell_column(release, name), numbers=False, generalised=False)
+    else:
+        column = encoded(name, release.schema.field(name), release.column(name))
+    return len(np.unique(column.codes))
+
+
+def _column(name: str, role: str, kind: Kind, loss: float | None, cells: int) -> ColumnChange:
+    return ColumnChange(
+        name=name,
+        role=role,
+        kind=kind,
+        is_ordered=None,
+        loss=loss,
+        entropy=None,
+        hellinger=None,
+        total_variation=None,
+        values_before=None,
+        values_after=cells,
+        bins=(),
     )
 
 
-def _pair(one: PairChange, step: float) -> PairChange:
-    figures = ("hellinger", "total_variation", "before", "after")
-    return one.model_copy(update={name: _rounded(getattr(one, name), step) for name in figures})
+def _method(asked: Anonymization) -> Iterator[str]:
+    """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
+    for notation, method in asked.methods.items():
+        given = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
+        yield f"{notation} ({given})"
 
 
-def _queries(found: QueryErrors | NotApplicable, step: float) -> QueryErrors | NotApplicable:
-    if isinstance(found, NotApplicable):
-        return found
-    known = {"median": _rounded(found.median, step), "mean": _rounded(found.mean, step)}
-    return found.model_copy(update={**known, "percentiles": ()})
+def _class_sizes(found: Groups) -> ClassSizes:
+    sizes = found.sizes()
+    return ClassSizes(
+        classes=found.count,
+        smallest=int(sizes.min()),
+        median=float(np.median(sizes)),
+        mean=float(sizes.mean()),
+        largest=int(sizes.max()),
+        bins=tuple(_size_bins(sizes)),
+    )
 
 
-def _classification(
-    found: Classification | NotApplicable, step: float
-) -> Classification | NotApplicable:
-    if isinstance(found, NotApplicable):
-        return found
-    figures = ("majority", "original", "anonymised", "error")
-    return found.model_copy(update={name: _rounded(getattr(found, name), step) for name in figures})
+def _size_bins(sizes: NDArray[np.int64]) -> Iterator[SizeBin]:
+    """Yield equally wide bins from the smallest size; the last holds all that are larger yet."""
+    low, high = int(sizes.min()), int(sizes.max())
+    usual = int(np.percentile(sizes, 98))
+    width = -(-(usual - low + 1) // (MOST_BINS - 1))
+    edges = np.unique([*range(low, usual + 1, width), usual + 1, high + 1])
+    counts, _ = np.histogram(sizes, edges)
+    for start, end, classes in zip(edges[:-1], edges[1:], counts, strict=True):
+        yield SizeBin(low=int(start), high=int(end) - 1, classes=int(classes))

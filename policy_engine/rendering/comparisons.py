@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 def comparison_tables(found: "Comparison") -> Iterator[Table]:
     """Yield what a comparison found: the whole, each column, the correlations most changed."""
-    whole = new_table(f"{found.release.name} against {found.original.name}", "measure", "")
-    whole.add_row("rows", f"{found.release.rows:,} of {found.original.rows:,}")
+    whole = new_table(found.title, "measure", "")
+    of_all = f" of {found.original.rows:,}" if found.original else ""
+    whole.add_row("rows", f"{found.release.rows:,}{of_all}")
     whole.add_row("global certainty penalty", printed_loss(found.certainty_penalty))
-    whole.add_row("information lost", f"{found.entropy:.1%}")
+    whole.add_row("information lost", _percent(found.entropy))
     whole.add_row("average class size over k", f"{found.average_class_ratio:.2f}")
     whole.add_row("discernability", f"{found.discernability:,}")
     whole.add_row("error of queries", _query_error(found))
@@ -32,9 +33,8 @@ def comparison_tables(found: "Comparison") -> Iterator[Table]:
     columns = new_table("Columns", *names)
     for one in found.columns:
         loss = printed_loss(one.loss)
-        entropy = "-" if one.entropy is None else f"{one.entropy:.1%}"
-        distances = f"{one.hellinger:.4f}", f"{one.total_variation:.4f}"
-        columns.add_row(escape(one.name), one.role, loss, entropy, *distances)
+        distances = printed_loss(one.hellinger), printed_loss(one.total_variation)
+        columns.add_row(escape(one.name), one.role, loss, _percent(one.entropy), *distances)
     yield columns
     pairs = new_table("Correlations most changed", "columns", "measure", "before", "after")
     changed = [pair for pair in found.pairs if pair.change is not None]
@@ -46,6 +46,10 @@ def comparison_tables(found: "Comparison") -> Iterator[Table]:
 
 
 _MOST_PAIRS = 5
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def _query_error(found: "Comparison") -> str:

@@ -42,14 +42,16 @@ def _penalty(value: float | None) -> str:
 def report_page(comparison: Comparison) -> str:
     """Return a comparison as HTML that refers to nothing outside itself."""
     need_matplotlib()
-    title = f"{comparison.release.name} against {comparison.original.name}"
-    return html_page(title, (part for section in _SECTIONS for part in section(comparison)))
+    return html_page(
+        comparison.title, (part for section in _SECTIONS for part in section(comparison))
+    )
 
 
 def _header(found: Comparison) -> Iterator[str]:
     yield "<header>"
     yield "<h1>What the release is still good for</h1>"
-    yield f"<p>{escape(found.release.name)} against {escape(found.original.name)}, the original."
+    original = ", the original" if found.original else ""
+    yield f"<p>{escape(found.title)}{original}."
     yield f" Asked for: {escape('; '.join(found.methods))}.</p>"
     yield f'<p class="warning">{_WARNING}</p>' if not found.is_shareable else f"<p>{_SHAREABLE}</p>"
     if found.is_certified_input is False:
@@ -59,17 +61,18 @@ def _header(found: Comparison) -> Iterator[str]:
     yield key_figures(
         {
             "rows released": f"{found.release.rows:,}",
-            "rows suppressed": f"{found.suppressed:,}",
+            "rows suppressed": "not told" if found.suppressed is None else f"{found.suppressed:,}",
             "equivalence classes": f"{found.classes.classes:,}",
             "certainty penalty (GCP)": _penalty(found.certainty_penalty),
-            "information lost": f"{found.entropy:.1%}",
+            "information lost": percent(found.entropy),
             "median query error": _of_queries(found.queries),
         }
     )
+    sides = {"original": found.original, "release": found.release}
     yield html_table(
-        "The two tables",
+        "The two tables" if found.original else "The table",
         ("", "name", "rows", "sha-256"),
-        [_side("original", found.original), _side("release", found.release)],
+        [_side(what, one) for what, one in sides.items() if one],
         texts=(1, 3),
     )
     if found.left_out:
@@ -81,17 +84,17 @@ _WARNING = (
     "single rows too. For others, make one with <code>--shareable</code>."
 )
 _SHAREABLE = (
-    "To be shared: whatever tells of fewer than k rows of the original is left out, its "
-    "distributions among it, and other figures of the original are rounded."
+    "To be shared: this page tells of the release alone, and nothing of the original. Losses are "
+    "those of the rows released."
 )
 
 
 def _side(what: str, side: Side) -> tuple[str, ...]:
-    return what, side.name, f"{side.rows:,}", side.digest or "not told"
+    return what, side.name, f"{side.rows:,}", side.digest
 
 
 def _of_queries(queries: QueryErrors | NotApplicable) -> str:
-    return f"{queries.median:.1%}" if isinstance(queries, QueryErrors) else "none asked"
+    return f"{queries.median:.1%}" if isinstance(queries, QueryErrors) else "not measured"
 
 
 def _bounds(found: Comparison) -> Iterator[str]:
@@ -172,7 +175,8 @@ def _marginals(found: Comparison) -> Iterator[str]:
     yield '<span class="key after">after</span></p>'
     yield '<div class="cards">'
     for place, one in enumerate(quasi):
-        caption = f"Total variation {one.total_variation:.3f}, Hellinger {one.hellinger:.3f}."
+        distances = number(one.total_variation), number(one.hellinger)
+        caption = f"Total variation {distances[0]}, Hellinger {distances[1]}."
         rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bins]
         table = html_table("", ("value", "before", "after"), rows)
         yield picture(one.name, marginal_chart(one, place), caption, table)
@@ -213,9 +217,6 @@ def _questions(found: Comparison) -> Iterator[str]:
         f"three columns?&rdquo;, each about {errors.selectivity:.1%} of all combinations, asked of "
         f"both tables. Counts below {errors.sanity:.1%} of the rows are taken for so many.</p>"
     )
-    if not errors.percentiles:
-        yield f"<p>Median relative error {errors.median:.0%}, mean {errors.mean:.0%}.</p>"
-        return
     marks = (10, 25, 50, 75, 90, 95, 99)
     rows = [(f"{mark} %", f"{errors.percentiles[mark]:.1%}") for mark in marks]
     table = html_table("", ("share of questions", "error at most"), rows)

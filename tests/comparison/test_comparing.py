@@ -12,7 +12,6 @@ from policy_engine.comparison import (
     QueryErrors,
     Settings,
     compare,
-    shareable,
 )
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan import make_plan
@@ -200,16 +199,41 @@ def test_a_value_far_off_leaves_no_column_in_one_bar():
     assert max(one.before for one in bins) < 0.1
 
 
-def test_what_is_shareable_tells_of_no_fewer_than_k_rows(found):
-    shared = shareable(found, 2)
-    assert shared.is_shareable
-    assert shared.original.digest == ""
-    assert all(one.bins == () and one.values_before is None for one in shared.columns)
-    assert shared.queries.percentiles == ()
-    # Two of six rows are more than .2 of all: figures are whole or half.
-    assert {2 * one.total_variation % 1 for one in shared.columns} == {0}
-    assert 2 * shared.entropy % 1 == 0
-    assert shared.certainty_penalty == found.certainty_penalty  # read off the release alone
+def test_what_is_shareable_does_not_tell_which_row_of_a_class_is_which(tmp_path):
+    asked = asking(quasi=["age"], sensitive=["income"], k=2, method="k-anonymity")
+    found = []
+    for outlier in (90, 99):
+        last = [(age, 1_000_000 if age == outlier else 50) for age in (90, 99)]
+        rows = [("age", "income"), *enumerate([10, 10, 20, 20, 30, 30]), *last]
+        found.append(shared(tmp_path / str(outlier), asked, rows))
+    assert found[0] == found[1]
+    assert found[0] == {**found[0], "pairs": [], "entropy": None, "original": None}
+    [age, income] = found[0]["columns"]
+    assert (age["values_after"], income["values_after"]) == (4, 5)
+    assert income["hellinger"] is income["total_variation"] is income["values_before"] is None
+
+
+def test_what_is_shareable_is_the_same_with_a_row_that_was_suppressed(tmp_path):
+    city = coded("city", generalization="prefix")
+    parts = {"algorithm": "full-domain", "maxSuppression": 0.2, "sensitive": ["disease"]}
+    asked = asking(quasi=[city], k=2, method="k-anonymity", **parts)
+    rows = [("city", "disease"), *[("201", "flu")] * 5, *[("202", "cold")] * 5]
+    found = []
+    for number, one in enumerate(([], [("999", "rare")])):
+        found.append(shared(tmp_path / str(number), asked, [*rows, *one]))
+    assert found[0] == found[1]
+    assert found[0]["discernability"] == 5 * 5 + 5 * 5
+
+
+def shared(folder, asked, rows):
+    """Return what may be shared of a release of rows."""
+    folder.mkdir()
+    (folder / "a.csv").write_text("".join(f"{one},{other}\n" for one, other in rows))
+    apply_policy(asked, {DATASET: folder / "a.csv"}, folder / "release")
+    found = compare_release(folder / "a.csv", folder / "release", shareable=True)
+    assert found.is_shareable
+    assert Comparison.model_validate_json(found.model_dump_json()) == found
+    return found.model_dump(mode="json")
 
 
 def test_no_classifier_learns_where_none_is_asked_for(released):

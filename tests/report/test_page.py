@@ -186,10 +186,25 @@ def test_a_report_needs_matplotlib(monkeypatch):
         report_page(comparison())
 
 
+UNTOLD = ("is_ordered", "entropy", "hellinger", "total_variation", "values_before")
+SHARED = {
+    "is_shareable": True,
+    "original": None,
+    "is_certified_input": None,
+    "suppressed": None,
+    "entropy": None,
+    "left_out": (),
+    "columns": (column(bins=[], **dict.fromkeys(UNTOLD)),),
+    "pairs": (),
+    "queries": NotApplicable(reason="not told"),
+    "classification": NotApplicable(reason="not told"),
+}
+
+
 def test_a_page_says_whether_it_may_be_shared():
     assert "For the owner of the original alone" in report_page(comparison())
-    columns = (column(bins=[], values_before=None),)
-    shared = report_page(comparison(is_shareable=True, columns=columns))
+    shared = report_page(comparison(**SHARED))
     assert "To be shared" in shared
     assert "For the owner" not in shared
     assert "Distributions of the quasi-identifiers" not in shared
+    assert "people.csv" not in shared
