@@ -31,6 +31,8 @@ class TaskError(Exception):
 def carried(error: PolicyEngineError) -> TaskError:
     """Return what a task has to raise for `explained` to give back the very error."""
     kind, problems = type(error).__name__, [asdict(problem) for problem in error.problems]
+    for problem in problems:
+        del problem["values"]  # what is raised in a task stands in the logs of executors
     return TaskError(_MARK + json.dumps([kind, problems, error.source]))
 
 

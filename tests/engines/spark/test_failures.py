@@ -106,6 +106,12 @@ def test_explained_rebuilds_a_carried_error_from_spark_text_around_it():
     assert error.source == "x.csv"
 
 
+def test_values_of_the_data_are_in_nothing_that_a_task_raises():
+    error = DataError(Problem("R007", "It lacks 1 value.", values=("secret",)))
+    assert "secret" not in str(carried(error))
+    assert explained(RuntimeError(str(carried(error)))).problems == error.problems
+
+
 def test_explained_does_not_fail_on_a_carried_error_that_was_cut():
     text = str(carried(DataError.of("C005", "long " * 100)))[:200]
     assert explained(RuntimeError(text)).problems[0].code == "S005"
