@@ -1,7 +1,7 @@
 """The five verbs, from the text of a policy to an answer."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -67,7 +67,7 @@ from policy_engine.publication import (
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
-from policy_engine.staging import check_settled
+from policy_engine.staging import check_name, check_settled, settled
 from policy_engine.storage import Place
 
 if TYPE_CHECKING:
@@ -317,7 +317,9 @@ def certify_output(
     """
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     place = _only_output(place_of(output))
-    with launched(engine) as launcher:
+    if not str(place).startswith(TABLE):
+        check_name(storage.name(place), "An output")
+    with _settled(place), launched(engine) as launcher:
         catalog = launcher.catalog(read, data or {}, taxonomies)
         plan = make_plan(read, engine=launcher.name)
         if plan.train:
@@ -341,10 +343,10 @@ def certify_output(
             found = _made_again(release, run) if is_made else certify(release, run)
         finally:
             run.close()
-    check(found, str(place))
-    check_digest(found.certificate, stored)
-    if earlier:
-        check_digest(earlier, stored)
+        check(found, str(place))
+        check_digest(found.certificate, stored)
+        if earlier:
+            check_digest(earlier, stored)
     # A commitment that nobody can open says nothing: it is repeated where it was opened.
     committed = earlier.commitment if earlier and opened else None
     return found.certificate.model_copy(update={"commitment": committed})
@@ -438,40 +440,41 @@ def compare_release(
     from policy_engine import comparison  # noqa: PLC0415 (slow to import)
 
     path = Path(_only_output(Path(release)))
-    certificate = _beside(path)
-    if policy is None and certificate is None:
-        message = f"No certificate lies beside {str(path)!r}, and no policy is given."
-        raise DataError.of("C002", message, "Give policy=POLICY.")
-    reading = Reading(contexts, parents, limits, vocabularies)
-    read = _asking(policy, reading) if policy is not None else None
-    plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
-    asked = plan.anonymization()
-    folder = Path(read.source).parent if read is not None and read.source else path.parent
-    found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
-    catalog = Catalog(taxonomies=found)
-    _check_taxonomies(catalog, asked)
-    engine = Launcher().engine(catalog, key=key)
-    settings = comparison.Settings(
-        queries=queries,
-        task=comparison.Task(
-            (lambda part: engine.anonymize(part, asked, plan.publish)) if classifier else None,
-            target=target,
-        ),
-        seed=seed,
-    )
-    return comparison.compare(
-        Path(original),
-        path,
-        asked,
-        found,
-        certificate=certificate,
-        record=None
-        if record is None
-        else _opened(load_record(place_of(record)), certificate, path, str(record)),
-        settings=settings,
-        shareable=shareable,
-        progress=progress,
-    )
+    with _settled(path):
+        certificate = _beside(path)
+        if policy is None and certificate is None:
+            message = f"No certificate lies beside {str(path)!r}, and no policy is given."
+            raise DataError.of("C002", message, "Give policy=POLICY.")
+        reading = Reading(contexts, parents, limits, vocabularies)
+        read = _asking(policy, reading) if policy is not None else None
+        plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
+        asked = plan.anonymization()
+        folder = Path(read.source).parent if read is not None and read.source else path.parent
+        found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
+        catalog = Catalog(taxonomies=found)
+        _check_taxonomies(catalog, asked)
+        engine = Launcher().engine(catalog, key=key)
+        settings = comparison.Settings(
+            queries=queries,
+            task=comparison.Task(
+                (lambda part: engine.anonymize(part, asked, plan.publish)) if classifier else None,
+                target=target,
+            ),
+            seed=seed,
+        )
+        return comparison.compare(
+            Path(original),
+            path,
+            asked,
+            found,
+            certificate=certificate,
+            record=None
+            if record is None
+            else _opened(load_record(place_of(record)), certificate, path, str(record)),
+            settings=settings,
+            shareable=shareable,
+            progress=progress,
+        )
 
 
 def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
@@ -648,13 +651,8 @@ def _certificate_of(launcher: Launcher, output: Place) -> Certificate | None:
 
 
 def _beside(output: Place) -> Certificate | None:
-    """Return the certificate that lies beside an output and speaks of it, if there is one.
-
-    Raises CertificateError (V010) where a release is half published there.
-    """
+    """Return the certificate that lies beside an output and speaks of it, if there is one."""
     file = storage.join(storage.parent(output), FILE_NAME)
-    with storage.reading(file):
-        check_settled(storage.parent(output))
     try:
         with storage.reading(file):
             is_there = storage.exists(file)
@@ -662,6 +660,12 @@ def _beside(output: Place) -> Certificate | None:
     except CertificateError:
         return None
     return found if found and found.file == storage.name(output) else None
+
+
+def _settled(output: Place) -> AbstractContextManager[None]:
+    """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
+    is_table = str(output).startswith(TABLE)
+    return nullcontext() if is_table else settled(storage.parent(output))
 
 
 def _only_output(place: Place) -> Place:

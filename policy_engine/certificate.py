@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import storage
-from policy_engine.catalog import MEMORY, TABLE
+from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE
 from policy_engine.commitment import Commitment, new_nonce
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import (
@@ -29,12 +29,13 @@ from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.record import Count, Input, Record, named
 from policy_engine.release import Release
-from policy_engine.staging import check_settled
+from policy_engine.staging import CERTIFICATE, settled, unfit
 from policy_engine.storage import Place
+from policy_engine.terms import local_name
 from policy_engine.utility import Utility
 from policy_engine.versions import version_of
 
-FILE_NAME = "certificate.jsonld"
+FILE_NAME = CERTIFICATE
 
 
 class Certificate(BaseModel):
@@ -264,20 +265,34 @@ def load_certificate(path: Place) -> Certificate:
     Where the certified output lies beside it, a file or a folder of files, its digest is
     compared. Raises DataError (C002) without a file, CertificateError where it is no
     certificate (V005), the output beside it is not the one that was certified (V004), or the
-    release is only half published (V010).
+    release is half published, or was published meanwhile (V010).
     """
     place = str(path)
     with storage.reading(place):
         file = storage.join(place, FILE_NAME) if storage.is_folder(place) else place
-        check_settled(storage.parent(file))
-        if not storage.exists(file):
-            raise DataError.of("C002", f"There is no certificate {file!r}.")
-        certificate = read_certificate(storage.read_bytes(file), str(file))
-        output = storage.join(storage.parent(file), certificate.file)
-        is_there = certificate.file != "" and storage.exists(output)
-    if is_there:
-        check_digest(certificate, Stored.of_file(output))
+        with settled(storage.parent(file)), storage.reading(place):
+            if not storage.exists(file):
+                raise DataError.of("C002", f"There is no certificate {file!r}.")
+            certificate = read_certificate(storage.read_bytes(file), str(file))
+            output = storage.join(storage.parent(file), certificate.file)
+            if certificate.file and storage.exists(output):
+                check_digest(certificate, Stored.of_file(output))
+            elif certificate.output_digest and storage.name(file) == FILE_NAME:
+                _check_alone(certificate, storage.parent(file))
     return certificate
+
+
+def _check_alone(certificate: Certificate, folder: Place) -> None:
+    """Raise CertificateError (V004) where a file that is named as the output would be, and of
+    which the certificate does not speak, lies beside it: whoever finds both takes it for that."""
+    asset = local_name(certificate.plan.publish.asset)
+    ends = ("", *(f".{ending}" for ending in SPARK_FORMATS))
+    for name in (f"{asset}{end}" for end in ends if not unfit(f"{asset}{end}")):
+        other = storage.join(folder, name)
+        if storage.exists(other):
+            about = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
+            message = f"The certificate is {about}, and says nothing of the output beside it."
+            raise CertificateError.of("V004", message, source=str(other))
 
 
 def check_digest(certificate: Certificate, output: Stored) -> None:

@@ -10,6 +10,7 @@ from policy_engine import storage
 from policy_engine.catalog import TABLE
 from policy_engine.errors import CertificateError, OutputError
 from policy_engine.record import Record, named, read_record
+from policy_engine.staging import RECORD, check_name
 from policy_engine.storage import Place, writing
 
 _PRIVATE = 0o600
@@ -60,6 +61,7 @@ class RecordFile:
         if self.file.is_dir() or not self.file.name:
             message = f"A record is a file, and {str(self.file)!r} is a folder."
             raise OutputError.of("O002", message, "Give the path of a file.")
+        check_name(self.file.name, "A record")
         whole = named(self.file)
         if self._output and (f"{whole}/").startswith(f"{self._output}/"):
             message = f"The record {str(self.file)!r} is not to lie in the output."
@@ -71,7 +73,7 @@ class RecordFile:
 
     def _earlier(self) -> bytes | None:
         """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
-        if not os.path.lexists(self.file):
+        if not storage.is_taken(self.file):
             return None
         hint = "Give another path, or overwrite=True for the output of that record."
         if self._overwrite and self._output and not self.file.is_symlink() and self.file.is_file():
@@ -90,7 +92,8 @@ class RecordFile:
 
     def _put(self, text: bytes, *, is_new: bool) -> None:
         """Write the file whole and for its owner alone, in one step."""
-        staged = self.file.with_name(f".{self.file.name}.{uuid.uuid4().hex}")
+        # A name of its own: one longer than the record's might be too long.
+        staged = self.file.with_name(f"{RECORD}{uuid.uuid4().hex}")
         handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
         try:
             with os.fdopen(handle, "wb") as file:

@@ -1,8 +1,16 @@
 """What lies beside a release until it is published, and how a reader tells that it is not yet."""
 
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from policy_engine import storage
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 from policy_engine.storage import Place
+
+CERTIFICATE = "certificate.jsonld"
+"""The name of the certificate beside an output."""
 
 PREFIX = ".policy-engine."
 STAGE = f"{PREFIX}stage."
@@ -12,7 +20,51 @@ LOCK = f"{PREFIX}lock"
 CLAIM = f"{PREFIX}claim."
 """What the file begins with that stands for the lock where files cannot be locked."""
 JOURNAL = f"{PREFIX}publishing"
-"""The file that is there from the first step of a publication to the last."""
+"""The file that is there from the first step of a publication to the last; then in the stage."""
+BACK = f"{PREFIX}back"
+"""The mark in a stage by which its publication is undone."""
+OLD = f"{PREFIX}old."
+"""What the names begin with in a stage of what is replaced, until all is published."""
+RECORD = f"{PREFIX}record."
+"""What the file begins with in which a record is written before it gets its name."""
+_STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+_LONGEST = 255
+"""In bytes: what file systems bear, as a rule."""
+
+
+def is_stage(name: str) -> bool:
+    """Tell whether a name is that of a stage, as runs make them."""
+    return _STAGE.fullmatch(name) is not None
+
+
+def unfit(name: str) -> str:
+    """Return why a name cannot be that of an output or of a record; empty where it can.
+
+    The one definition: what publishes, a journal and a certificate go by it.
+    """
+    if name in ("", ".", ".."):
+        return "names no file"
+    if name.lower().startswith(PREFIX):
+        return f"begins with {PREFIX!r}, as what runs keep beside a release"
+    if name.lower() == CERTIFICATE:
+        return "is that of a certificate"
+    if any(one in "/\\" or unicodedata.category(one) in ("Cc", "Cs") for one in name):
+        return "has a slash, a backslash, or what is no character of a text"
+    if len(name.encode()) > _LONGEST:
+        return f"has more than {_LONGEST} bytes"
+    return ""
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
+    why = unfit(name)
+    if why:
+        shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        message = f"{what} cannot be named {shown!r}: that {why}."
+        raise OutputError.of("O002", message, "Give another name.")
+
+
+_SHOWN = 60
 
 
 def check_settled(folder: Place) -> None:
@@ -25,3 +77,31 @@ def check_settled(folder: Place) -> None:
         message = f"A release is being published into {str(folder)!r}, or its run was killed then."
         hint = "Try again; if that run has ended, policy-engine apply into this folder mends it."
         raise CertificateError.of("V010", message, hint)
+
+
+@contextmanager
+def settled(folder: Place) -> Iterator[None]:
+    """Raise CertificateError (V010) where a release is half published into a folder.
+
+    What fails inside is also told so where a release was published meanwhile: the certificate
+    and the output may then have been of two.
+    """
+    with storage.reading(folder):
+        check_settled(folder)
+    before = _certificate(folder)
+    try:
+        yield
+    except PolicyEngineError:
+        with storage.reading(folder):
+            check_settled(folder)
+        if _certificate(folder) != before:
+            message = f"A release was published into {str(folder)!r} meanwhile."
+            raise CertificateError.of("V010", message, "Try again.") from None
+        raise
+
+
+def _certificate(folder: Place) -> bytes | None:
+    try:
+        return storage.read_bytes(storage.join(folder, CERTIFICATE))
+    except (OSError, ValueError):
+        return None

@@ -184,3 +184,16 @@ def test_a_record_is_read_as_a_record(people):
         certify_output(*args, record=people / "people.csv")
     with pytest.raises(DataError, match="C003"):
         certify_output(*args, record=people)
+
+
+def test_a_record_has_any_name_that_the_disk_bears(people):
+    name = "r" * 255
+    applied(people, name)
+    applied(people, name, overwrite=True)
+    certify_output(people / "release", people / "policy.jsonld", record=people / name)
+
+
+@pytest.mark.parametrize("name", ["release/certificate.jsonld", ".policy-engine.lock"])
+def test_a_record_takes_no_name_that_a_release_needs(people, name):
+    with pytest.raises(OutputError, match="O002 A record cannot be named"):
+        applied(people, name)

@@ -10,9 +10,9 @@ from policy_engine.certificate import FILE_NAME, Certificate, read_certificate
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import CertificateError, OutputError, listed
 from policy_engine.publication.holding import Hold, hold
-from policy_engine.publication.journal import Journal, find_journal
+from policy_engine.publication.journal import Journal, discard, find_journal, sweep
 from policy_engine.publication.modes import hide, show
-from policy_engine.staging import JOURNAL, STAGE
+from policy_engine.staging import JOURNAL, STAGE, check_name
 from policy_engine.storage import Place, writing
 
 _ATTEMPTS = 100
@@ -26,7 +26,7 @@ class Publication:
     on entering. The staging folder, which nobody else may read, lies beside the destination, in
     the same storage, so that renames publish. An object store (s3a:, gs:) has none: there the
     files are copied, and the certificate, without which nobody may read the output, comes last
-    and goes first.
+    and goes first. Raises OutputError (O002) for a name that no output can have.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Publication:
         wait: bool = False,
         progress: Progress = silent,
     ) -> None:
+        check_name(storage.name(file), "An output")
         self.file = file
         self.folder = storage.parent(file)
         self.certificate = storage.join(self.folder, FILE_NAME)
@@ -129,10 +130,7 @@ class Publication:
         journal = find_journal(self.folder, self._stage)
         if journal:
             journal.finish()
-        for name in storage.names(self.folder):
-            if name.startswith(STAGE) and name != storage.name(self._stage):
-                with suppress(OSError):
-                    storage.remove(storage.join(self.folder, name))
+        sweep(self.folder, storage.name(self._stage))
 
     def _check_held(self) -> None:
         if not self._hold.is_kept():
@@ -157,10 +155,12 @@ class Publication:
 
     def _leave(self) -> None:
         """Remove what is staged, unless it is still needed to finish; give the folder back."""
-        with suppress(OSError):
-            if not (self._has_begun and storage.is_taken(storage.join(self.folder, JOURNAL))):
-                storage.remove(self._stage)
-        self._hold.release()
+        try:
+            with suppress(OSError):
+                if not (self._has_begun and storage.is_taken(storage.join(self.folder, JOURNAL))):
+                    discard(self._stage)
+        finally:
+            self._hold.release()
         self._remove_made()
 
     def _remove_made(self) -> None:

@@ -63,16 +63,22 @@ def _attempt(folder: Place) -> Hold | None:
     Who has a lock and who has a claim see each other: each makes its own and looks afterwards.
     """
     try:
-        mine: Hold | None = _locked(folder)
-        others = _claims(folder)
+        lock = _locked(folder)
     except _NoLocksError:
         claim = _Claim(folder)
-        mine = claim
-        others = [name for name in (*_claims(folder), *_lock_files(folder)) if name != claim.name]
-    if mine and others:
-        mine.release()
-        return None
-    return mine
+        return _alone(claim, lambda: _others(folder, claim.name))
+    return _alone(lock, lambda: _claims(folder)) if lock else None
+
+
+def _alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
+    """Return the right to a folder; None, given back, where others have made theirs."""
+    is_alone = False
+    try:
+        is_alone = not others()
+    finally:
+        if not is_alone:
+            mine.release()
+    return mine if is_alone else None
 
 
 def _busy(folder: Place) -> PolicyEngineError:
@@ -141,9 +147,13 @@ def _opened(path: Path) -> tuple[int, bool]:
     while True:
         with suppress(FileExistsError):
             handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
-            writers = path.parent.stat().st_mode & 0o022
-            if writers:
-                os.fchmod(handle, 0o600 | writers | writers << 1)
+            try:
+                writers = path.parent.stat().st_mode & 0o022
+                if writers:
+                    os.fchmod(handle, 0o600 | writers | writers << 1)
+            except BaseException:
+                os.close(handle)
+                raise
             return handle, True
         with suppress(FileNotFoundError):
             return os.open(path, flags), False
@@ -183,7 +193,11 @@ class _Claim:
         self._place = storage.join(folder, self.name)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         run = {"process": os.getpid(), "machine": socket.gethostname(), "since": now}
-        storage.write_bytes(self._place, json.dumps(run).encode())
+        try:
+            storage.write_bytes(self._place, json.dumps(run).encode())
+        except BaseException:
+            self.release()
+            raise
 
     def is_kept(self) -> bool:
         return storage.exists(self._place)
@@ -197,8 +211,10 @@ def _claims(folder: Place) -> list[str]:
     return [name for name in storage.names(folder) if name.startswith(CLAIM)]
 
 
-def _lock_files(folder: Place) -> list[str]:
-    return [name for name in storage.names(folder) if name == LOCK]
+def _others(folder: Place, own: str) -> list[str]:
+    """Return the claims of others in a folder, and its lock."""
+    names = storage.names(folder)
+    return [name for name in names if name == LOCK or (name.startswith(CLAIM) and name != own)]
 
 
 def _claimant(place: Place) -> str:

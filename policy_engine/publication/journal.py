@@ -1,19 +1,18 @@
 """The steps of a publication, written down before the first, so that anybody can finish them."""
 
+import errno
 import json
 import os
-import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from policy_engine import storage
 from policy_engine.certificate import FILE_NAME
-from policy_engine.errors import OutputError
-from policy_engine.staging import JOURNAL, STAGE
+from policy_engine.errors import OutputError, listed
+from policy_engine.staging import BACK, JOURNAL, OLD, is_stage, unfit
 from policy_engine.storage import Place
 
-_BACK = "back"
-_STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+_OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,11 @@ class Part:
     replaces: bool
 
     def keep(self) -> None:
-        """Make a copy of what is to be taken out: none, where it is renamed."""
+        """Make a copy of what is to be taken out: none, where it is renamed.
+
+        Raises OSError where it could not be kept under its name there.
+        """
+        storage.is_taken(self.kept)
 
     def take_out(self) -> None:
         """Take away what was there before."""
@@ -49,7 +52,7 @@ class Part:
 
     def put_back(self) -> None:
         """Undo `take_out`."""
-        if storage.is_taken(self.kept):
+        if _was_kept(self.kept):
             _rename(self.kept, self.place)
 
 
@@ -87,9 +90,9 @@ class Journal:
     """What is published into a folder: from which stage, under which name.
 
     Without a `file`, a certificate alone. `replaced` are the names of what was there before. It
-    lies in the folder from before the first step until after the last; a mark in the stage
-    turns it back. Of every state that a kill leaves, `finish` makes the whole new release or the
-    whole old one.
+    lies in the folder from before the first step until after the last, and before and after in
+    the stage; a mark in the stage turns it back. Of every state that a kill leaves, `finish`
+    makes the whole new release or the whole old one.
     """
 
     folder: Place
@@ -111,10 +114,10 @@ class Journal:
             kind(
                 storage.join(stage, name),
                 storage.join(self.folder, name),
-                storage.join(stage, f".old.{name}"),
+                storage.join(stage, old),
                 name in self.replaced,
             )
-            for name in (FILE_NAME, self.file)
+            for name, old in ((FILE_NAME, _OLD_CERTIFICATE), (self.file, _OLD_OUTPUT))
             if name
         ]
         return parts if kind is Part else parts[::-1]
@@ -122,19 +125,19 @@ class Journal:
     def carry_out(self) -> None:
         """Publish all parts, or raise what a step raised, with those before it undone.
 
-        Where not even that can be done, the journal stays, and whoever comes next finishes.
+        Where not even that can be done, the journal stays, and whoever comes next finishes. What
+        interrupts when the journal has gone comes too late: all is published, and stays so.
         """
+        facts = {name: value for name, value in asdict(self).items() if name != "folder"}
+        storage.write_bytes(self._ended, json.dumps(facts).encode())
         for part in self.parts:
             part.keep()
         try:
-            self._begin()
+            _rename(self._ended, storage.join(self.folder, JOURNAL))
             self.finish()
         except BaseException:
-            with suppress(OSError):
-                storage.write_bytes(self._back, b"")
-                storage.sync(storage.parent(self._back))
             with suppress(OSError, OutputError):
-                self._undo()
+                self._turn_back()
             raise
 
     def finish(self) -> None:
@@ -149,6 +152,13 @@ class Journal:
             part.put_in()
         self._end()
 
+    def _turn_back(self) -> None:
+        if storage.is_taken(storage.join(self.folder, JOURNAL)):
+            with suppress(OSError):
+                storage.write_bytes(self._back, b"")
+                storage.sync(storage.parent(self._back))
+            self._undo()
+
     def _undo(self) -> None:
         parts = self.parts
         for part in reversed(parts):
@@ -159,18 +169,22 @@ class Journal:
 
     @property
     def _back(self) -> Place:
-        return storage.join(storage.join(self.folder, self.stage), _BACK)
+        return storage.join(storage.join(self.folder, self.stage), BACK)
 
-    def _begin(self) -> None:
-        staged = storage.join(storage.join(self.folder, self.stage), JOURNAL)
-        facts = {name: value for name, value in asdict(self).items() if name != "folder"}
-        storage.write_bytes(staged, json.dumps(facts).encode())
-        _rename(staged, storage.join(self.folder, JOURNAL))
+    @property
+    def _ended(self) -> Place:
+        """Where the journal lies in the stage: what is kept beside it, nobody needs."""
+        return storage.join(storage.join(self.folder, self.stage), JOURNAL)
 
     def _end(self) -> None:
-        storage.remove(storage.join(self.folder, JOURNAL))
+        place = storage.join(self.folder, JOURNAL)
+        if storage.is_taken(storage.parent(self._ended)):
+            storage.move(place, self._ended)
+        else:
+            storage.remove(place)
         with suppress(OSError):  # it may come again with the power; to finish twice is no harm
-            storage.sync(self.folder)
+            for folder in (self.folder, storage.parent(self._ended)):
+                storage.sync(folder)
 
 
 def find_journal(folder: Place, like: Place) -> Journal | None:
@@ -193,13 +207,67 @@ def find_journal(folder: Place, like: Place) -> Journal | None:
     except (ValueError, TypeError):
         pass
     message = f"{str(place)!r} is not the journal of a publication."
-    raise OutputError.of("O002", message, "Remove it, and look at the release beside it.")
+    stages = [name for name in storage.names(folder) if is_stage(name)]
+    hint = "Look at the release beside it, and remove it."
+    if stages:
+        hint = f"The release that was to be replaced may lie in {listed(stages)}, as "
+        hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away first, then remove it."
+    raise OutputError.of("O002", message, hint)
+
+
+def sweep(folder: Place, own: str) -> None:
+    """Remove what other runs staged in a folder, none of which is alive.
+
+    Raises OutputError (O002) where one holds what it was to replace, and what it needs to go on
+    is gone: only a person can tell where that belongs.
+    """
+    others = [name for name in storage.names(folder) if is_stage(name) and name != own]
+    for stage in (storage.join(folder, name) for name in others):
+        if not storage.is_folder(stage) or _is_link(stage):
+            continue
+        kept = [storage.join(stage, name) for name in (_OLD_CERTIFICATE, _OLD_OUTPUT)]
+        kept = [place for place in kept if _was_kept(place)]
+        if kept and not storage.is_taken(storage.join(stage, JOURNAL)):
+            found = listed(str(place) for place in kept)
+            message = f"A publication was broken off, its journal is gone, and it kept {found}."
+            hint = f"That is the release it replaced. Move it away, then remove {str(stage)!r}."
+            raise OutputError.of("O002", message, hint)
+        with suppress(OSError):
+            discard(stage)
+
+
+def discard(stage: Place) -> None:
+    """Remove a stage, and first what it kept: its journal says until then that nobody needs it.
+
+    Raises OSError.
+    """
+    for name in (_OLD_OUTPUT, _OLD_CERTIFICATE):
+        if _was_kept(storage.join(stage, name)):
+            storage.remove(storage.join(stage, name))
+    storage.remove(stage)
+
+
+def _was_kept(place: Place) -> bool:
+    """Tell whether something was kept there; what no file system bears was not."""
+    try:
+        return storage.is_taken(place)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
+def _is_link(place: Place) -> bool:
+    return not storage.is_remote(place) and storage.local_path(place).is_symlink()
 
 
 def _is_sound(journal: Journal) -> bool:
-    names_one = re.fullmatch(r"[^./\\][^/\\]*|", journal.file)
-    return bool(
-        _STAGE.fullmatch(journal.stage) and names_one and isinstance(journal.replaced, list)
+    names = {FILE_NAME, journal.file}
+    return (
+        is_stage(journal.stage)
+        and (journal.file == "" or not unfit(journal.file))
+        and isinstance(journal.replaced, list)
+        and names.issuperset(journal.replaced)
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import secrets
 import socket
 import time
@@ -22,7 +23,8 @@ from policy_engine.engines.spark.catalog_tables import (
 from policy_engine.errors import OutputError, PolicyEngineError
 from policy_engine.storage import Place
 
-_STAGED = "__policy_engine_stage_"
+_OWN = "__policy_engine_"
+_STAGED = f"{_OWN}stage_"
 _PAUSE = 1.0
 
 
@@ -44,14 +46,15 @@ class TablePublication:
         wait: bool = False,
         progress: Progress = silent,
     ) -> None:
+        _check_name(location)
         self.file = location
         self._session, self._overwrite = session, overwrite
         self._wait, self._progress = wait, progress
         self._name = sql_name(location)
         self._own = secrets.token_hex(8)
         self._stage = sql_name(location, f"{_STAGED}{self._own}")
-        self._old = sql_name(location, "__policy_engine_old")
-        self._lock, self._kind = sql_name(location, "__policy_engine_lock"), ""
+        self._old = sql_name(location, f"{_OWN}old")
+        self._lock, self._kind = sql_name(location, f"{_OWN}lock"), ""
 
     @property
     def staged(self) -> Place:
@@ -115,7 +118,7 @@ class TablePublication:
         with self._running():
             tables = self._session.catalog.listTables(joined(*above) or None)
         for table in tables:
-            if table.name.lower().startswith(f"{name}{_STAGED}".lower()):
+            if _is_stage_of(table.name, name):
                 self._drop(joined(*above, table.name))
 
     def _hold(self) -> None:
@@ -190,3 +193,15 @@ class TablePublication:
         from policy_engine.engines.spark.session import running  # noqa: PLC0415 (for Spark alone)
 
         return running(self._session, "publishing")
+
+
+def _check_name(location: str) -> None:
+    """Refuse the names of what runs keep beside a table, which others would take for theirs."""
+    if _OWN in location.lower():
+        message = f"{location!r} has {_OWN!r} in its name, as what runs keep beside a table."
+        raise OutputError.of("O002", message, "Give another name.")
+
+
+def _is_stage_of(other: str, name: str) -> bool:
+    stage = f"{re.escape(name)}{_STAGED}[0-9a-f]{{16}}"
+    return re.fullmatch(stage, other, re.IGNORECASE) is not None

@@ -169,3 +169,28 @@ def test_a_store_is_held_by_claims(tmp_path, monkeypatch):
         hold("s3a://out")
     first.release()
     assert names(tmp_path / "out") == []
+
+
+@pytest.mark.usefixtures("kind")
+def test_a_folder_that_cannot_be_listed_is_given_back(tmp_path, monkeypatch):
+    def denied(_folder):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "names", denied)
+        with pytest.raises(PermissionError):
+            hold(tmp_path)
+    assert names(tmp_path) == []
+    hold(tmp_path).release()
+
+
+def test_a_claim_that_cannot_be_written_is_taken_back(tmp_path, monkeypatch):
+    def full(place, _data):
+        place.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_bytes", full)
+        with pytest.raises(OSError, match="No space left"):
+            holding._Claim(tmp_path)
+    assert names(tmp_path) == []

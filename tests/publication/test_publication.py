@@ -1,7 +1,11 @@
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from typer.testing import CliRunner
 
@@ -16,7 +20,7 @@ from policy_engine import (
 from policy_engine.certificate import FILE_NAME, load_certificate
 from policy_engine.cli import app
 from policy_engine.engines import tables
-from policy_engine.errors import CertificateError, DataError, OutputError
+from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
 from policy_engine.publication import Publication, destination, journal
 from policy_engine.staging import JOURNAL, STAGE
 
@@ -123,9 +127,124 @@ def test_a_file_that_is_no_release_is_not_overwritten(people):
     assert (people / "mine.csv").read_text() == "precious"
 
 
-def test_a_name_too_long_for_the_disk_is_told(people):
+UNFIT = ["a\\b", "a\nb", "a\x7fb", "a\udc80b", "é" * 126, ".policy-engine.x", ".Policy-Engine.x"]
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_names_that_no_output_has_are_refused_before_anything_is_done(people, name):
+    with pytest.raises(OutputError, match=r"O002 .*(cannot be named|name too long)"):
+        apply(people, people / f"{name}.csv")
+    with pytest.raises(OutputError, match=r"O002 .*(cannot be named|name too long)"):
+        apply(people, people / "out", record=people / f"{name}.csv")
+    with pytest.raises(PolicyEngineError, match="O002|C003"):
+        certify_output(people / f"{name}.csv", people / "policy.jsonld")
+    assert names(people) == ["people.csv", "policy.jsonld"]
+
+
+@pytest.mark.parametrize("name", ["..", "x/..", "certificate.jsonld", "Certificate.jsonld"])
+def test_an_output_is_not_where_its_certificate_or_folder_is(people, name):
     with pytest.raises(OutputError, match="O002"):
-        apply(people, people / f"{'x' * 300}.csv")
+        Publication(f"{people}/{name}", overwrite=True)
+
+
+NAMES = st.text(max_size=5) | st.sampled_from([".h.csv", "back", ".old.a", "a b", "é" * 127])
+
+
+@given(NAMES)
+def test_a_journal_is_sound_with_every_name_that_an_output_has(name):
+    kept = journal.Journal(Path(), f"{STAGE}{'0' * 32}", name, [name])
+    try:
+        Publication(Path("folder") / name if "/" not in name else name, overwrite=True)
+    except OutputError:
+        assert name == "" or not journal._is_sound(kept)
+    else:
+        assert name.endswith("/") or journal._is_sound(kept)
+
+
+@pytest.mark.parametrize("name", [".h.csv", "back", f".old.{FILE_NAME}", "x" * 255])
+def test_a_release_of_any_name_is_replaced_or_stays(released, monkeypatch, name):
+    certificate, place = load_certificate(released / "release"), released / "out" / name
+    move = storage.move
+
+    def publish(text):
+        with Publication(place, overwrite=True) as made:
+            made.staged.write_text(text)
+            digest = storage.digest(made.staged)
+            made.publish(certificate.model_copy(update={"file": name, "output_digest": digest}))
+
+    def broken(source, target):
+        if target == place:
+            monkeypatch.setattr(storage, "move", move)
+            raise OSError(28, "No space left on device")
+        move(source, target)
+
+    publish("old")
+    monkeypatch.setattr(storage, "move", broken)
+    with pytest.raises(OutputError, match="No space left"):
+        publish("new")
+    assert (place.read_text(), names(place.parent)) == ("old", sorted([name, FILE_NAME]))
+    load_certificate(place.parent)
+    publish("new")
+    assert (place.read_text(), names(place.parent)) == ("new", sorted([name, FILE_NAME]))
+
+
+@pytest.mark.parametrize("journal_text", [None, "{"], ids=["gone", "malformed"])
+def test_an_earlier_release_is_never_swept_with_a_stage_whose_journal_is_lost(
+    released, monkeypatch, journal_text
+):
+    folder, moves, move = released / "release", [], storage.move
+
+    def killed(source, target):
+        moves.append(target)
+        if len(moves) > 3:
+            raise OSError(5, "Input/output error")
+        move(source, target)
+
+    before = (folder / "anonPeople.csv").read_bytes()
+    monkeypatch.setattr(storage, "move", killed)
+    with pytest.raises(OutputError, match="Input/output error"):
+        apply(released, folder, overwrite=True)
+    monkeypatch.undo()
+    [stage] = folder.glob(f"{STAGE}*")
+    (folder / JOURNAL).unlink()
+    if journal_text:
+        (folder / JOURNAL).write_text(journal_text)
+        with pytest.raises(OutputError, match=f"{stage.name}.*: move it away first"):
+            apply(released, folder, overwrite=True)
+        (folder / JOURNAL).unlink()
+    for _ in range(2):
+        with pytest.raises(OutputError, match=r"its journal is gone, and it kept .*old\.output"):
+            apply(released, folder, overwrite=True)
+    assert (stage / ".policy-engine.old.output").read_bytes() == before
+    shutil.rmtree(stage)
+    apply(released, folder, overwrite=True)
+
+
+def test_nothing_is_swept_but_the_folders_that_runs_stage_in(people):
+    out = people / "out"
+    (out / f"{STAGE}mine").mkdir(parents=True)
+    (out / f"{STAGE}{'0' * 32}").write_text("mine")
+    (out / f"{STAGE}{'1' * 32}").symlink_to(people)
+    before = names(out)
+    apply(people, out)
+    assert names(out) == sorted(["anonPeople.csv", FILE_NAME, *before])
+
+
+def test_an_interruption_after_the_last_step_undoes_nothing(released, publish, monkeypatch):
+    publish("x")
+    end = journal.Journal._end
+
+    def interrupted(self):
+        end(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(journal.Journal, "_end", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish("y")
+    monkeypatch.undo()
+    assert names(released / "out") == ["a.csv", FILE_NAME]
+    assert (released / "out/a.csv/part-0.csv").read_text() == "y"
+    load_certificate(released / "out")
 
 
 BUCKET = "s3a://bucket"
@@ -188,7 +307,7 @@ def test_a_release_is_replaced_with_all_its_files(out, publish):
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("failing", [1, 2, 3, 4, 5, 6])
 def test_a_release_stays_where_replacing_it_fails(out, publish, monkeypatch, failing):
     step = "move" if storage.can_rename(out) else "copy"
     before, calls, call = publish("x"), [], getattr(storage, step)
@@ -243,13 +362,15 @@ def test_no_output_ever_stands_without_its_certificate(released, publish, monkey
     def watched(source, target):
         move(source, target)
         seen.append([name for name in storage.names(out) if not name.startswith(".")])
-        with pytest.raises(CertificateError, match="V010"):
-            load_certificate(out)
+        if STAGE in str(source) or storage.name(source) != JOURNAL:  # all moves but the last
+            with pytest.raises(CertificateError, match="V010"):
+                load_certificate(out)
 
     monkeypatch.setattr(storage, "move", watched)
     publish("y")
     both = ["a.csv", FILE_NAME]
-    assert seen == [both, [FILE_NAME], [], [FILE_NAME], both]
+    assert seen == [both, [FILE_NAME], [], [FILE_NAME], both, both]
+    load_certificate(out)
 
 
 def test_a_store_that_nobody_knows_is_told():
@@ -361,7 +482,7 @@ def test_two_moves_are_never_kept_in_another_order_by_a_loss_of_power(publish, m
     monkeypatch.setattr(storage, "sync", synced)
     publish("x")
     moves = [number for number, step in enumerate(steps) if isinstance(step, set)]
-    assert len(moves) == 3
+    assert len(moves) == 4
     for number in moves:
         assert steps[number] <= set(steps[number + 1 : number + 3])
 
@@ -396,3 +517,41 @@ def test_a_command_waits_or_is_told_and_takes_no_empty_path(people, monkeypatch)
         told = CliRunner().invoke(app, [*given, "out"])
     assert told.exception.problems[0].code == "O001"
     assert CliRunner().invoke(app, [*given, "out", "--wait"]).exit_code == 0
+
+
+@pytest.mark.parametrize("meanwhile", ["begun", "published"])
+def test_a_reader_of_a_release_that_is_replaced_meanwhile_is_told_so(
+    released, monkeypatch, meanwhile
+):
+    folder, read = released / "release", storage.digest
+
+    def replaced(place):
+        monkeypatch.setattr(storage, "digest", read)
+        if meanwhile == "published":
+            people = (released / "people.csv").read_text().replace("20", "21")
+            (released / "people.csv").write_text(people)
+            apply(released, folder, overwrite=True)
+        else:
+            (folder / JOURNAL).touch()
+            (folder / "anonPeople.csv").unlink()
+        return read(place)
+
+    policy = released / "policy.jsonld"
+    for reader in (
+        load_certificate,
+        lambda place: certify_output(place / "anonPeople.csv", policy),
+    ):
+        monkeypatch.setattr(storage, "digest", replaced)
+        with pytest.raises(CertificateError, match="V010"):
+            reader(folder)
+        (folder / JOURNAL).unlink(missing_ok=True)
+        apply(released, folder, overwrite=True)
+
+
+def test_a_table_is_not_named_like_what_runs_keep_beside_tables():
+    from policy_engine.publication import tables as publishing  # noqa: PLC0415
+
+    with pytest.raises(OutputError, match="O002"):
+        publishing.TablePublication(None, "table:db.x__Policy_Engine_old", overwrite=True)
+    assert publishing._is_stage_of(f"X__policy_engine_stage_{'0' * 16}", "x")
+    assert not publishing._is_stage_of("x__policy_engine_stage_of_play", "x")
