@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from policy_engine import storage
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE
 from policy_engine.commitment import Commitment, new_nonce
+from policy_engine.consistency import contradictions
 from policy_engine.engines.engine import Engine, Stored
 from policy_engine.errors import (
     CertificateError,
@@ -38,6 +39,12 @@ from policy_engine.versions import version_of
 FILE_NAME = CERTIFICATE
 
 
+def _file_name(name: str) -> str:
+    if name and unfit(name):
+        raise ValueError(f"a name that {unfit(name)}")
+    return name
+
+
 class Certificate(BaseModel):
     """Proof of a release: the bounds asked for and achieved, measured on what was written.
 
@@ -53,7 +60,7 @@ class Certificate(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
-    file: Annotated[str, Field(pattern=r"^[^/\\]*$")] = ""
+    file: Annotated[str, AfterValidator(_file_name)] = ""
     output_digest: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
     commitment: Commitment | None = None
     rows_out: Count
@@ -245,7 +252,8 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     """Read a certificate back. Raises CertificateError (V005) where it is none.
 
     What its provenance says outside must agree with the facts inside, and nothing may stand
-    twice: two readers of one certificate are to see the same.
+    twice: two readers of one certificate are to see the same. Figures that no release can have
+    are refused, and so is a time in the future.
     """
     try:
         document = read_json(text, source)
@@ -256,6 +264,10 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     if document.problems or json.loads(certificate.to_jsonld()) != document.value:
         message = "The certificate contradicts itself, or says more than certificates do."
         raise CertificateError.of("V005", message, source=source)
+    for wrong in contradictions(certificate):
+        raise CertificateError.of(
+            "V005", f"The certificate contradicts itself. {wrong}", "", source
+        )
     return certificate
 
 

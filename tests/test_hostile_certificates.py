@@ -2,6 +2,7 @@
 
 import copy
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +19,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Decider, Request
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
 from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
@@ -65,7 +67,9 @@ def of_a_model(folder):
     reached = Estimate(value=0.5, low=0.4, high=0.6)
     [bound] = plan.audits[0].method.bounds
     attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
+    proven = Measurement(bound="k", asked=plan.anonymize.k, achieved=6)
     facts = {"plan": plan, "attacks": (attack,), "utility": NotApplicable(reason="none")}
+    facts["measurements"] = (proven,)
     made = load_certificate(folder / "release").model_copy(update=facts)
     return json.loads(made.to_jsonld())
 
@@ -164,6 +168,92 @@ def test_steps_that_are_no_plan_are_refused(order, made):
 def examples(number):
     """Return so many examples, and fifty times as many in the nightly profile."""
     return number * 50 if settings.get_current_profile_name() == "nightly" else number
+
+
+def both(field, **figures):
+    """Return a change of the first measurement, or of the figures of the loss."""
+
+    def change(facts):
+        (facts["measurements"][0] if field == "k" else facts[field]).update(figures)
+
+    return change
+
+
+WRONG = {
+    "k above rows": both("k", achieved=7),
+    "k above the average class": both("k", achieved=3),
+    "negative figure": both("k", achieved=-1),
+    "l above rows": lambda facts: facts["measurements"][1].update(achieved=7),
+    "no rows": lambda facts: facts.update(rows_out=0),
+    "fewer rows than k": lambda facts: facts.update(rows_out=1),
+    "no classes": both("utility", classes=0),
+    "more classes than rows": both("utility", classes=7),
+    "another average": both("utility", average_class_size=1.0),
+    "another ratio": both("utility", average_class_ratio=2.0),
+    "negative penalty": both("utility", global_certainty_penalty=-5.0),
+    "penalty above 1": both("utility", column_losses={"age": 2, "city": 2}),
+    "penalty is not the mean": both("utility", global_certainty_penalty=0.5),
+    "loss of another column": both("utility", column_losses={"name": 0.0, "city": 0.0}),
+    "no discernability": both("utility", discernability=0),
+    "discernability above all rows": both("utility", discernability=37),
+    "no utility": lambda facts: facts.update(utility={"reason": "x"}),
+    "measured twice": lambda facts: facts["measurements"].append(
+        {**facts["measurements"][0], "achieved": 2.0}
+    ),
+    "not measured": lambda facts: facts["measurements"].pop(),
+    "another bound": both("k", asked=1),
+    "approximated": lambda facts: facts.update(approximated=["nonsense"]),
+    "approximated twice": lambda facts: facts.update(approximated=["age", "age"]),
+    "attacked": lambda facts: facts.update(
+        attacks=[
+            {
+                "attack": "loss",
+                "bound": {"measure": "auc", "asked": 0.6},
+                "reached": {"value": 0.5, "low": 0.4, "high": 0.6},
+            }
+        ]
+    ),
+    "future": lambda facts: facts.update(time="9999-01-01T00:00:00Z"),
+    "no time zone": lambda facts: facts.update(time="2026-01-01T00:00:00"),
+    "of nothing": lambda facts: facts.update(output_digest=""),
+    **{
+        f"file {name[:10]!r}": lambda facts, name=name: facts.update(file=name)
+        for name in ("..", ".", "a/b", "a\\b", "\0", "x" * 5_000, "certificate.jsonld")
+    },
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_a_certificate_that_no_release_can_have_is_refused(made, change):
+    document = certificate_of(made)
+    change(document["pe:certificate"])
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(in_agreement(document))
+
+
+def test_certificates_of_tables_models_and_nothing_are_read(made):
+    data = {DATASET: made / "people.csv"}
+    for held in (apply_policy(made / "policy.jsonld", data), None):
+        found = held.certificate if held else load_certificate(made / "release").refused()
+        assert read_certificate(found.to_jsonld()) == found
+    for kind in (certificate_of, of_a_model):
+        assert read(json.dumps(kind(made))) is not None
+
+
+def test_a_clock_may_be_ahead_by_hours(made):
+    soon = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=13)
+    found = load_certificate(made / "release").model_copy(update={"time": soon})
+    assert read_certificate(found.to_jsonld()) == found
+
+
+@pytest.mark.parametrize("file", ["", "nosuch.csv"])
+def test_a_certificate_is_not_read_beside_an_output_that_it_does_not_speak_of(made, tmp_path, file):
+    found = load_certificate(made / "release").model_copy(update={"file": file})
+    (tmp_path / "certificate.jsonld").write_text(found.to_jsonld())
+    assert load_certificate(tmp_path) == found
+    (tmp_path / "anonPeople.csv").write_text("a file that nobody verified")
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(tmp_path)
 
 
 def refused(function, *args, **more):

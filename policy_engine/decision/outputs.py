@@ -7,7 +7,7 @@ from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
 from policy_engine.modelling import certified_duties
-from policy_engine.plan import Plan, make_plan
+from policy_engine.plan import Plan, Publish, Read, Step, make_plan
 from policy_engine.policy import Policy, Rule
 
 
@@ -80,17 +80,29 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
         same = one.plan.policy_digest == plan.policy_digest
         if same and one.plan.publish.asset == plan.publish.asset:
             yield from (problem.message for problem in shortcomings(one))
+            if _bound_to_nothing(one.plan) != _bound_to_nothing(plan):
+                yield "Its certificate is of another plan than the policy's."
 
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     """Tell whether a certificate proves all that today's plan of the policy asks for."""
-    made, bounds = certificate.plan, plan.anonymize.bounds() if plan.anonymize else ()
+    bounds = plan.anonymize.bounds() if plan.anonymize else ()
     return (
-        made.policy_digest == plan.policy_digest
-        and made.publish.asset == plan.publish.asset
-        and set(made.publish.columns) == set(plan.publish.columns)
-        and made.anonymize == plan.anonymize
-        and (made.train, made.audits) == (plan.train, plan.audits)
+        _bound_to_nothing(certificate.plan) == _bound_to_nothing(plan)
         and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
         and certificate.holds
     )
+
+
+def _bound_to_nothing(plan: Plan) -> Plan:
+    """Return what a plan takes from its policy alone: on any engine, of data in any order."""
+    steps = tuple(_of_policy(step) for step in plan.public().steps)
+    return plan.model_copy(update={"engine": "local", "steps": steps})
+
+
+def _of_policy(step: Step) -> Step:
+    if isinstance(step, Read | Publish):
+        changes = {"columns": tuple(sorted(step.columns))}
+        more = {"cells": "text"} if isinstance(step, Publish) else {}
+        return step.model_copy(update={**changes, **more})
+    return step

@@ -14,6 +14,7 @@ from policy_engine.policy.model import READ
 from policy_engine.terms import ODRL, in_full
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+MARKETING = in_full("marketing")
 RAW = "http://x.org/rawPeople"
 
 
@@ -25,8 +26,7 @@ def released(people, text):
 
 
 def is_read(policy, certificate, target, **world):
-    purpose = in_full("marketing")
-    request = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=purpose)
+    request = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=MARKETING)
     return Decider([policy], [certificate]).decide(request, World(time=NOON, **world)).permitted
 
 
@@ -50,3 +50,53 @@ def test_prohibition_of_an_iri_is_one_of_all_that_goes_on_from_it(barred):
     asked = Request(assignee="http://org/a", action=READ, targets=("http://e.org/d/T/a",))
     assert Decider([without]).decide(asked).permitted
     assert not Decider([policy]).decide(asked).permitted
+
+
+def changed(step, **values):
+    """Return a change of one step of a plan."""
+
+    def change(plan):
+        steps = [one.model_copy(update=values) if one.step == step else one for one in plan.steps]
+        return plan.model_copy(update={"steps": tuple(steps)})
+
+    return change
+
+
+OTHERS = {
+    "asset": changed("read", asset="http://x.org/other"),
+    "identifiers": changed("drop", identifiers=()),
+    **{
+        name: lambda plan, name=name, value=value: plan.model_copy(update={name: value})
+        for name, value in {
+            "policy": "http://x.org/other",
+            "rule": "http://x.org/other#rule",
+            "assignees": ("http://x.org/other",),
+            "purposes": (),
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_a_certificate_of_another_plan_proves_nothing(people, change):
+    policy, certificate = released(people, people_policy())
+    assert is_read(policy, certificate, OUTPUT)
+    other = certificate.model_copy(update={"plan": change(certificate.plan)})
+    request = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=MARKETING)
+    found = Decider([policy], [other]).decide(request, World(time=NOON))
+    assert not found.permitted
+    assert "of another plan" in found.reason
+
+
+OF_DATA = {
+    "engine": lambda plan: plan.model_copy(update={"engine": "spark"}),
+    "order": changed("read", columns=("disease", "city", "age")),
+    "columns": changed("publish", columns=("disease", "city", "age"), cells="bounds"),
+}
+
+
+@pytest.mark.parametrize("change", OF_DATA.values(), ids=OF_DATA)
+def test_what_a_plan_takes_from_data_or_engine_is_nothing_to_a_decision(people, change):
+    policy, certificate = released(people, people_policy())
+    other = certificate.model_copy(update={"plan": change(certificate.plan)})
+    assert is_read(policy, other, OUTPUT)
