@@ -313,7 +313,8 @@ def certify_output(
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with
     `data`, and the `key` where there are pseudonyms, the release is made again and must be the
     same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
-    CertificateError where the output does not hold what the policy asks.
+    CertificateError where the output does not hold what the policy asks, or a file read here
+    carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     place = _only_output(place_of(output))
@@ -343,6 +344,7 @@ def certify_output(
             found = _made_again(release, run) if is_made else certify(release, run)
         finally:
             run.close()
+        _check_carried(launcher, place)
         check(found, str(place))
         check_digest(found.certificate, stored)
         if earlier:
@@ -350,6 +352,14 @@ def certify_output(
     # A commitment that nobody can open says nothing: it is repeated where it was opened.
     committed = earlier.commitment if earlier and opened else None
     return found.certificate.model_copy(update={"commitment": committed})
+
+
+def _check_carried(launcher: Launcher, place: Place) -> None:
+    """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
+    if launcher.spark is None:
+        from policy_engine.engines.carried import check_carried  # noqa: PLC0415 (slow to import)
+
+        check_carried(Path(place))
 
 
 def _opened(record: Record, certificate: Certificate | None, output: Place, source: str) -> Record:

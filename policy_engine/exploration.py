@@ -33,6 +33,10 @@ Setting = Mapping[str, float]
 """Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
 
 
+_OF_BOUNDS = {"R002", "R003", "R008", "R009"}
+"""The codes of what another setting may mend."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -71,19 +75,35 @@ def explore(
     """Return what the plan's release would be at each setting, in the order given.
 
     The table is read once. A parameter is set in every model that has it. Raises PlanError
-    (M004) where no model has one, DataError where the table cannot be read.
+    (M004) where no model has one, DataError where the table cannot be read, or is refused at
+    every setting for the same reason.
     """
     _check_names(plan.anonymization(), settings)
     table, source = engine.read(plan.read)
-    runs = []
+    runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))
         try:
             outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, source)
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
+            refusals.append(error)
         runs.append(Run(setting=setting, outcome=outcome))
+    if len(refusals) == len(runs):
+        _check_varied(refusals)
     return tuple(runs)
+
+
+def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
+    """Raise what the table is refused for at every setting, where no setting has to do with it.
+
+    Reasons that have to do with one name it, and are not the same at another.
+    """
+    is_same = len({one.problems for one in refusals}) == 1
+    if not is_same or not isinstance(refusals[0], DataError):
+        return
+    if len(refusals) > 1 or not {one.code for one in refusals[0].problems} & _OF_BOUNDS:
+        raise refusals[0]
 
 
 def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:

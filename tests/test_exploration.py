@@ -1,6 +1,8 @@
 import pytest
-from building import DATASET, people_policy
+from applying import asking
+from building import DATASET, column, people_policy
 
+from policy_engine.api import explore_policy
 from policy_engine.catalog import make_catalog
 from policy_engine.charts import canvas
 from policy_engine.comparison import NotApplicable
@@ -84,6 +86,16 @@ def test_progress_is_told_by_setting(plan):
 def test_a_run_comes_back_from_its_json(plan):
     runs = explore(plan, LocalEngine(), [{"k": 2}, {"k": 7}])
     assert [Run.model_validate_json(run.model_dump_json()) for run in runs] == list(runs)
+
+
+@pytest.mark.parametrize("ks", [(2,), (2, 3)])
+def test_what_no_setting_has_to_do_with_is_told_once(people, ks):
+    (people / "t.csv").write_text("Rome;Italy;*\nOslo;Norway;*\n")
+    city = column("city", generalization="taxonomy", taxonomy="t.csv")
+    asked = asking(method="k-anonymity", k=2, quasi=[city])
+    given = {DATASET: people / "people.csv"}, {"k": ks}
+    with pytest.raises(DataError, match="R007 The taxonomy of 'city' lacks 1 of its values"):
+        explore_policy(asked, *given, taxonomies={"t.csv": people / "t.csv"})
 
 
 RUNS = (

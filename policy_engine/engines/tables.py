@@ -76,7 +76,10 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         return _read_csv(path, columns)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error):
+    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error) as error:
+        if format_of(path) == "parquet" and "UTF" in str(error):
+            message = "The file holds text that is not UTF-8."
+            raise DataError.of("C008", message, source=str(path)) from None
         raise _explained(path) from None
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from None
@@ -146,9 +149,14 @@ def as_typed(table: pa.Table) -> pa.Table:
 
 
 def plain_texts(table: pa.Table) -> pa.Table:
-    """Return the table with its texts in the one layout that every operation knows."""
+    """Return the table with its texts in the one layout that every operation knows.
+
+    Raises DataError (C008) where a text is not UTF-8: neither Parquet nor Arrow sees to that.
+    """
     columns = [
-        pa.chunked_array(map(_plain_text, c.chunks), _plain_type(c.type)) for c in table.columns
+        pa.chunked_array([_plain_text(name, chunk) for chunk in column.chunks], kind)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        for kind in [_plain_type(column.type)]
     ]
     return pa.table(columns, names=table.column_names)
 
@@ -159,14 +167,23 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text(kind) else kind
 
 
-def _plain_text(chunk: pa.Array) -> pa.Array:
+def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
     if pa.types.is_float32(chunk.type) or pa.types.is_float64(chunk.type):
         values = to_numpy(chunk, missing=math.nan)
         return from_numpy(values + values.dtype.type(0), np.isnan(values))  # -0.0 + 0 is 0.0
     if _plain_type(chunk.type) == _TEXT:
-        values = chunk.dictionary.cast(pa.string())
+        values = _checked(name, chunk.dictionary)
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
-    return chunk.cast(pa.string()) if is_text(chunk.type) else chunk
+    return _checked(name, chunk) if is_text(chunk.type) else chunk
+
+
+def _checked(name: str, texts: pa.Array) -> pa.Array:
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        message = f"The column {name!r} holds text that is not UTF-8."
+        raise DataError.of("C008", message, "Write it as UTF-8.") from None
+    return texts.cast(pa.string())
 
 
 def is_text_of_csv(field: pa.Field) -> bool:

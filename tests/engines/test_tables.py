@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from policy_engine.engines.tables import as_typed, read_table, table_digest, write_table
+from policy_engine.engines.tables import (
+    as_typed,
+    plain_texts,
+    read_table,
+    table_digest,
+    write_table,
+)
 from policy_engine.errors import DataError, OutputError
 
 ENDINGS = ["csv", "csv.gz", "parquet"]
@@ -169,3 +175,22 @@ def test_any_text_written_as_csv_is_read_back_by_us_and_by_python(tmp_path_facto
     assert read_table(path).to_pydict() == columns
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file))[1:] == [[a or "", b or ""] for a, b in rows]
+
+
+BYTES = pa.array([b"Ann\xff", b"b"])
+NO_UTF8 = {
+    "string": BYTES.view(pa.string()),
+    "large string": BYTES.cast(pa.large_binary()).view(pa.large_string()),
+    "dictionary": pa.DictionaryArray.from_arrays([0, 1], BYTES.view(pa.string())),
+}
+
+
+@pytest.mark.parametrize("layout", NO_UTF8)
+def test_texts_that_are_not_utf8_are_refused(tmp_path, layout):
+    table = pa.table({"name": NO_UTF8[layout], "other": [1, 2]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    problem = problem_of(tmp_path / "a.parquet", "Ann")
+    assert problem.code == "C008"
+    assert read_table(tmp_path / "a.parquet", ("other",)).num_rows == 2
+    with pytest.raises(DataError, match="C008 The column 'name' holds text that is not UTF-8"):
+        plain_texts(table)

@@ -1,0 +1,112 @@
+import gzip
+import json
+
+import pyarrow as pa
+import pytest
+from applying import asking
+from building import DATASET
+from pyarrow import parquet
+
+from policy_engine import apply_policy, certify_output
+from policy_engine.engines.carried import check_carried
+from policy_engine.engines.tables import write_table
+from policy_engine.errors import CertificateError
+
+TABLE = pa.table({"age": [1, 1, 9], "disease": ["flu", "cold", "flu"]})
+SPARK = "org.apache.spark.sql.parquet.row.metadata"
+
+
+def spark(**metadata):
+    fields = [
+        {"name": name, "type": "string", "nullable": True, "metadata": metadata}
+        for name in TABLE.column_names
+    ]
+    return {SPARK: json.dumps({"type": "struct", "fields": fields})}
+
+
+def with_field(**metadata):
+    field = TABLE.schema.field("age").with_metadata(metadata)
+    return TABLE.cast(TABLE.schema.set(0, field))
+
+
+def coded(*values):
+    column = pa.DictionaryArray.from_arrays([0, 1, 0], ["flu", "cold", *values])
+    return TABLE.set_column(1, "disease", column)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [TABLE, coded(), TABLE.slice(0, 0)],
+    ids=["plain", "coded", "empty"],
+)
+def test_a_table_alone_passes(tmp_path, table):
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    check_carried(tmp_path / "a.parquet")
+
+
+def test_what_spark_writes_of_the_types_passes(tmp_path):
+    table = TABLE.replace_schema_metadata({**spark(), "org.apache.spark.version": "4.0.1"})
+    parquet.write_table(table, tmp_path / "a.parquet", store_schema=False)
+    check_carried(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        (TABLE.replace_schema_metadata({"note": "Ann is the first"}), "metadata"),
+        (TABLE.replace_schema_metadata({"pandas": "{}"}), "metadata"),
+        (TABLE.replace_schema_metadata({"org.apache.spark.version": "Ann"}), "metadata"),
+        (TABLE.replace_schema_metadata(spark(note="Ann")), "metadata"),
+        (with_field(note="Ann"), "metadata"),
+        (coded("Ann"), "values in the dictionary of 'disease'"),
+    ],
+)
+def test_a_parquet_file_that_holds_more_is_refused(tmp_path, table, what):
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(CertificateError, match=f"V002 The file holds {what}") as caught:
+        check_carried(tmp_path / "a.parquet")
+    assert "Ann" not in str(caught.value)
+
+
+def test_a_schema_of_arrow_that_is_not_of_the_columns_is_refused(tmp_path):
+    other = pa.table({"Ann": [1]})
+    parquet.write_table(other, tmp_path / "other.parquet")
+    own = parquet.read_metadata(tmp_path / "other.parquet").metadata
+    with parquet.ParquetWriter(tmp_path / "a.parquet", TABLE.schema, store_schema=False) as file:
+        file.write_table(TABLE)
+        file.add_key_value_metadata(own)
+    with pytest.raises(CertificateError, match="V002 The file holds metadata"):
+        check_carried(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("name", ["Ann", "data.csv"])
+def test_a_gzip_header_holds_no_name_but_the_files_own(tmp_path, name):
+    path = tmp_path / "data.csv.gz"
+    with path.open("wb") as raw:
+        raw.write(gzip.compress(b"age\n1\n"))
+        with gzip.GzipFile(name, "wb", fileobj=raw) as second:
+            second.write(b"2\n")
+    if name == "data.csv":
+        check_carried(path)
+    else:
+        with pytest.raises(CertificateError, match="V002 The file holds a name or a comment"):
+            check_carried(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_what_is_released_carries_nothing(tmp_path, ending):
+    given = coded("Ann").replace_schema_metadata({"note": "Ann"})
+    asked = asking(method="k-anonymity", k=3, quasi=["age"], sensitive=["disease"])
+    made = apply_policy(asked, {DATASET: given}, tmp_path / "out" / f"a.{ending}")
+    assert certify_output(made.path, asked).holds
+    assert b"Ann" not in made.path.read_bytes()
+    write_table(coded("Ann"), tmp_path / f"b.{ending}")
+    check_carried(tmp_path / f"b.{ending}")
+
+
+def test_an_output_that_carries_more_is_not_certified(tmp_path):
+    asked = asking(method="k-anonymity", k=3, quasi=["age"], sensitive=["disease"])
+    made = apply_policy(asked, {DATASET: TABLE}).table
+    parquet.write_table(made.replace_schema_metadata({"note": "Ann"}), tmp_path / "a.parquet")
+    with pytest.raises(CertificateError, match="V002 The file holds metadata"):
+        certify_output(tmp_path / "a.parquet", asked)
