@@ -61,7 +61,13 @@ class Word:
         return self.may_include(kind, one, other) or self.may_include(kind, other, one)
 
     def needed(self, action):
-        return grown({action}, self.implied)
+        """Return an action, and all that it or something it is included in implies."""
+        ways = self.upward["action"]
+        every = {
+            one: {*self.implied.get(one, ()), *ways.get(one, ())} for one in (*self.implied, *ways)
+        }
+        done = grown({action}, every)
+        return {action}.union(*(self.implied.get(one, ()) for one in done))
 
     def under(self, kind, name):
         """Return what the edges put into a name, itself too."""
@@ -101,18 +107,21 @@ class Facts:
             return (world.time,)
         if left == f"{ODRL}purpose":
             return (request.purpose,) if request.purpose else None
+        return None if self.case.is_of_rows(left) else self.said(left)
+
+    def said(self, left):
+        world = self.case.world
         if self.about is not None and left in world.of.get(self.about, {}):
             return world.of[self.about][left]
         if self.about is not None and not self.is_act:
             return None
         if left == f"{ODRL}count":
             count = self.case.said(world.counts, self.policy, self.rule)
-            if count is not None:
-                return (count,)
+            return None if count is None else (count,)
         return world.values.get(left)
 
     def referenced(self, iri):
-        return self.case.world.values.get(iri)
+        return None if self.case.is_of_rows(iri) else self.case.world.values.get(iri)
 
     def includes(self, left, narrow, wide):
         kinds = ("purpose",) if left == f"{ODRL}purpose" else KINDS
@@ -147,6 +156,15 @@ class Case:
         if isinstance(own, dict):
             return own.get(rule.label())
         return known.get(rule.label()) if self.labels[rule.label()] == 1 else None
+
+    def is_of_rows(self, name):
+        """Tell whether a name could be that of a column of something asked for."""
+        dataset = terms.dataset_of(name)
+        return bool(dataset) and any(
+            self.joint.includes("asset", dataset, target)
+            or self.joint.may_include("asset", target, dataset)
+            for target in self.request.targets
+        )
 
     def own(self, uid):
         return Word(*self.given, *(one.hierarchy for one in self.policies if one.uid == uid))

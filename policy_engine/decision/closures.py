@@ -63,14 +63,15 @@ class Closures:
 
     def down(self, part: Part, iri: str) -> list[str]:
         """Return an IRI and all that the edges put into it, near or far, the nearer first."""
-        found = {iri: None}
+        found = {iri}
         queue = [iri]
         for here in queue:
-            queue += [one for one in self.hierarchy.below(part, here) if one not in found]
-            found.update(dict.fromkeys(queue))
-        return list(found)
+            new = [one for one in self.hierarchy.below(part, here) if one not in found]
+            queue += dict.fromkeys(new)
+            found.update(new)
+        return queue
 
     def has_members(self, part: Part, iri: str) -> bool:
         """Tell whether the edges put something into an IRI that does not include it in turn."""
-        ways = self.up(part, iri)
-        return any(one not in ways for one in self.hierarchy.below(part, iri))
+        below = list(self.hierarchy.below(part, iri))
+        return bool(below) and not self.up(part, iri).keys() >= {*below}

@@ -45,6 +45,7 @@ _Rights: TypeAlias = Sequence[Value | None]
 
 _ODRL, _XSD = terms.ODRL, terms.XSD
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
+_MOST_PAIRS = 250_000
 _ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {f"{_XSD}{name}": (f"{_XSD}decimal",) for name in ("integer", "double", "decimal")}
     | {f"{_XSD}{name}": (f"{_XSD}dateTime", f"{_XSD}date") for name in ("dateTime", "date")}
@@ -63,8 +64,8 @@ def evaluate(condition: Condition, facts: Facts) -> Verdict:
 
     A left operand of several values, or several right operands where one is meant, has two
     readings: all of them and any of them. Where these differ the outcome is unknown; so is it
-    where values cannot be compared, and where there is nothing to compare. An unknown satisfies
-    no permission and lifts no prohibition.
+    where values cannot be compared, and where there is nothing to compare, or more than 250,000
+    pairs. An unknown satisfies no permission and lifts no prohibition.
 
     What is included in what by the word of others than the rule's own policy is neither so nor
     not so (`Facts.includes`). Each comparison is then as it is by the policy's own word and by
@@ -97,7 +98,7 @@ def _truth(constraint: Constraint, lefts: tuple[Literals, ...], facts: Facts) ->
     if constraint.references:
         rights = [*rights, *_referenced(constraint, facts)]
     operator = _OPERATORS.get(constraint.operator)
-    if operator is None or not rights:
+    if operator is None or not rights or len(lefts) * len(rights) > _MOST_PAIRS:
         return None
     reading, pair, denied = operator
     if len(lefts) == len(rights) == 1 and rights[0] is not None:

@@ -1,7 +1,7 @@
 """What a condition can be held against: a request, and the state of the world."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TypeAlias, TypeVar
 
@@ -26,15 +26,19 @@ class RequestFacts:
     prohibition what any policy says, for a permission its own once more. `policy` and `rule` tell
     whose executions are counted. `about` is the party, asset or action that a refinement speaks
     of: its values are what is said of it, and nothing else unless it `is_act`, the action that is
-    asked for, whose values are those of the request. With `rows`, datasets, nothing is known of
-    their columns: each row has values of its own. What is said under a label of `unclear` may be
-    of another rule: nothing is known by it.
+    asked for, whose values are those of the request. Of a column of what is asked for nothing is
+    known, or with `rows` of a column of these datasets: each row has values of its own. The left
+    operands of the policy's vocabulary, `defined`, are no columns. What is said under a label of
+    `unclear` may be of another rule: nothing is known by it.
     """
 
     __slots__ = (
+        "_columns",
+        "_known",
         "about",
         "all",
         "certified",
+        "defined",
         "is_act",
         "own",
         "policy",
@@ -52,7 +56,9 @@ class RequestFacts:
         self.world = world
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
-        self.own = self.all = closures
+        self.own = self.all = self._known = closures
+        self.defined: Container[str] = ()
+        self._columns: dict[str, bool] = {}
         self.about: str | None = None
         self.is_act = False
         self.policy = ""
@@ -63,7 +69,7 @@ class RequestFacts:
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
-        if self.rows and terms.dataset_of(left_operand) in self.rows:
+        if self._is_of_rows(left_operand):
             return None
         if left_operand == _TIME:
             return (self.time,)
@@ -75,9 +81,26 @@ class RequestFacts:
                 return found
         if left_operand == _COUNT:
             count = _said(self.world.counts, self.policy, self.rule, self.unclear)
-            if count is not None:
-                return (count,)
+            return None if count is None else (count,)
         return self.world.values.get(left_operand)
+
+    def _is_of_rows(self, name: str) -> bool:
+        """Tell whether a name is that of a column, or could be, of what is asked for."""
+        if name.startswith(terms.ODRL) or name in self.defined:
+            return False
+        found = self._columns.get(name)
+        if found is None:
+            found = self._columns[name] = self._is_column(terms.dataset_of(name))
+        return found
+
+    def _is_column(self, dataset: str) -> bool:
+        if self.rows or not dataset:
+            return dataset in self.rows
+        return any(
+            dataset in self._known.up("asset", target)
+            or target in self._known.reach("asset", dataset)
+            for target in self.request.targets
+        )
 
     def performance(self, duty: Rule, policy: str) -> Performance | None:
         """Return what became of a duty of a policy, by its label; None where that is not known.
@@ -89,7 +112,7 @@ class RequestFacts:
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""
-        return self.world.values.get(iri)
+        return None if self._is_of_rows(iri) else self.world.values.get(iri)
 
     def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
         """Tell whether one IRI includes another: of purposes among these, else anywhere.

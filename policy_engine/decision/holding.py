@@ -295,6 +295,7 @@ def _prohibiting(
 
 def _set_for(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
     facts.policy, facts.rule = clause.policy.uid, clause.label
+    facts.defined = clause.policy.vocabulary.operands
     facts.own, facts.all = own, known
 
 

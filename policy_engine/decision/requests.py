@@ -26,8 +26,11 @@ def read_request(
 ) -> Request:
     """Return a request from IRIs, or from short names, as they are read in policies.
 
-    Raises RequestError (D001) where a name stands for no IRI, or for several.
+    Raises RequestError (D001) where a name stands for no IRI, or for several, and without targets.
     """
+    if not targets:
+        message = "A request names at least one target. None is given."
+        raise RequestError.of("D001", message)
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
     for part, given in parts.items():
         for name in given:

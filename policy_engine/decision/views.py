@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.holding import Asked
 from policy_engine.decision.index import Clause, Index, below
@@ -22,6 +23,7 @@ class View:
         self.is_bare = more == Hierarchy()
         self.closures = index.closures if self.is_bare else index.closures.under(more)
         self.void = index.void
+        self._lower_ends: dict[Part, tuple[frozenset[str], dict[str, list[str]]]] = {}
         self._own = {id(index.closures): self.closures}
         if not self.is_bare:
             self.void |= {
@@ -71,9 +73,22 @@ class View:
     def _lower(self, part: Part, name: str) -> Iterator[str]:
         """Yield a name, and where edges of the world start by which something is put into it."""
         yield name
-        for narrow, _ in getattr(self.more, part):
-            if narrow != name and name in self.closures.up(part, narrow):
-                yield narrow
+        starts, columns = self._starts(part)
+        for one in self.closures.down(part, name):
+            if one in starts and one != name:
+                yield one
+            yield from (column for column in columns.get(one, ()) if column != name)
+
+    def _starts(self, part: Part) -> tuple[frozenset[str], dict[str, list[str]]]:
+        """Return where edges of the world start, and of these the columns by their dataset."""
+        found = self._lower_ends.get(part)
+        if found is None:
+            starts = frozenset(narrow for narrow, _ in getattr(self.more, part))
+            columns: dict[str, list[str]] = {}
+            for one in sorted(starts) if part == "asset" else ():
+                columns.setdefault(terms.dataset_of(one), []).append(one)
+            found = self._lower_ends[part] = starts, columns
+        return found
 
     def _purposes(self, purpose: str) -> list[str] | None:
         """Return the purposes that a purpose includes, or is included in; None: any."""

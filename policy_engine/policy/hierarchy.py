@@ -24,9 +24,9 @@ class Hierarchy:
     `odrl:includedIn`, purposes by `mosaicrown:declinationOf` and `skos:broader`. A column is
     part of its dataset without being said so, and so is what ODRL says of actions, and the Data
     Privacy Vocabulary of purposes and operations. `implied` holds pairs of actions of which the
-    first needs the second not to be prohibited (`odrl:implies`), and `perhaps` pairs of actions
-    of which the second may include the first, though nobody said so: prohibitions are found by
-    them, and permissions are not.
+    first, with all that is included in it, needs the second not to be prohibited
+    (`odrl:implies`), and `perhaps` pairs of actions of which the second may include the first,
+    though nobody said so: prohibitions are found by them, and permissions are not.
     """
 
     party: tuple[Edge, ...] = ()
@@ -101,12 +101,17 @@ class Hierarchy:
         yield from self._perhaps_below.get(action, ())
 
     def needs(self, action: str) -> frozenset[str]:
-        """Return the actions that must not be prohibited for an action to be done, but itself."""
-        found, queue = {action}, [action]
+        """Return the actions that must not be prohibited for an action to be done, but itself.
+
+        To do an action is to do all that it is included in, which hand down what they need.
+        """
+        found, seen, queue = {action}, {action}, [action]
         for here in queue:
-            further = {*self.implies(here)} - found
+            further = {*self.implies(here)}
             found |= further
-            queue += sorted(further)
+            new = {*further, *self.above("action", here)} - seen
+            seen |= new
+            queue += sorted(new)
         return frozenset(found - {action})
 
     def above(self, part: Part, iri: str) -> Iterator[str]:

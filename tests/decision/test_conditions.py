@@ -391,3 +391,10 @@ def test_what_is_known_stays_when_a_reference_becomes_known(seen, rights, operat
             seen, operator, *rights, references=["http://limit"], known={"http://limit": values}
         )
         assert before in (after, UNKNOWN)
+
+
+def test_too_many_pairs_to_compare_are_unknown():
+    some = [right(number) for number in range(500)]
+    assert came_to(tuple(range(500)), "isAnyOf", *some) == "satisfied"
+    assert came_to(tuple(range(501)), "isAnyOf", *some) == "unknown"
+    assert came_to(tuple(range(501)), "isNoneOf", *some) == "unknown"

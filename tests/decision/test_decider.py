@@ -442,3 +442,17 @@ def test_a_request_for_too_many_levels_is_refused():
         read_request(USERS[0], "read", [deep])
     with pytest.raises(ValueError, match="at most 256 levels"):
         Request(assignee=USERS[0], action=f"{ODRL}read", targets=(deep,))
+
+
+def test_a_chain_of_memberships_is_walked_once():
+    chain = tuple((f"http://e.org/P{n}", f"http://e.org/P{n + 1}") for n in range(500))
+    view = Decider([]).view(Hierarchy(party=chain, asset=(("http://e.org/T/a", "http://e.org/A"),)))
+    assert len(view._keys("party", "http://e.org/P500")) == 502
+    assert len(view.closures._above["party"]) == 1
+    assert "<http://e.org/T/a" in view._keys("asset", "http://e.org/T")
+
+
+def test_a_request_without_targets_is_refused():
+    with pytest.raises(RequestError) as caught:
+        read_request(USERS[0], "read", [])
+    assert caught.value.code == "D001"

@@ -688,6 +688,58 @@ DOCUMENTS = {
         ],
         [("Ann read Visits", {}, "no"), ("Bob read Visits", {}, "yes")],
     ),
+    "PL Rules: what an action needs, all that is included in it needs": (
+        [
+            policy(
+                {"uid": "ex:score", "includedIn": "transfer", "implies": "read"},
+                {"uid": "ex:rate", "includedIn": "ex:score"},
+                permission={"target": "ex:Visits", "action": "ex:score"},
+                prohibition={**READ, "assignee": "ex:Ann"},
+            )
+        ],
+        [
+            ("Ann ex:score Visits", {}, "no"),
+            ("Ann ex:rate Visits", {}, "no"),
+            ("Bob ex:rate Visits", {}, "yes"),
+        ],
+    ),
+    "PL Rows: decide does not look at rows": (
+        permitting(constraint=when("ex:Visits/Age", "gteq", 18)),
+        [
+            ("Ann read Visits", {"values": {f"{E}Visits/Age": 20}}, "no"),
+            ("Ann read Visits/Zip", {"values": {f"{E}Visits/Age": 20}}, "no"),
+            ("Ann read Visits/Age", of("Visits/Age", **{f"{E}Visits/Age": 20}), "no"),
+        ],
+    ),
+    "PL Rows: nor at those of what is a part of it": (
+        permitting(*ARCHIVE, target="ex:Cellar", constraint=when("ex:Visits/Age", "gteq", 18)),
+        [("Ann read Cellar", {"values": {f"{E}Visits/Age": 20}}, "no")],
+    ),
+    "PL Rows: what a column is compared with neither": (
+        permitting(
+            constraint={
+                "leftOperand": "ex:level",
+                "operator": "gteq",
+                "rightOperandReference": "ex:Visits/Level",
+            }
+        ),
+        [("Ann read Visits", {"values": {f"{E}level": 3, f"{E}Visits/Level": 2}}, "no")],
+    ),
+    "PL Rows: a left operand of one's own is no column": (
+        permitting(constraint=when("ex:of/clearance", "gteq", 3)),
+        [
+            ("Ann read Visits", {"values": {f"{E}of/clearance": 3}}, "yes"),
+            ("Ann read Visits/Age", {"values": {f"{E}of/clearance": 3}}, "yes"),
+        ],
+    ),
+    "PL Left operands: only counts are counts": (
+        permitting(uid="ex:rule", constraint=when("count", "lt", 3)),
+        [
+            ("Ann read Visits", {"values": {"count": 0}}, "no"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 2}}, "yes"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 3}, "values": {"count": 0}}, "no"),
+        ],
+    ),
     "PL Hierarchies: and lifts none": (
         [
             policy(
