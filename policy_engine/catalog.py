@@ -233,13 +233,21 @@ def with_ending(name: str, formats: tuple[str, ...]) -> SparkFormat | None:
     return None
 
 
+_FORM = (
+    "The data writes it in another form of Unicode than C, which names in IRIs have. "
+    "Rename its column."
+)
+
+
 def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Problem]:
     """Yield a problem for each column that the dataset lacks, with the nearest names."""
     missing = [name for name in wanted if name not in dataset.columns]
     if len(missing) == len(wanted):
         # What the first line holds may be a person's data: it is not quoted.
         message = f"{dataset.iri} has none of the columns {listed(wanted)}."
-        yield Problem("C005", message, _hint(dataset) or "Has the file a header?")
+        known = {*map(_normal, dataset.columns)}
+        form = _FORM if any(_normal(name) in known for name in wanted) else ""
+        yield Problem("C005", message, form or _hint(dataset) or "Has the file a header?")
         return
     for name in missing:
         yield no_column(name, dataset)
@@ -254,8 +262,7 @@ def no_column(name: str, dataset: Dataset, place: Place = NOWHERE) -> Problem:
     alike = [one for one in dataset.columns if one and folded(one) == folded(name)]
     shown = f"Did you mean {alike[0]!r}, {column_iri(dataset.iri, alike[0])}?" if alike else ""
     if alike and _normal(alike[0]) == _normal(name):
-        shown = "The data writes it in another form of Unicode than C, which names of IRIs are in."
-        shown += " Rename its column."
+        shown = _FORM
     return Problem("C005", message, shown or did_you_mean(name, dataset.columns), place)
 
 

@@ -310,3 +310,9 @@ def test_a_column_is_found_as_sql_finds_it():
 def test_a_column_is_found_in_any_form_of_unicode(name):
     assert dataset("\u00e9").spelled(name) == "\u00e9"
     assert dataset("e\u0301").spelled(name) == "e\u0301"
+
+
+@pytest.mark.parametrize("others", [(), ("age",)])
+def test_a_column_in_another_form_of_unicode_is_said_to_be_one(others):
+    [problem] = missing_columns(("\u00e9", *others), dataset("e\u0301", *others))
+    assert "another form of Unicode" in problem.hint

@@ -192,3 +192,13 @@ def test_operations_of_the_dpv_are_actions_and_bound_by_prohibitions_of_use():
 def test_a_misspelt_purpose_of_a_request_is_refused_with_the_nearest():
     with pytest.raises(Exception, match=r"D001 .*Did you mean 'AcademicResearch'"):
         dpv("dpv:Purpose", asked="dpv:AcademicReserch")
+
+
+@pytest.mark.parametrize(("defined", "effect"), [(True, "permit"), (False, "deny")])
+def test_an_operand_that_is_defined_is_no_column(defined, effect):
+    trust = {"@id": "http://e.org/T/trust", "@type": f"{terms.ODRL}LeftOperand"}
+    least = {"leftOperand": "ex:T/trust", "operator": "gteq", "rightOperand": 3}
+    given = policy(permission=rule("odrl:read", constraint=least))
+    known = read_world({"values": {"http://e.org/T/trust": 3}})
+    vocabularies = [[trust]] if defined else []
+    assert decide("odrl:read", given, vocabularies=vocabularies, world=known) == effect
