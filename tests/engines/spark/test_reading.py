@@ -82,7 +82,7 @@ def test_a_table_of_the_catalog_and_a_frame_are_read(spark):
         ("a.xlsx", b"a\n", "C004"),
         ("a.csv", b"", "C010"),
         ("a.csv", b"a,b,a\n", "C006"),
-        ("a.csv", b"a,b,A\n", "C006"),
+        ("a.csv", b"a,b,A\n", "C015"),
         ("a.csv", b"a,\xff\n", "C008"),
         ("a.csv.gz", b"a,b\n1,2\n", "C010"),
         ("a.parquet", b"not Parquet at all", "C010"),
