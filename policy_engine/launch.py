@@ -17,7 +17,7 @@ from policy_engine.catalog import (
     unreadable,
 )
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
-from policy_engine.errors import DataError, PlanError
+from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan import EngineName
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
@@ -93,6 +93,8 @@ def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Itera
     if choice == "local":
         yield Launcher()
         return
+    if isinstance(choice, str) and choice != "spark":
+        raise _no_engine(choice)
     from policy_engine.engines.spark import session  # noqa: PLC0415 (imports no pyspark)
 
     session.check_pyspark()
@@ -100,8 +102,7 @@ def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Itera
 
     chosen = SparkEngine() if choice == "spark" else choice
     if not isinstance(chosen, SparkEngine):
-        message = f"engine is not allowed to be {choice!r}. Allowed is 'local', 'spark'"
-        raise PlanError.of("M003", f"{message} or a SparkEngine.")
+        raise _no_engine(chosen)
     started, is_kept = chosen.started(), False
     try:
         yield Launcher(started)
@@ -109,6 +110,11 @@ def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Itera
     finally:
         if chosen.session is None and not is_kept:
             session.stop(started.spark)
+
+
+def _no_engine(choice: object) -> PolicyEngineError:
+    message = f"engine is not allowed to be {choice!r}. Allowed is 'local', 'spark'"
+    return PlanError.of("M003", f"{message} or a SparkEngine.")
 
 
 def key_of(given: Key) -> bytes | None:

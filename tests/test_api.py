@@ -16,6 +16,7 @@ from policy_engine.errors import (
     CertificateError,
     DataError,
     OutputError,
+    PlanError,
     PolicyEngineError,
     PolicyError,
 )
@@ -230,3 +231,9 @@ def test_progress_ends_every_stage(people):
     )
     stages = {stage for stage, _, _ in told if "compiling" not in stage}
     assert {stage for stage, done, total in told if done == total == 6} == stages
+
+
+def test_an_engine_that_is_none_is_refused_before_spark_is_looked_for(people, monkeypatch):
+    monkeypatch.setattr("policy_engine.engines.spark.session.check_pyspark", lambda: 1 / 0)
+    with pytest.raises(PlanError, match=r"M003 engine .*'sparkk'. Allowed is 'local', 'spark' or"):
+        apply_policy(people / "policy.jsonld", {DATASET: ROWS}, engine="sparkk")

@@ -1,12 +1,16 @@
 """What short names stand for outside of policies: in requests, states of the world and tests."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import RequestError, listed
+from policy_engine.errors import RequestError, did_you_mean, listed
 from policy_engine.policy.contexts import Context
 from policy_engine.policy.model import Policy
+
+_BLANK = re.compile(r"\s")
 
 
 class Names:
@@ -19,6 +23,7 @@ class Names:
         self.contexts = {policy.uid: policy.context for policy in policies}
         vocabularies = [policy.vocabulary for policy in policies if policy.vocabulary]
         self._others = {name: iri for one in vocabularies for name, iri in one.names.items()}
+        self._rules = [rule for policy in policies for rule in policy.rules]
 
     def full(self, name: str, key: str = "") -> str:
         """Return the IRI that a name stands for as a value of a key, such as `action`.
@@ -42,10 +47,19 @@ class Names:
     def world(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return a state of the world, as JSON has it, with the names in it in full.
 
-        What is not of its form is left as it is, to be refused.
+        What is not of its form is left as it is, to be refused. Raises RequestError (D001) for a
+        name that does not mean the same in all policies, for a rule by a prefix that none
+        declares, and for one that is there under two names.
         """
         plain = dict(given)
-        for key, inner in (("values", self._facts), ("of", self._of), ("memberships", self._edges)):
+        known: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+            "values": self._facts,
+            "of": self._of,
+            "counts": self._by_rule,
+            "duties": self._by_rule,
+            "memberships": self._edges,
+        }
+        for key, inner in known.items():
             if isinstance(plain.get(key), Mapping):
                 plain[key] = inner(plain[key])
         return plain
@@ -69,6 +83,33 @@ class Names:
             )
             for name, facts in given.items()
         }
+
+    def _by_rule(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said by rule, or by policy and rule, under their uids or labels."""
+        found: dict[str, Any] = {}
+        for name, said in given.items():
+            uid = self._of_rule(name) if isinstance(name, str) else name
+            if uid in found:
+                message = f"Of {uid!r} the state of the world speaks twice, under two names."
+                raise RequestError.of("D001", message, "Leave out the one that does not hold.")
+            found[uid] = self._by_rule(said) if isinstance(said, Mapping) else said
+        return found
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        return frozenset(one.label() for rule in self._rules for one in (rule, *rule.within))
+
+    def _of_rule(self, name: str) -> str:
+        """Return the uid that a name stands for; the label of a rule without one as it is."""
+        prefix, colon, _ = name.partition(":")
+        is_label = name in self._labels or not colon or _BLANK.search(prefix)
+        if is_label or name in self.contexts:
+            return name
+        uid = self.full(name)
+        if self.contexts and not terms.has_known_scheme(uid):
+            message = f"The rule {name!r} is no whole IRI and no term of the contexts."
+            raise RequestError.of("D001", message, did_you_mean(name, sorted(self._labels)))
+        return uid
 
     def _edges(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return {part: self._in_full(edges, part) for part, edges in given.items()}

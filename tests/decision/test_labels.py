@@ -1,10 +1,12 @@
 """What a world says of rules and duties, by their labels."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 from ruling import ODRL, TABLE, is_permitted, policy, rule, where
 
+from policy_engine import load_policy
 from policy_engine.decision import World, read_world
 from policy_engine.errors import RequestError
 from policy_engine.policy import Action, Rule
@@ -58,3 +60,39 @@ def test_world_comes_back_from_its_json():
         duties={"urn:d": "violated", "urn:p": {"urn:d": "fulfilled"}},
     )
     assert read_world(world.model_dump_json()) == world
+
+
+PREFIXED = """{
+  "@context": ["http://www.w3.org/ns/odrl.jsonld", {"ex": "http://bank.example/"}],
+  "@type": "Set", "uid": "ex:policy/q",
+  "permission": {"uid": "ex:policy/q#dia", "target": "ex:Loans", "action": "read",
+    "duty": {"uid": "ex:policy/q#tell", "action": "inform"}}
+}"""
+WHOLE = "http://bank.example/policy/q"
+
+
+@pytest.mark.parametrize("part", ["counts", "duties"])
+def test_rules_are_named_by_the_prefixes_of_policies(part):
+    said = 1 if part == "counts" else "fulfilled"
+    policies = [load_policy(PREFIXED)]
+    for given in (
+        {"ex:policy/q#dia": said},
+        {"ex:policy/q": {"ex:policy/q#dia": said}},
+        {"permission /permission/0": said, "#dia": said},
+    ):
+        world = read_world(json.dumps({part: given}), policies=policies)
+        whole = json.loads(json.dumps(given).replace("ex:policy/q", WHOLE))
+        assert getattr(world, part) == whole
+        assert read_world({part: given}, policies=policies) == world
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("nope:policy/q#dia",), ("ex:policy/q#dia", f"{WHOLE}#dia")],
+    ids=["undeclared", "twice"],
+)
+def test_rules_by_names_that_are_not_clear_are_refused(names):
+    policies = [load_policy(PREFIXED)]
+    for given in (dict.fromkeys(names, 1), {WHOLE: dict.fromkeys(names, 1)}):
+        with pytest.raises(RequestError, match="D001"):
+            read_world({"counts": given}, policies=policies)
