@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
 from policy_engine.answering import decide_request, decider, query_data, world_at
+from policy_engine.arguments import checked
 from policy_engine.catalog import (
     SPARK_FORMATS,
     TABLE,
@@ -145,6 +146,7 @@ class VerifiedRelease:
         table = self.table
         return table.toArrow() if self.plan.engine == "spark" else table
 
+    @checked
     def write(
         self,
         path: str | Path,

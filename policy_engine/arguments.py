@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from inspect import BoundArguments, formatannotation, signature
+from inspect import BoundArguments, Parameter, formatannotation, signature
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -42,7 +42,8 @@ def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
 def _misfits(given: BoundArguments) -> Iterator[Problem]:
     for name, value in given.arguments.items():
         annotation = given.signature.parameters[name].annotation
-        misfit = None if isinstance(annotation, str) else _misfit(value, annotation)
+        is_open = isinstance(annotation, str) or annotation is Parameter.empty
+        misfit = None if is_open else _misfit(value, annotation)
         if misfit is not None:
             where, wrong = misfit
             message = f"{name}{where} is of the wrong type. Given: {type(wrong).__name__}."

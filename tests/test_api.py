@@ -13,6 +13,7 @@ import policy_engine
 from policy_engine import apply_policy, certify_output, check_policy, load_policy
 from policy_engine.api import plan_policy
 from policy_engine.errors import (
+    ArgumentError,
     CertificateError,
     DataError,
     OutputError,
@@ -237,3 +238,10 @@ def test_an_engine_that_is_none_is_refused_before_spark_is_looked_for(people, mo
     monkeypatch.setattr("policy_engine.engines.spark.session.check_pyspark", lambda: 1 / 0)
     with pytest.raises(PlanError, match=r"M003 engine .*'sparkk'. Allowed is 'local', 'spark' or"):
         apply_policy(people / "policy.jsonld", {DATASET: ROWS}, engine="sparkk")
+
+
+@pytest.mark.parametrize("call", [(3,), (), ("x", "y")], ids=str)
+def test_arguments_of_a_releases_methods_are_checked(people, call):
+    release = apply_policy(people / "policy.jsonld", {DATASET: ROWS})
+    with pytest.raises(ArgumentError, match="U002"):
+        release.write(*call)

@@ -37,7 +37,7 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
-from policy_engine.errors import RequestError, listed
+from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.policy import Hierarchy, Policy, Rule
 from policy_engine.wording import rule_name
 
@@ -91,8 +91,10 @@ class Decider:
     def decide(self, request: Request, world: World | None = None) -> Decision:
         """Return the answer to a request in a state of the world.
 
-        Without a time of the world, the clock's is taken, and the decision says so.
+        Without a time of the world, the clock's is taken, and the decision says so. Raises
+        ArgumentError (U002) for what is no Request or no World.
         """
+        _check(request, world)
         return _Case(self, self._asked(request), world or _NOTHING_KNOWN).decide()
 
     def row_access(
@@ -101,8 +103,9 @@ class Decider:
         """Return which rules decide over single rows of the one dataset that a request is for.
 
         Without `dataset` the targets may be datasets or columns by their names, and what could
-        be a column of either is taken to be one.
+        be a column of either is taken to be one. Raises ArgumentError (U002) as `decide` does.
         """
+        _check(request, world)
         rows = frozenset((dataset,)) if dataset else datasets_of(request.targets)
         asked = self._asked(request)
         return _Case(self, asked, world or _NOTHING_KNOWN, rows=rows).row_access()
@@ -142,6 +145,16 @@ class Decider:
         if key not in self._outputs:
             self._outputs[key] = Output.of(policy, asset, self.certificates)
         return self._outputs[key]
+
+
+def _check(request: object, world: object) -> None:
+    if isinstance(request, Request) and (world is None or isinstance(world, World)):
+        return
+    for name, given, kind in (("request", request, Request), ("world", world, World)):
+        if not isinstance(given, kind) and (name == "request" or given is not None):
+            message = f"{name} is of the wrong type. Given: {type(given).__name__}."
+            hint = f"`read_{name}` makes one of what a person writes."
+            raise ArgumentError.of("U002", f"{message} {name} may be {kind.__name__}.", hint)
 
 
 def decide(

@@ -1,10 +1,10 @@
 """What is asked, what the world is like, and the answer with all that led to it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
@@ -131,6 +131,19 @@ class World(BaseModel):
     counts: Mapping[str, Count] = Field(default_factory=dict)
     duties: Mapping[str, Performed] = Field(default_factory=dict)
     memberships: Hierarchy = Field(default_factory=Hierarchy)
+
+    if TYPE_CHECKING:  # what is read into the fields is more than what they hold
+
+        def __init__(
+            self,
+            *,
+            time: datetime | date | str | None = None,
+            values: Mapping[str, Fact | Collection[Fact]] = ...,
+            of: Mapping[str, Mapping[str, Fact | Collection[Fact]]] = ...,
+            counts: Mapping[str, int | Mapping[str, int]] = ...,
+            duties: Mapping[str, Performance | Mapping[str, Performance]] = ...,
+            memberships: Hierarchy = ...,
+        ) -> None: ...
 
     @field_validator("time")
     @classmethod

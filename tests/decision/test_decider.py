@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from policy_engine import terms
 from policy_engine.decision import Decider, Request, World, read_request, read_world
-from policy_engine.errors import RequestError
+from policy_engine.errors import ArgumentError, RequestError
 from policy_engine.policy import (
     Action,
     Asset,
@@ -456,3 +456,12 @@ def test_a_request_without_targets_is_refused():
     with pytest.raises(RequestError) as caught:
         read_request(USERS[0], "read", [])
     assert caught.value.code == "D001"
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [(({},), "request"), (("read",), "request"), ((ASK, {}), "world")], ids=str
+)
+def test_what_is_no_request_or_no_world_is_an_argument_error(given, name):
+    for answer in (Decider([]).decide, Decider([]).row_access):
+        with pytest.raises(ArgumentError, match=f"U002 {name} is of the wrong type. Given: "):
+            answer(*given)

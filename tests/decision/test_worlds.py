@@ -1,6 +1,7 @@
 import json
 from datetime import UTC, date, datetime
 
+import mypy.api
 import pytest
 
 from policy_engine.decision import World, read_world
@@ -85,3 +86,11 @@ def test_a_wrong_world_is_told_where_it_stands_in_policy_tests():
     [problem] = error.value.problems
     assert (problem.code, problem.place.line, problem.place.column) == ("K001", 3, 45)
     assert "values.odrl:spatial" in problem.message
+
+
+@pytest.mark.nightly
+def test_a_moment_written_as_text_is_of_the_type_that_a_world_takes():
+    text = 'from policy_engine import World\nWorld(time="2026-06-01T12:00:00Z")\nWorld(time=3)\n'
+    told, _, status = mypy.api.run(["--strict", "--no-error-summary", "-c", text])
+    assert status == 1
+    assert [line.split(":")[1] for line in told.splitlines()] == ["3"]
