@@ -130,7 +130,8 @@ def _drafts(
 def _reader(text: str | bytes, source: str, how: _How) -> "_Reader":
     contexts, limits, syntax, vocabulary = how
     document = read_document(text, source, syntax, limits)
-    return _Reader(expand(document, vocabulary.contexts(contexts), limits), limits, vocabulary)
+    known = vocabulary.contexts(contexts, document.value)
+    return _Reader(expand(document, known, limits), limits, vocabulary)
 
 
 def read_hierarchy(

@@ -48,12 +48,17 @@ class Vocabulary:
         """The purposes, by IRI."""
         return self._of(PURPOSE)
 
-    def contexts(self, given: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """Return JSON-LD contexts by URL: those given, and MOSAICrOWN's with its `names`."""
+    def contexts(self, given: Mapping[str, Any] | None, text: Any = None) -> Mapping[str, Any]:
+        """Return JSON-LD contexts by URL: those given, and MOSAICrOWN's with its `names`.
+
+        What the contexts given, or those that stand in the `text`, declare stays what it is.
+        """
         known = {terms.bundled_url(url): context for url, context in (given or {}).items()}
-        bundled = terms.bundled_contexts().items() if self.names else ()
+        taken = set(_declared([text, *known.values()]))
+        names = {name: iri for name, iri in self.names.items() if name not in taken}
+        bundled = terms.bundled_contexts().items() if names else ()
         more = {
-            url: {"@context": {**context["@context"], **self.names}}
+            url: {"@context": {**context["@context"], **names}}
             for url, context in bundled
             if terms.names_mosaicrown(url)
         }
@@ -64,7 +69,8 @@ class Vocabulary:
         """The names that its terms have in the context of MOSAICrOWN, each with its IRI.
 
         The published context names the terms of the published vocabulary, which a given one may
-        define. A name of ODRL's context is left as it is unless it stands for an action there.
+        define. A name of that context, or of ODRL's, is left as it is but for the actions that
+        MOSAICrOWN has of its own: what prohibits one of them prohibits the other.
         """
         found = {iri.removeprefix(terms.MOSAICROWN): iri for iri in self.defined}
         return {
@@ -155,7 +161,15 @@ def _placed(said: Hierarchy) -> set[str]:
 
 def _may_be_named(name: str) -> bool:
     """Tell whether a name may stand for another term where ODRL's context has it."""
-    odrl = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
-    entry = odrl.get(name)
-    is_action = isinstance(entry, str) and terms.expand(entry) in terms.instances(ACTION)
-    return name.isidentifier() and (entry is None or is_action)
+    known = _declared(terms.bundled_contexts().values())
+    is_old = f"{terms.MOSAICROWN}{name}" in terms.OLD_ACTIONS
+    return name.isidentifier() and (is_old or name not in known)
+
+
+def _declared(texts: Iterable[Any]) -> Iterator[str]:
+    """Yield the names that the contexts of texts declare where they stand."""
+    for text in texts:
+        for top in text if isinstance(text, list) else [text]:
+            entry = top.get("@context") if isinstance(top, Mapping) else None
+            for context in entry if isinstance(entry, list) else [entry]:
+                yield from context if isinstance(context, Mapping) else ()

@@ -272,9 +272,32 @@ def test_the_own_context_of_a_caller_names_them_as_well():
     assert found.permissions[0].actions[0].iri == mended("sellreport")
 
 
-def test_a_name_of_a_key_is_never_given_to_an_action():
-    known = joined([vocabulary({"uid": "mosaicrown:permission", "@type": "Action"})])
-    assert "permission" not in known.names
+@pytest.mark.parametrize("name", ["permission", "distribute", "dpv", "mosaicrown"])
+def test_a_name_that_the_contexts_have_is_never_given_to_an_action(name):
+    known = joined([vocabulary({"uid": f"mosaicrown:{name}", "@type": "Action"})])
+    assert not known.names
+
+
+@pytest.mark.parametrize("name", ["distribute", "print", "use", "read", "write", "sell"])
+def test_a_vocabulary_lifts_no_prohibition_by_the_name_of_an_action(name):
+    named = {"uid": f"mosaicrown:{name}", "@type": "Action", "includedIn": "odrl:transfer"}
+    known = joined([vocabulary(named)])
+    rule = {"target": "ex:T", "action": name}
+    (found,) = under(vocabulary(named), prohibition=rule).prohibitions
+    assert known.hierarchy.overlaps("action", found.actions[0].iri, odrl(name))
+
+
+def test_a_name_that_a_policy_declares_stays_what_it_declares():
+    known = joined([vocabulary({"uid": "mosaicrown:data", "@type": "Action"}, REPORT, SELL)])
+    own = {"data": "http://e.org/", "sellreport": "http://www.w3.org/ns/odrl/2/sell"}
+    whole = {
+        "@context": [own, *CONTEXT],
+        "@type": "Set",
+        "uid": "http://e.org/p",
+        "prohibition": {"target": "data:T", "action": "sellreport"},
+    }
+    (found,) = read_policy(json.dumps(whole), vocabulary=known).prohibitions
+    assert (found.targets[0].iri, found.actions[0].iri) == (ex("T"), odrl("sell"))
 
 
 # -- the Data Privacy Vocabulary ------------------------------------------------------------------
