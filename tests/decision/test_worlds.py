@@ -89,8 +89,9 @@ def test_a_wrong_world_is_told_where_it_stands_in_policy_tests():
 
 
 @pytest.mark.nightly
-def test_a_moment_written_as_text_is_of_the_type_that_a_world_takes():
+def test_a_moment_written_as_text_is_of_the_type_that_a_world_takes(tmp_path):
     text = 'from policy_engine import World\nWorld(time="2026-06-01T12:00:00Z")\nWorld(time=3)\n'
-    told, _, status = mypy.api.run(["--strict", "--no-error-summary", "-c", text])
+    (tmp_path / "asking.py").write_text(text)
+    told, _, status = mypy.api.run(["--strict", "--no-error-summary", str(tmp_path / "asking.py")])
     assert status == 1
     assert [line.split(":")[1] for line in told.splitlines()] == ["3"]
