@@ -17,8 +17,10 @@ from policy_engine.catalog import (
     TABLE,
     Catalog,
     find_taxonomies,
+    is_file,
     make_catalog,
     missing_columns,
+    no_column,
     place_of,
     with_ending,
 )
@@ -41,6 +43,7 @@ from policy_engine.errors import (
     DataError,
     OutputError,
     PlanError,
+    PolicyEngineError,
     PolicyError,
     Problem,
 )
@@ -164,7 +167,7 @@ class VerifiedRelease:
         """
         self._check_table()
         file = _destination(path, self.plan)
-        kept = _record_file(record, file, overwrite=overwrite)
+        kept = _record_file(record, file, path, overwrite=overwrite)
         session = self._engine.session
         with publication(file, session, overwrite=overwrite, wait=wait) as place:
             stored = self._engine.write(self._engine.written, place.staged)
@@ -241,7 +244,7 @@ def apply_policy(
                 return verified
             file = _destination(output, plan)
             _check_apart(file, catalog)
-            kept = _record_file(record, file, overwrite=overwrite)
+            kept = _record_file(record, file, output, overwrite=overwrite)
             with publication(
                 file, run.session, overwrite=overwrite, wait=wait, progress=progress
             ) as place:
@@ -455,8 +458,7 @@ def compare_release(
     with _settled(path):
         certificate = _beside(path)
         if policy is None and certificate is None:
-            message = f"No certificate lies beside {str(path)!r}, and no policy is given."
-            raise DataError.of("C002", message, "Give policy=POLICY.")
+            raise _uncertified(original, path)
         reading = Reading(contexts, parents, limits, vocabularies)
         read = _asking(policy, reading) if policy is not None else None
         plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
@@ -487,6 +489,16 @@ def compare_release(
             shareable=shareable,
             progress=progress,
         )
+
+
+def _uncertified(original: str | Path, release: Path) -> PolicyEngineError:
+    """Return the error of a release without certificate and policy, or of two tables swapped."""
+    message = f"No certificate lies beside {str(release)!r}, and no policy is given."
+    hint = "Give policy=POLICY."
+    if any(is_file(one / FILE_NAME) for one in (Path(original), Path(original).parent)):
+        message = f"No certificate lies beside {str(release)!r}, and one beside {str(original)!r}."
+        hint = "The original comes first, then its release."
+    return DataError.of("C002", message, hint)
 
 
 def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
@@ -545,6 +557,8 @@ def suggest_hierarchy(
     catalog = make_catalog({"the table": table})
     [dataset] = catalog.datasets
     problems = list(missing_columns((column,), dataset))
+    near = no_column(column, dataset)
+    problems = [near] if problems and near.hint else problems
     if problems:
         raise DataError(*problems, source=dataset.location)
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
@@ -589,10 +603,16 @@ def _need(package: str) -> None:
 
 
 def _record_file(
-    record: str | Path | None, output: Place | None = None, *, overwrite: bool = False
+    record: str | Path | None,
+    output: Place | None = None,
+    given: str | Path = "",
+    *,
+    overwrite: bool = False,
 ) -> RecordFile | None:
     """Return the place for a record, where one is asked for."""
-    return None if record is None else RecordFile(record, output, overwrite=overwrite)
+    if record is None:
+        return None
+    return RecordFile(record, output, place_of(given), overwrite=overwrite)
 
 
 def _verified(release: Release, engine: Engine, kept: RecordFile | None) -> VerifiedRelease:

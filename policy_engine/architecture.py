@@ -149,6 +149,5 @@ def _sentence(detail: Mapping[str, Any]) -> str:
     where = ".".join(map(str, parts)) or "the description"
     if detail["type"] == "extra_forbidden":
         return f"{where} is not known."
-    return (
-        f"{where}: {detail['msg'][:1].lower()}{detail['msg'][1:]}. Given: {detail['input']!r:.60}."
-    )
+    why = detail["msg"].removeprefix("Value error, ")
+    return f"{where}: {why[:1].lower()}{why[1:]}. Given: {detail['input']!r:.60}."

@@ -73,7 +73,7 @@ class Catalog:
         known = [dataset.iri for dataset in self.datasets]
         message = f"No data is given for {iri!r}."
         message += f" Data is given for {listed(known)}." if known else ""
-        raise DataError.of("C001", message, did_you_mean(iri, known) or f"Give {iri}=PATH.")
+        raise DataError.of("C001", message, f"Give {iri}=PATH.")
 
     def digests(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the sha-256 of taxonomies. Raises DataError (C012) with all that are not given."""
@@ -289,6 +289,9 @@ def _hint(dataset: Dataset) -> str:
 
 def _file(iri: str, path: Path) -> Dataset:
     if not is_file(path) and not (with_ending(path.name, FORMATS) and path.is_dir()):
+        if path.is_dir():
+            message = f"{str(path)!r} is a folder whose name does not end as a table's does."
+            raise DataError.of("C002", message, "Give a file in it.")
         raise DataError.of("C002", f"There is no file {str(path)!r}.", _neighbours(path))
     kind, files = format_of(path), files_of(path)
     names = _names(files[0], kind, path)

@@ -387,8 +387,11 @@ def by_place(problem: Problem) -> tuple[int, int]:
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Return `Did you mean ...?` with the nearest known names, or nothing where none is near."""
-    names = sorted(set(known))
+    """Return `Did you mean ...?` with the nearest known names, or nothing where none is near.
+
+    What was given is never among them: it did not do.
+    """
+    names = sorted({*known} - {given})
     one = nearest(given, names)
     near = [one] if one else difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""

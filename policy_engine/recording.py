@@ -20,10 +20,19 @@ class RecordFile:
     """A place for the record of a release, which only its owner may read.
 
     Nothing is overwritten but, where the release may be, the record of an earlier release of
-    the same place. Raises OutputError where the place is taken (O001) or is none (O002).
+    the same place. Nor does it lie in the folder that is shared: beside the `output`, or below
+    the folder that was `given` for it. Raises OutputError where the place is taken (O001) or is
+    none (O002).
     """
 
-    def __init__(self, file: Place, output: Place | None = None, *, overwrite: bool) -> None:
+    def __init__(
+        self,
+        file: Place,
+        output: Place | None = None,
+        given: Place | None = None,
+        *,
+        overwrite: bool,
+    ) -> None:
         if str(file).startswith(TABLE) or storage.is_remote(file):
             message = f"A record is kept in a file of this machine. Given: {str(file)!r}."
             raise OutputError.of("O002", message, "Give the path of a file.")
@@ -31,7 +40,12 @@ class RecordFile:
         self._output = named(output)
         self._overwrite = overwrite
         with writing(self.file):
-            self._check_place(None if output is None else storage.parent(output))
+            self._check_place()
+            if output is not None:
+                self._check_apart(output, given)
+            if not self.file.parent.is_dir():
+                message = f"There is no folder {str(self.file.parent)!r} for the record."
+                raise OutputError.of("O002", message)
             self._earlier()
 
     @contextmanager
@@ -57,7 +71,7 @@ class RecordFile:
             with suppress(OSError):  # the file opens both releases then
                 self._put(record.to_json().encode(), is_new=False)
 
-    def _check_place(self, to_be_made: Place | None) -> None:
+    def _check_place(self) -> None:
         if self.file.is_dir() or not self.file.name:
             message = f"A record is a file, and {str(self.file)!r} is a folder."
             raise OutputError.of("O002", message, "Give the path of a file.")
@@ -66,10 +80,17 @@ class RecordFile:
         if self._output and (f"{whole}/").startswith(f"{self._output}/"):
             message = f"The record {str(self.file)!r} is not to lie in the output."
             raise OutputError.of("O002", message, "Give another path.")
-        folder = self.file.parent
-        if not folder.is_dir() and (to_be_made is None or named(folder) != named(to_be_made)):
-            message = f"There is no folder {str(folder)!r} for the record."
-            raise OutputError.of("O002", message)
+
+    def _check_apart(self, output: Place, given: Place | None) -> None:
+        """Refuse a record in the folder of the release, which others are given whole."""
+        here = self.file.parent.resolve()
+        if not storage.is_remote(output) and not str(output).startswith(TABLE):
+            folder = storage.local_path(storage.parent(output)).resolve()
+            is_below = given is not None and given != output and folder in here.parents
+            if here == folder or is_below:
+                message = f"The record {str(self.file)!r} is for the owner alone, and lies in the "
+                message += f"folder of the release, {str(storage.parent(output))!r}."
+                raise OutputError.of("O002", message, "Give a path outside of that folder.")
 
     def _earlier(self) -> bytes | None:
         """Return what stands in the file, None where there is none. Raises OutputError (O001)."""

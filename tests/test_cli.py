@@ -456,3 +456,33 @@ def test_a_file_that_may_have_been_edited_is_replaced_only_where_that_is_asked(
     assert file.read_text() == "edited"
     assert run(*command, "--output", file, "--overwrite").exit_code == 0
     assert file.read_bytes() == made
+
+
+def test_show_takes_the_folder_of_a_release_and_no_other(run, people):
+    apply(run)
+    [released] = (people / "out").glob("*.csv")
+    assert released.name in run("show", "out").output
+    (people / "empty").mkdir()
+    with pytest.raises(PolicyEngineError, match=r"C002 'empty' is a folder.* Give a file in it"):
+        run("show", "empty")
+
+
+def test_compare_says_that_the_original_comes_first(run, people):
+    apply(run)
+    for release in ("out", *(people / "out").glob("*.csv")):
+        with pytest.raises(PolicyEngineError, match=r"C002 .* The original comes first"):
+            run("compare", release, "people.csv")
+    with pytest.raises(PolicyEngineError, match="Give policy=POLICY"):
+        run("compare", "people.csv", "people.csv")
+
+
+def test_a_page_of_a_comparison_ends_in_html(run, people):
+    apply(run)
+    with pytest.raises(PolicyEngineError, match=r"O002 The ending of 'page\.pdf' is not known"):
+        run("compare", "people.csv", "out", "--report", "page.pdf")
+    assert not (people / "page.pdf").exists()
+
+
+def test_hierarchy_suggest_names_the_nearest_column(run):
+    with pytest.raises(PolicyEngineError, match=r"C005 .* Did you mean 'age'"):
+        run("hierarchy", "suggest", "people.csv", "ages")

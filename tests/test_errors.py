@@ -36,3 +36,8 @@ def test_every_code_in_use_is_known_and_every_code_known_is_in_use():
     sources = Path(errors.__file__).parent.rglob("*.py")
     text = "\n".join(p.read_text() for p in sources if p.name != "errors.py")
     assert set(re.findall(r'"([A-Z]\d{3})"', text)) | {"X001"} == set(errors.CODES)
+
+
+def test_what_was_given_is_never_suggested():
+    assert did_you_mean("rel", ["rel"]) == ""
+    assert did_you_mean("rel", ["rel", "rels"]) == "Did you mean 'rels'?"

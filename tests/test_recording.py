@@ -197,3 +197,35 @@ def test_a_record_has_any_name_that_the_disk_bears(people):
 def test_a_record_takes_no_name_that_a_release_needs(people, name):
     with pytest.raises(OutputError, match="O002 A record cannot be named"):
         applied(people, name)
+
+
+@pytest.mark.parametrize(
+    ("output", "record"),
+    [
+        ("rel", "rel/record.json"),
+        ("rel", "rel/kept/record.json"),
+        ("rel", "rel/../rel/record.json"),
+        ("rel", "link/record.json"),
+        ("rel/out.csv", "rel/record.json"),
+    ],
+)
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_record_does_not_lie_in_the_folder_of_the_release(people, output, record, exists):
+    (people / "link").symlink_to(people / "rel")
+    if exists:
+        (people / "rel" / "kept").mkdir(parents=True)
+    before = files(people)
+    apart = "O002 The record .* for the owner alone.* Give a path outside of that folder"
+    with pytest.raises(OutputError, match=apart):
+        applied(people, record, output=output)
+    made = applied(people, record=None, output=None)
+    with pytest.raises(OutputError, match=apart):
+        made.write(people / output, record=people / record)
+    assert files(people) == before
+    assert made.write(people / output, record=people / "record.json").path
+
+
+def test_a_record_may_lie_below_the_folder_of_an_output_that_is_a_file(people):
+    (people / "kept").mkdir()
+    applied(people, "kept/record.json", output="out.csv")
+    assert load_record(people / "kept" / "record.json")

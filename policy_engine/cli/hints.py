@@ -17,6 +17,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
+        "vocabularies=[FILE]": "--vocabulary FILE",
         "wait=True": "--wait",
     }
 )

@@ -143,13 +143,20 @@ def apply(
 
 
 def show(
-    table: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, CSV.gz or Parquet.")],
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="CSV, CSV.gz or Parquet, or the folder of a release."),
+    ],
     rows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 5,
 ) -> None:
     """Print the first rows of a table."""
+    from policy_engine.catalog import is_file  # noqa: PLC0415
+    from policy_engine.certificate import FILE_NAME, load_certificate  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
     from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
 
+    if is_file(table / FILE_NAME):
+        table = table / load_certificate(table).file
     names, values = first_rows(table, rows)
     console().print(rows_table(table.name, names, values))
 
@@ -249,6 +256,10 @@ def compare(
     """Show what a release lost against its original, and what it is still good for."""
     from policy_engine.api import compare_release  # noqa: PLC0415
 
+    if report is not None:
+        from policy_engine.report import check_report  # noqa: PLC0415
+
+        check_report(report)
     with progress_bar() as progress:
         found = compare_release(
             original,

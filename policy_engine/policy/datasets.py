@@ -44,4 +44,11 @@ def _only_dataset(policies: Sequence[Policy]) -> str:
         return wide[0]
     given = f"may be {listed(wide, 'or')}" if wide else "is named nowhere"
     message = f"The data is given without an IRI, and the dataset of the policies {given}."
-    raise RequestError.of("D001", message, "Give it as IRI=PATH.")
+    raise RequestError.of("D001", message, f"Give it as IRI=PATH{_such_as(wide)}.")
+
+
+def _such_as(wide: Sequence[str]) -> str:
+    """Return how to name the dataset whose columns several targets may be; else nothing."""
+    over = {terms.dataset_of(one) for one in wide}
+    only = over.pop() if len(over) == 1 and len(wide) > 1 else ""
+    return f", such as {only}=PATH where these are columns of it" if only else ""

@@ -324,7 +324,8 @@ class _Reader(RuleReader):
             if not is_dpv and wider.keys().isdisjoint(known):
                 name = terms.compact(iri)
                 message = f"The action {name!r} is not said to be included in use or transfer."
-                hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of.'
+                hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of, '
+                hint += "or give the vocabulary that defines it: vocabularies=[FILE]."
                 self.problems.append(Problem("P016", message, hint, place))
 
     def mend(self, place: Place, text: str) -> Fix | None:

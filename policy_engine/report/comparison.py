@@ -20,6 +20,7 @@ from policy_engine.comparison import (
     QueryErrors,
     Side,
 )
+from policy_engine.errors import OutputError
 from policy_engine.report.html import html_page, html_table, key_figures, number, percent, picture
 from policy_engine.writing import write_whole
 
@@ -29,10 +30,18 @@ _MOST_PAIRS = 30
 def write_report(comparison: Comparison, path: Path, *inputs: Path) -> None:
     """Write a comparison as one HTML page, over what is there, unless that is an input.
 
-    Raises OutputError where the file cannot be written (O002) or is one of the `inputs` (O001),
-    DataError (C011) without matplotlib.
+    Raises OutputError where the file has another ending than `.html` or `.htm` or cannot be
+    written (O002), or is one of the `inputs` (O001), DataError (C011) without matplotlib.
     """
+    check_report(path)
     write_whole(path, report_page(comparison), *inputs)
+
+
+def check_report(path: Path) -> None:
+    """Raise OutputError (O002) where a page's name does not end in `.html` or `.htm`."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        message = f"The ending of {path.name!r} is not known. Known are '.html' and '.htm'."
+        raise OutputError.of("O002", message)
 
 
 def _penalty(value: float | None) -> str:

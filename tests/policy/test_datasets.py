@@ -56,6 +56,15 @@ def test_data_without_a_name_is_refused_where_the_dataset_is_not_certain(targets
         named_data({"": "t.csv"}, [policy(*targets)])
 
 
+def test_a_dataset_that_is_named_by_its_columns_alone_is_shown_as_what_to_give():
+    columns = policy("http://e.org/T/Name", "http://e.org/T/ZIP")
+    with pytest.raises(RequestError, match=r"such as http://e\.org/T=PATH where"):
+        named_data({"": "t.csv"}, [columns])
+    for unsure in (policy("http://e.org/T", "http://e.org/U"), policy("http://e.org/T/Name")):
+        with pytest.raises(RequestError, match=r"Give it as IRI=PATH\.$"):
+            named_data({"": "t.csv"}, [unsure])
+
+
 def test_data_that_is_given_twice_is_refused():
     with pytest.raises(RequestError, match="twice"):
         named_data({"": "t.csv", "ex:T": "u.csv"}, [ONE])
