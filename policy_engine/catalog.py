@@ -1,5 +1,6 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
+import re
 import unicodedata
 import zlib
 from collections import Counter
@@ -237,6 +238,7 @@ _FORM = (
     "The data writes it in another form of Unicode than C, which names in IRIs have. "
     "Rename its column."
 )
+_ESCAPED = re.compile(r"[\s/?#%]")
 
 
 def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Problem]:
@@ -263,7 +265,16 @@ def no_column(name: str, dataset: Dataset, place: Place = NOWHERE) -> Problem:
     shown = f"Did you mean {alike[0]!r}, {column_iri(dataset.iri, alike[0])}?" if alike else ""
     if alike and _normal(alike[0]) == _normal(name):
         shown = _FORM
-    return Problem("C005", message, shown or did_you_mean(name, dataset.columns), place)
+    return Problem("C005", message, shown or _near(name, dataset), place)
+
+
+def _near(name: str, dataset: Dataset) -> str:
+    """Return the columns with names near to one, as IRIs too where these are written otherwise."""
+    hint = did_you_mean(name, dataset.columns)
+    told = [one for one in dataset.columns if repr(one) in hint and _ESCAPED.search(one)]
+    if not told:
+        return hint
+    return f"{hint} As an IRI: {listed([column_iri(dataset.iri, one) for one in told], 'or')}."
 
 
 def folded(name: str) -> str:

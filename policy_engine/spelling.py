@@ -79,7 +79,7 @@ class Spelling:
         if named.iri[len(above)] == "/" and rest and not _CUTS.search(rest):
             return no_column(unquote(rest), dataset, named.place)
         message = f"{named.iri!r} is not a column of {dataset.iri}. Its columns are {above}/..."
-        hint = "In a name, / ? and # are written as %2F, %3F and %23."
+        hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
         return Problem("C005", message, hint, named.place)
 
 

@@ -258,7 +258,7 @@ def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator
         name = column_name(target, terms.canonical(str(value.value)))
         if name is None:
             message = f"{value.value!r} is not a column of the target. Its columns are {target}/..."
-            hint = "In a name, / ? and # are written as %2F, %3F and %23."
+            hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
             problems.append(Problem("M006", message, hint, value.place))
         else:
             yield name, value

@@ -166,6 +166,14 @@ def test_missing_columns_are_told_with_the_nearest():
     assert problem.hint == "Did you mean 'name'?"
 
 
+@pytest.mark.parametrize(
+    ("name", "iri"), [("birth date", "birth%20date"), ("1/2 name", "1%2F2%20name")]
+)
+def test_missing_columns_are_told_as_iris_where_these_are_written_otherwise(name, iri):
+    [problem] = missing_columns(("age", name.replace(" ", "")), dataset(name, "age"))
+    assert problem.hint == f"Did you mean {name!r}? As an IRI: '{IRI}/{iri}'."
+
+
 def test_missing_columns_tell_of_other_separators():
     [problem] = missing_columns(("age",), dataset("name;age;city"))
     assert "separated by commas" in problem.hint

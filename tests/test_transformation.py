@@ -170,6 +170,12 @@ def test_nothing_follows_from_a_column_that_is_none_of_the_target():
     assert [problem.code for problem in caught.value.problems] == ["M006"]
 
 
+def test_a_compact_name_with_a_blank_is_told_how_to_be_written():
+    [found] = problems(sensitive=["x"], method="l-diversity", l=2, quasi=["ex:People/birth date"])
+    assert found.code == "M006"
+    assert "a blank are written as %2F, %3F, %23 and %20" in found.hint
+
+
 @pytest.mark.parametrize("settings", [{"weight": []}, {"weight": [1, 2]}, {"weight": {"x": 1}}])
 def test_a_setting_has_one_value(settings):
     assert set(codes(quasi=[column("age", **settings)])) & {"P007", "L002"}
