@@ -47,7 +47,8 @@ _NAMING = frozenset(
 _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
-_PORTS = {"http": ":80", "https": ":443"}
+_PORTS = {"http": "80", "https": "443"}
+_ESCAPE = re.compile("(%[0-9A-F]{2})")
 _ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
 _KEPT = re.compile("[\udc00-\udcff]")
 _STRUCK = re.compile("[\udc3c-\udc3e](?=\u0338)")
@@ -222,10 +223,12 @@ def expand(name: str) -> str:
 
 def in_full(name: str) -> str:
     """Return the IRI of a compact name, or of a term of the bundled contexts such as `read`."""
+    name = canonical(name)
     for document in bundled_contexts().values():
         definition = document["@context"].get(name)
         if definition and not name.startswith("@"):
-            return expand(definition if isinstance(definition, str) else definition["@id"])
+            name = definition if isinstance(definition, str) else definition["@id"]
+            break
     return canonical(expand(name))
 
 
@@ -249,7 +252,7 @@ def canonical(iri: str) -> str:
     The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published ODRL
     context has it, as `odrl:neq`. Of the spellings that RFC 3986 (section 6.2.2) and RFC 3987
     (section 5.3.2) hold equal, one is taken, so that nothing passes a prohibition by writing
-    `%41` for `A`, or an accent apart from its letter.
+    `%41` for `A`, or an accent apart from its letter. What is returned stands for itself.
     """
     iri = _one_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
@@ -281,12 +284,31 @@ def _one_spelling(iri: str) -> str:
     iri = _normal(iri.strip())
     scheme, colon, rest = iri.partition(":")
     if not colon or "/" in scheme:
-        return iri
+        return iri.strip()
+    scheme = _lower(scheme)
     if rest.startswith("//"):
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
-        host = rest[2:end].lower().removesuffix(_PORTS.get(scheme.lower(), ":"))
+        host = _without_port(_lower(rest[2:end]), _PORTS.get(scheme, ""))
         rest = f"//{host}{without_dots(rest[end:])}"
-    return quote(f"{scheme.lower()}:{rest}", safe=_IRI_CHARACTERS)
+    return quote(f"{scheme}:{rest}", safe=_IRI_CHARACTERS)
+
+
+def _lower(text: str) -> str:
+    """Return a scheme or a host in lower case, and in form C again, but for its escapes."""
+    if text.isascii() and "%" not in text:
+        return text.lower()
+    # As it ends a word, a capital sigma would have another small one than within it.
+    parts = _ESCAPE.split(text.replace("\u03a3", "\u03c3"))
+    parts[::2] = [unicodedata.normalize("NFC", part.lower()) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _without_port(host: str, usual: str) -> str:
+    """Return a host without its port where that is empty or the usual one of its scheme."""
+    name, colon, port = host.rpartition(":")
+    bare = name.rpartition("@")[2]
+    is_whole = ":" not in bare or (bare.startswith("[") and bare.endswith("]"))
+    return name if colon and port in ("", usual) and is_whole else host
 
 
 def without_dots(path: str) -> str:

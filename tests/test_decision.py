@@ -9,9 +9,10 @@ from building import (
     policy,
 )
 
+from policy_engine import terms
 from policy_engine.api import apply_policy, decide_request, read_request
 from policy_engine.certificate import load_certificate
-from policy_engine.decision import decide
+from policy_engine.decision import Decider, Request, World, decide
 from policy_engine.errors import RequestError
 from policy_engine.methods import Measurement
 from policy_engine.plan import make_plan
@@ -117,6 +118,21 @@ def test_a_prohibition_holds_however_its_target_is_written_or_parted(asked, bann
     ban = permission(action="read", target=banned)
     assert answer(policy([permit]), asked).permitted
     assert not answer(policy([permit], [ban]), asked).permitted
+
+
+@pytest.mark.parametrize(
+    "host", ["ex\u00e4mple.com", "EX\u00c4MPLE.com", "ex%c3%a4mple.com", "a%3db"]
+)
+def test_a_prohibition_holds_however_the_host_of_its_party_is_written(host):
+    who = f"http://{host}/G"
+    ban = permission(action="read", assignee=who, purpose=None)
+    permit = permission(action="read", assignee=None, purpose=None)
+    decider = Decider([read_policy(policy([permit], [ban]))])
+    asked = {"action": f"{terms.ODRL}read", "targets": (DATASET,)}
+    world = World(memberships=Hierarchy(party=(("urn:ann", who),)))
+    assert not decider.decide(Request(assignee=who, **asked)).permitted
+    assert not decider.decide(Request(assignee="urn:ann", **asked), world).permitted
+    assert decider.decide(Request(assignee="urn:ann", **asked)).permitted
 
 
 @pytest.mark.parametrize("dataset", ["urn:d:D", "http://e.com/data#D", "http://e.com/D"])

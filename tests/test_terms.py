@@ -41,6 +41,86 @@ def test_canonical_of_what_is_canonical_is_itself(parts):
     assert terms.canonical(iri) == iri
 
 
+_PIECES = st.sampled_from(
+    [
+        *("http", "HTTPS", "URN", "file", "odrl", "ODRL", "read", "neg", ":", "//", "/", "?", "#"),
+        *("@", "[", "]", ".", "..", "/./", "/../", ":80", ":443", ":", "%", "%34%31", "%3a", "%2F"),
+        *(
+            "x\u00e4mple",
+            "X\u00c4",
+            "%C3%84",
+            "%c3%a4",
+            "xn--a",
+            "\u0130",
+            "\u03a3",
+            "\u212a",
+            "\u1e9e",
+        ),
+        *(
+            "<",
+            "=",
+            "%3c",
+            "%B8",
+            "%CC",
+            "\u0301",
+            "\u0338",
+            "\xa0",
+            "%C2%A0",
+            " ",
+            "\ud800",
+            "A",
+            "z",
+        ),
+    ]
+)
+_NAMES = st.lists(st.one_of(_PIECES, st.characters().map(str)), max_size=12).map("".join)
+
+
+@given(st.one_of(_NAMES, _NAMES.map("http://{}".format)))
+def test_names_that_are_read_twice_are_those_read_once(name):
+    assert terms.canonical(terms.canonical(name)) == terms.canonical(name)
+    assert terms.in_full(terms.in_full(name)) == terms.in_full(name)
+    assert terms.canonical(terms.in_full(name)) == terms.in_full(name)
+
+
+@pytest.mark.parametrize(
+    ("iri", "one"),
+    [
+        ("http://ex\u00e4mple.com/T", "http://ex%C3%A4mple.com/T"),
+        ("http://EX\u00c4mple.com/T", "http://ex%C3%A4mple.com/T"),
+        ("http://ex%c3%84mple.com/T", "http://ex%C3%A4mple.com/T"),
+        ("HTTP://a%3db.org/%%34%31", "http://a%3Db.org/%2541"),
+        ("http://x.org:80:80/a", "http://x.org:80:80/a"),
+        *((f"http://x.org{port}/a", "http://x.org/a") for port in ("", ":", ":80")),
+        *((f"HTTPS://[::1]{port}", "https://[::1]") for port in ("", ":", ":443")),
+        ("<%b8:\u00c4", "%3C%B8:%C3%84"),
+        ("|\u0301:", "%7C%CC%81:"),
+        ("a%C2%A0", "a"),
+    ],
+)
+def test_canonical_takes_one_of_the_spellings_of_an_iri(iri, one):
+    assert terms.canonical(iri) == one
+    assert terms.canonical(one) == one
+
+
+@given(
+    st.text("abcXYZ09.-\u00e4\u03c3", min_size=1), st.text("aB9-._~\u00e9/", max_size=9), st.data()
+)
+def test_canonical_is_the_same_however_an_iri_is_escaped(host, path, data):
+    def one(letter):
+        raw = "".join(f"%{byte:02x}" for byte in letter.encode())
+        return data.draw(st.sampled_from([letter, raw, raw.upper()]))
+
+    def spelt(text):
+        return "/".join("".join(map(one, step)) for step in text.split("/"))
+
+    start = data.draw(st.sampled_from(["http", "HTTP"]))
+    cased = "".join(data.draw(st.sampled_from([letter, letter.upper()])) for letter in host)
+    port = data.draw(st.sampled_from(["", ":80"]))
+    iri = f"{start}://{spelt(cased)}{port}/{spelt(path)}"
+    assert terms.canonical(iri) == terms.canonical(f"http://{host}/{path}")
+
+
 def test_names_shorten_and_expand():
     assert terms.compact(f"{terms.ODRL}read") == "odrl:read"
     assert terms.expand("odrl:read") == f"{terms.ODRL}read"
