@@ -94,16 +94,20 @@ def check_wider(vocabulary: Vocabulary) -> None:
     What others are included in by a misspelt name would be found by no rule about it.
     """
     known = {**terms.instances(ACTION), **vocabulary.actions}
-    lost: dict[str, list[Problem]] = {}
-    for given, source, place in vocabulary.wider:
-        iri = vocabulary.action(given)
-        if iri not in known and not terms.is_in_dpv(iri, "Processing"):
-            message = f"{terms.compact(iri)!r} is an action that nothing given defines."
-            near = did_you_mean(terms.compact(iri), map(terms.compact, known))
-            hint = near or "Define it, with the type odrl:Action."
-            lost.setdefault(source, []).append(Problem("P005", message, hint, place))
-    for source, problems in lost.items():
-        raise PolicyError(*sorted(problems[:MAX_PROBLEMS], key=by_place), source=source)
+    wider = ((vocabulary.action(given), source, place) for given, source, place in vocabulary.wider)
+    lost = [
+        one for one in wider if one[0] not in known and not terms.is_in_dpv(one[0], "Processing")
+    ]
+    source = lost[0][1] if lost else ""
+    told = [(iri, place) for iri, other, place in lost if other == source][:MAX_PROBLEMS]
+    names = [*map(terms.compact, known)] if told else []
+    problems: list[Problem] = []
+    for iri, place in told:
+        message = f"{terms.compact(iri)!r} is an action that nothing given defines."
+        hint = did_you_mean(terms.compact(iri), names) or "Define it, with the type odrl:Action."
+        problems.append(Problem("P005", message, hint, place))
+    if problems:
+        raise PolicyError(*sorted(problems, key=by_place), source=source)
 
 
 class _VocabularyReader(Walker):
@@ -117,11 +121,13 @@ class _VocabularyReader(Walker):
         self.terms: dict[str, terms.Term] = {}
         self.profiles: set[str] = set()
         self.wider: list[tuple[str, str, Place]] = []
+        self._known_as: dict[str, set[str]] = {}
 
     def read(self, digest: str) -> Vocabulary:
         for top in self.graph.nodes:
             for node in _nodes(top):
                 self._node(node)
+        self.refuse_unread()
         if not (self.problems or self.terms or self.profiles or any(self.edges.values())):
             message = f"The vocabulary defines nothing. {_WHAT} may be defined."
             place = self.graph.document.place("")
@@ -143,8 +149,10 @@ class _VocabularyReader(Walker):
     def _node(self, node: Node) -> None:
         kinds = self._kinds(node)
         iri = terms.canonical(node.data.get("@id", ""))
-        if len(kinds) > 1 and kinds != {_PARTY, _ASSET}:
-            names = listed([_NAMES[kind] for kind in sorted(kinds)])
+        known_as = self._known_as.setdefault(iri, set()) if is_absolute(iri) else set()
+        known_as |= kinds - {_NOTHING}
+        if len(known_as) > 1 and known_as != {_PARTY, _ASSET}:
+            names = listed([_NAMES[kind] for kind in sorted(known_as)])
             message = f"{terms.compact(iri)!r} is {names} at once."
             self.add("P007", message, "Give each a name of its own.", node)
             return
@@ -192,8 +200,13 @@ class _VocabularyReader(Walker):
             self.reference(node, role=role)
         for kind in kinds & {ACTION, OPERAND, PURPOSE}:
             facts = {"takes": self._takes(node)} if kind == OPERAND else {}
-            definition = _definition(node)
-            self.terms[iri] = terms.Term(iri, (kind,), definition, MappingProxyType(facts))
+            term = terms.Term(iri, (kind,), _definition(node), MappingProxyType(facts))
+            first = self.terms.setdefault(iri, term)
+            if set(first.iris("takes")) != set(term.iris("takes")):
+                message = f"{terms.compact(iri)!r} is defined before, with other data types."
+                self.add("P018", message, "Say all of it once.", node, _RANGE)
+            elif term.definition and not first.definition:
+                self.terms[iri] = term
         for prop in _MEANS[ACTION] if ACTION in kinds else ():
             for wide, index in _named(node, prop):
                 self.wider.append((wide, self.source, self.graph.place(node, prop, index)))
@@ -216,9 +229,8 @@ class _VocabularyReader(Walker):
             self._check_dpv(node, iri, kinds)
             return
         term = terms.vocabulary().get(iri)
-        is_purpose = kinds == {PURPOSE} and iri in terms.instances(PURPOSE)
         is_new = iri.startswith(_MC) and term is None and not kinds & {_PARTY, _ASSET}
-        if not is_ours(iri) or is_new or is_purpose or not kinds or kinds == {_PROFILE}:
+        if not is_ours(iri) or is_new or not kinds or kinds == {_PROFILE}:
             return
         if term is None:
             known = [one for one in terms.vocabulary() if is_ours(one)]
@@ -240,8 +252,9 @@ class _VocabularyReader(Walker):
         for value, index in _named(node, prop):
             if value not in _said(prop, term):
                 name = terms.compact(term.iri)
+                scheme = "the DPV" if term.iri.startswith(terms.DPV) else "the language"
                 message = (
-                    f"{name!r} is a term of the language, which does not say that its "
+                    f"{name!r} is a term of {scheme}, which does not say that its "
                     f"{terms.local_name(prop)} is {terms.compact(value)!r}."
                 )
                 self.add("P018", message, "Define a term of your own.", node, prop, index)
@@ -254,6 +267,8 @@ class _VocabularyReader(Walker):
                 message = f"{terms.compact(iri)!r} is not {_NAMES[kind]} of the DPV."
                 given = terms.local_name(iri)
                 self.add("P005", message, "", node, "@id", given=given, known=known)
+        for prop in _MEANS[PURPOSE] if PURPOSE in kinds and iri in schemes[PURPOSE] else ():
+            self._check_said(node, prop, schemes[PURPOSE][iri])
 
 
 def _named(node: Node, prop: str) -> Iterator[tuple[str, int]]:
@@ -283,11 +298,13 @@ def _definition(node: Node) -> str:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
-    """Yield an object and those within it that are more than names; not what describes it."""
-    if node.data.keys() - {"@id", POINTER}:
+    """Yield an object and those within it that are more than names, wherever they stand.
+
+    What stands inside a description says as much as what stands beside it: RDF has no inside.
+    """
+    if node.data.keys() - {"@id", "@list", POINTER}:
         yield node
-    means = {prop for props in _MEANS.values() for prop in props}
     for prop, values in node.data.items():
-        for data in values if prop in means else ():
+        for data in values if prop == "@list" or not prop.startswith("@") else ():
             if "@value" not in data:
                 yield from _nodes(Node(data, data.get(POINTER, "")))

@@ -8,7 +8,8 @@ from policy_texts import CONTEXT, ex, odrl, text
 
 from policy_engine import terms
 from policy_engine.errors import PolicyError
-from policy_engine.policy import Reading, read_policy
+from policy_engine.policy import Reading, read_policy, vocabulary_reader
+from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.vocabulary import joined
 from policy_engine.policy.vocabulary_reader import read_vocabulary
 
@@ -134,6 +135,64 @@ def test_terms_of_the_language_may_be_told_again():
         {"uid": "mosaicrown:belongsTo", "@type": "owl:TransitiveProperty"},
     )
     assert ex("score") in found.actions
+
+
+@pytest.mark.parametrize(
+    ("narrow", "prop", "wide"),
+    [
+        ("mosaicrown:marketing", "declinationOf", "mosaicrown:statistical"),
+        ("mosaicrown:marketing", "declinationOf", "ex:Trade"),
+        ("mosaicrown:marketing", "declinationOf", "dpv:Marketing"),
+        ("dpv:Marketing", "declinationOf", "dpv:AcademicResearch"),
+        ("dpv:Marketing", "declinationOf", "ex:Trade"),
+        ("dpv:Marketing", "skos:broader", "mosaicrown:statistical"),
+    ],
+)
+def test_no_purpose_of_the_language_is_put_under_another(narrow, prop, wide):
+    inner = {"@id": wide} if ":" in prop else wide
+    assert refusal({"uid": narrow, prop: inner}) == [("P018", f"/{prop}")]
+
+
+def test_what_is_so_of_purposes_may_be_told_again_and_own_ones_be_put_under_them():
+    found = vocabulary(
+        {"uid": "dpv:AcademicResearch", "skos:broader": {"@id": "dpv:ResearchAndDevelopment"}},
+        {"uid": "mosaicrown:marketing", "@type": ["mosaicrown:purpose", "skos:Concept"]},
+        {"uid": "ex:Ads", "declinationOf": "mosaicrown:marketing"},
+        {"uid": "ex:Mail", "skos:broader": {"@id": "dpv:Marketing"}},
+    )
+    assert found.hierarchy.path("purpose", ex("Ads"), mended("marketing"))
+
+
+@pytest.mark.parametrize("prop", ["rdfs:seeAlso", "skos:note", "skos:member", "rdfs:isDefinedBy"])
+def test_what_stands_inside_a_description_counts_as_in_turtle(prop):
+    found = vocabulary({**SCORE, prop: {**ANN, "rdfs:seeAlso": TRUST}})
+    assert found.hierarchy.party == ((ex("Ann"), ex("Staff")),)
+    assert set(found.operands) == {ex("trust")}
+    assert refusal({**SCORE, prop: {**ANN, "odrl:assigner": {"@id": "ex:A"}}})[0][0] == "P006"
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        ({**TRUST, "rdfs:range": {"@id": "xsd:string"}}, ("P018", "/@graph/1/rdfs:range")),
+        ({"uid": "ex:trust", "@type": "LeftOperand"}, ("P018", "/@graph/1")),
+        ({**SCORE, "uid": "ex:trust"}, ("P007", "/@graph/1")),
+        ({"uid": "ex:trust", "belongsTo": "ex:Staff"}, ("P007", "/@graph/1")),
+    ],
+)
+def test_a_term_that_is_described_twice_is_one_thing(again, expected):
+    assert refusal(TRUST, again) == [expected]
+    first = {"uid": "ex:x", "@type": "Action", "includedIn": "use"}
+    assert vocabulary(TRUST, TRUST, first, {**first, "rdfs:label": "x"}).actions[ex("x")].definition
+
+
+def test_many_misspelt_wider_actions_are_refused_in_no_time():
+    many = [{**SCORE, "uid": f"ex:long{n}", "includedIn": f"ex:lost{n}"} for n in range(800)]
+    asked = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary_reader, "did_you_mean", lambda *_: asked.append(1))
+        assert len(refusal(*many)) == MAX_PROBLEMS
+    assert len(asked) == MAX_PROBLEMS
 
 
 def test_two_vocabularies_that_define_one_term_must_agree():
