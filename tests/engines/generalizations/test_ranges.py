@@ -79,7 +79,7 @@ def test_ranges_beside_what_lies_on_another_axis_are_refused(cell):
         prices(["[08:00 - 09:00]", cell])
 
 
-@pytest.mark.parametrize("cell", ["{1, 2}", "1e999"])
+@pytest.mark.parametrize("cell", ["{1, 2}", "1e100001"])
 def test_cells_that_are_no_ranges_are_refused(cell):
     with pytest.raises(CertificateError, match="V002"):
         prices([cell], "range")
