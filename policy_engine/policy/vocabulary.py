@@ -135,17 +135,23 @@ def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
 def _perhaps(said: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]:
     """Yield what actions may be part of though no vocabulary says so.
 
-    A name of MOSAICrOWN's that is defined may still be meant for ODRL's, which it was read as,
-    and the other way round. One that is neither said to be a way to use nor to transfer may be
+    A name of MOSAICrOWN's that is defined may still be meant for ODRL's of the same name, and the
+    other way round. One that is neither said to be a way to use nor to transfer may be
     both.
     """
     both = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
-    yield from both
-    yield from ((other, iri) for iri, other in both)
+    alike = [(iri, iri.replace(terms.MOSAICROWN, terms.ODRL, 1)) for iri in known]
+    every = [(iri, other) for iri, other in alike if _is_named_alike(iri, other)]
+    yield from every
+    yield from ((other, iri) for iri, other in every)
     placed = _placed(replace(said, perhaps=tuple(both)))
     for iri, term in known.items():
         if ACTION in term.types and iri not in placed:
             yield from ((iri, top) for top in sorted(TOPS))
+
+
+def _is_named_alike(iri: str, other: str) -> bool:
+    return iri.startswith(terms.MOSAICROWN) and other in terms.instances(ACTION)
 
 
 def _placed(said: Hierarchy) -> set[str]:

@@ -346,6 +346,14 @@ def test_a_vocabulary_lifts_no_prohibition_by_the_name_of_an_action(name):
     assert known.hierarchy.overlaps("action", found.actions[0].iri, odrl(name))
 
 
+@pytest.mark.parametrize("name", ["copy", "distribute", "read"])
+def test_prohibitions_take_an_action_for_odrls_of_the_same_name(name):
+    known = joined([vocabulary({"uid": f"mosaicrown:{name}", "@type": "Action"})]).hierarchy
+    assert known.overlaps("action", mended(name), odrl(name))
+    assert not known.path("action", mended(name), odrl(name))
+    assert {odrl("use"), odrl("transfer")} & known.may_be(mended(name))
+
+
 def test_a_name_that_a_policy_declares_stays_what_it_declares():
     known = joined([vocabulary({"uid": "mosaicrown:data", "@type": "Action"}, REPORT, SELL)])
     own = {"data": "http://e.org/", "sellreport": "http://www.w3.org/ns/odrl/2/sell"}
