@@ -156,3 +156,11 @@ def test_rules_without_uid_are_told_apart_by_their_policy(loans, tmp_path):
     denied = CliRunner().invoke(app, ["decide", *who, "--target", "ex:Bikes", "--explain"])
     for name in ("http://e.org/p: it", "http://e.org/q: it"):
         assert f"permission /permission of {name}" in denied.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "\u0663", "", "-1", "1_0", "\u00b2"])
+def test_a_limit_that_is_no_plain_number_is_refused(number):
+    done = CliRunner().invoke(app, ["validate", POLICY, "--limit", f"bytes={number}"])
+    assert isinstance(done.exception, PolicyEngineError)
+    assert [one.code for one in done.exception.problems] == ["U001"]
+    assert len(str(done.exception)) < 1000

@@ -1,6 +1,7 @@
 """What the commands take: their options, and what they make of the texts given for them."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -217,6 +218,9 @@ def check_log(log: Path | None, key: Path | None) -> None:
         raise usage("--log-key is for a log. Give the log as well: --log FILE.")
 
 
+_LIMIT = re.compile("[0-9]{1,18}")
+
+
 def limits_of(options: list[str]) -> "Limits":
     """Return the limits of a text's size. Raises RequestError for one that is none."""
     from policy_engine.policy.limits import Limits, limits_with  # noqa: PLC0415
@@ -224,9 +228,9 @@ def limits_of(options: list[str]) -> "Limits":
     given = {}
     for option in options:
         name, _, number = option.partition("=")
-        if name not in Limits.__dataclass_fields__ or not number.isdecimal():
+        if name not in Limits.__dataclass_fields__ or not _LIMIT.fullmatch(number):
             known = ", ".join(Limits.__dataclass_fields__)
-            raise usage(f"--limit is NAME=NUMBER with one of {known}. {option!r} was given.")
+            raise usage(f"--limit is NAME=NUMBER with one of {known}. {option!r:.80} was given.")
         given[name] = int(number)
     return limits_with(given)
 
