@@ -13,6 +13,7 @@ from policy_engine.decision.conditions import Verdict
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import Kind, Strategy
+from policy_engine.policy.naming import each_once
 
 _ELSEWHERE = {
     f"{terms.ODRL}dateTime": "the time of the world",
@@ -84,6 +85,21 @@ Performed = Annotated[Performance | Mapping[str, Performance], BeforeValidator(_
 Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
 
 
+def _facts_in_full(values: Mapping[str, Facts]) -> dict[str, Facts]:
+    return each_once((terms.in_full(name), facts) for name, facts in values.items())
+
+
+def _by_label(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of rules by their labels, uids among these in one spelling."""
+    return each_once(
+        (
+            terms.canonical(label) if terms.has_known_scheme(label) else label,
+            _by_label(inner) if isinstance(inner, Mapping) else inner,
+        )
+        for label, inner in said.items()
+    )
+
+
 class Request(BaseModel):
     """Somebody asks to do something with assets, together, for a purpose (or for none said)."""
 
@@ -153,7 +169,7 @@ class World(BaseModel):
     @field_validator("values")
     @classmethod
     def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
-        known = {terms.in_full(name): facts for name, facts in values.items()}
+        known = _facts_in_full(values)
         _check_places(known)
         return known
 
@@ -162,13 +178,17 @@ class World(BaseModel):
     def _both_in_full(
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
-        known = {
-            terms.in_full(about): {terms.in_full(name): facts for name, facts in values.items()}
-            for about, values in of.items()
-        }
+        known = each_once(
+            (terms.in_full(about), _facts_in_full(values)) for about, values in of.items()
+        )
         for values in known.values():
             _check_places(values)
         return known
+
+    @field_validator("counts", "duties")
+    @classmethod
+    def _labels_once(cls, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        return _by_label(said)
 
     @field_validator("memberships")
     @classmethod

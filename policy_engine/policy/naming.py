@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import RequestError, did_you_mean, listed
@@ -11,6 +11,26 @@ from policy_engine.policy.contexts import Context
 from policy_engine.policy.model import Policy
 
 _BLANK = re.compile(r"\s")
+
+_Value = TypeVar("_Value")
+
+
+def each_once(named: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    """Return values by their names. Raises ValueError for a name that stands there twice."""
+    found: dict[str, _Value] = {}
+    for name, value in named:
+        if name in found:
+            raise ValueError(f"{name} is given twice, under several names for it")
+        found[name] = value
+    return found
+
+
+def _once(named: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    try:
+        return each_once(named)
+    except ValueError as error:
+        message = f"In the state of the world, {error}."
+        raise RequestError.of("D003", message, "Leave out the one that does not hold.") from None
 
 
 class Names:
@@ -49,7 +69,7 @@ class Names:
 
         What is not of its form is left as it is, to be refused. Raises RequestError (D001) for a
         name that does not mean the same in all policies, for a rule by a prefix that none
-        declares, and for one that is there under two names.
+        declares, and for one that is there under two names; D003 for a fact that is.
         """
         plain = dict(given)
         known: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -71,18 +91,19 @@ class Names:
         return name if name in known else next(iter(found), "")
 
     def _facts(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            self.full(name, "leftOperand") if isinstance(name, str) else name: value
+        return _once(
+            (self.full(name, "leftOperand") if isinstance(name, str) else name, value)
             for name, value in given.items()
-        }
+        )
 
     def _of(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            self.full(name) if isinstance(name, str) else name: (
-                self._facts(facts) if isinstance(facts, Mapping) else facts
+        return _once(
+            (
+                self.full(name) if isinstance(name, str) else name,
+                self._facts(facts) if isinstance(facts, Mapping) else facts,
             )
             for name, facts in given.items()
-        }
+        )
 
     def _by_rule(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is said by rule, or by policy and rule, under their uids or labels."""

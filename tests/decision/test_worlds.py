@@ -3,10 +3,13 @@ from datetime import UTC, date, datetime
 
 import mypy.api
 import pytest
+from pydantic import ValidationError
 
 from policy_engine.decision import World, read_world
 from policy_engine.errors import RequestError
 from policy_engine.policy_tests.reading import read_suite
+
+PERFORMED = ("fulfilled", "violated")
 
 
 def refused(given):
@@ -95,3 +98,36 @@ def test_a_moment_written_as_text_is_of_the_type_that_a_world_takes(tmp_path):
     told, _, status = mypy.api.run(["--strict", "--no-error-summary", str(tmp_path / "asking.py")])
     assert status == 1
     assert [line.split(":")[1] for line in told.splitlines()] == ["3"]
+
+
+@pytest.mark.parametrize("pair", [("http://x.org/a", "HTTP://x.org:80/%61"), ("read", "odrl:read")])
+@pytest.mark.parametrize(
+    ("key", "one", "other"), [("values", 1, 2), ("of", {}, {"spatial": 3}), ("values", 2, 1)]
+)
+def test_a_fact_that_is_named_twice_is_refused(pair, key, one, other):
+    given = {key: dict(zip(pair, (one, other), strict=True))}
+    [(code, _, message)] = refused(given)
+    assert code == "D003"
+    assert "is given twice, under several names for it" in message
+    assert refused(json.dumps(given))[0][0] == "D003"
+    with pytest.raises(ValidationError, match="given twice"):
+        World(**given)
+
+
+@pytest.mark.parametrize(("key", "one", "other"), [("counts", 1, 2), ("duties", *PERFORMED)])
+def test_a_rule_that_is_named_twice_is_refused(key, one, other):
+    twice = {"http://x.org/a": one, "HTTP://x.org:80/%61": other}
+    for given in ({key: twice}, {key: {"http://x.org/p": twice}}):
+        [(_, _, message)] = refused(given)
+        assert "twice" in message
+        with pytest.raises(ValidationError, match="given twice"):
+            World(**given)
+
+
+def test_facts_within_one_thing_that_are_named_twice_are_refused():
+    [(code, _, message)] = refused({"of": {"urn:a": {"spatial": 1, "odrl:spatial": 2}}})
+    assert (code, "is given twice" in message) == ("D003", True)
+
+
+def test_counts_are_found_in_every_spelling_of_a_rule():
+    assert World(counts={"HTTP://x.org:80/%61": 2}).counts == {"http://x.org/a": 2}
