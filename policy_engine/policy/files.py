@@ -194,7 +194,7 @@ def _last(name: str) -> str:
 def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
     """Return the text of a policy, its name in messages, and its syntax."""
     if isinstance(source, Mapping | list):
-        return json.dumps(source), "", "json-ld"
+        return _written(source), "", "json-ld"
     if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
         return source, "", "json-ld"
     if not isinstance(source, str | Path):
@@ -202,6 +202,18 @@ def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
         raise DataError.of("C010", message)
     text = read_file(Path(source))
     return text, str(source), syntax_of(str(source), text)
+
+
+def _written(source: Mapping[str, Any] | list[Any]) -> str:
+    """Return a value as JSON. Raises PolicyError where JSON has no such value (J001, J003)."""
+    try:
+        return json.dumps(source)
+    except RecursionError:
+        raise PolicyError.of("J003", "The JSON is nested too deeply to be written.") from None
+    except (TypeError, ValueError):
+        message = "A policy or a vocabulary holds what JSON has no form for."
+        hint = "JSON has dict, list, str, int, float, bool and None, none of them within itself."
+        raise PolicyError.of("J001", message, hint) from None
 
 
 def read_file(path: Path) -> bytes:

@@ -102,3 +102,33 @@ def test_an_asset_of_too_many_levels_is_refused():
     assert refused(text(permission={**RULE, "target": deep}))[0][0] == "P007"
     assert refused(text(conflict="invalid", permission={**RULE, "target": deep}))[0][0] == "P007"
     assert read_policy(text(permission={**RULE, "target": deep[:500]}))
+
+
+def objects_within_objects(levels):
+    value = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+def circular():
+    value = {}
+    value["a"] = value
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ({"a": {1}}, "J001"),
+        (circular(), "J001"),
+        ({(1,): 1}, "J001"),
+        (objects_within_objects(5000), "J003"),
+    ],
+    ids=["set", "circle", "key", "depth"],
+)
+def test_what_python_has_and_json_has_not_is_refused(value, code):
+    for given in ({"source": value}, {"source": text(), "vocabularies": [value]}):
+        with pytest.raises(PolicyError) as error:
+            load_policy(**given)
+        assert [one.code for one in error.value.problems] == [code]
