@@ -290,6 +290,9 @@ def _one_spelling(iri: str) -> str:
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
         host = _without_port(_lower(rest[2:end]), _PORTS.get(scheme, ""))
         rest = f"//{host}{without_dots(rest[end:])}"
+    elif rest.startswith("/"):
+        path = without_dots(rest)
+        rest = rest if path.startswith("//") else path
     return quote(f"{scheme}:{rest}", safe=_IRI_CHARACTERS)
 
 

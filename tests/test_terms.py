@@ -150,3 +150,17 @@ def test_the_slips_of_the_published_context_are_mended():
 def test_actions_lead_to_use_or_transfer():
     read = terms.vocabulary()[f"{terms.ODRL}read"]
     assert read.iris("includedIn") == (f"{terms.ODRL}use",)
+
+
+@pytest.mark.parametrize(
+    ("iri", "one"),
+    [
+        ("file:/data/./T/a", "file:/data/T/a"),
+        ("file:/data/x/../T", "file:/data/T"),
+        ("FILE:/data/%2e/T", "file:/data/T"),
+        ("file:/.//T", "file:/.//T"),
+        ("urn:a:b", "urn:a:b"),
+    ],
+)
+def test_dot_segments_lead_nowhere_without_a_host_either(iri, one):
+    assert terms.canonical(iri) == one
