@@ -44,7 +44,7 @@ def sample(
         {"tell": len},
         {"anything": object(), "left_open": object()},
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_what_fits_is_passed_on(arguments):
     assert sample(**arguments) == arguments.get("count", 0)
