@@ -72,7 +72,7 @@ PERSONS = {"cells": "bounds", "privacyUnit": "who"}
 
 @pytest.mark.parametrize("parts", [{}, pytest.param(PERSONS, marks=pytest.mark.nightly)])
 def test_what_is_written_of_a_release_in_memory_is_what_was_measured(cluster, tmp_path, parts):
-    source, before = tmp_path / "people.csv", cached(cluster)
+    source = tmp_path / "people.csv"
     source.write_text(ROWS)
     release = released(cluster, str(source), **ASKED, **parts)
     expected = rows_of(release.table.toArrow())
@@ -83,10 +83,11 @@ def test_what_is_written_of_a_release_in_memory_is_what_was_measured(cluster, tm
     with pytest.raises(CertificateError, match="V004 The rows of the release are not those"):
         release.write(tmp_path / "again" / "o.csv")
     assert not (tmp_path / "again").exists()
-    assert cached(cluster) == before == 0
+    assert cached(cluster) == 0
 
 
 def test_nothing_is_held_behind_a_certification_or_a_release_that_fails(cluster, tmp_path):
+    before = cached(cluster)
     policy = asking(method="l-diversity", k=2, l=2, quasi=["age"], sensitive=["sex"])
     (tmp_path / "people.csv").write_text(ROWS)
     data = {DATASET: str(tmp_path / "people.csv")}
@@ -98,4 +99,4 @@ def test_nothing_is_held_behind_a_certification_or_a_release_that_fails(cluster,
         certify_output(tmp_path / "out" / "o.csv", policy, engine=cluster)
     with pytest.raises(PolicyEngineError, match="R002"):
         apply_policy(asking(**ASKED | {"k": 9}), data, engine=cluster)
-    assert cached(cluster) == 0
+    assert cached(cluster) == before
