@@ -127,7 +127,7 @@ LOCK = "anonymous__policy_engine_lock"
 def test_a_second_run_is_told_of_the_first_whose_lock_stays(engine, made):
     session = engine.session
     session.sql(f"CREATE {made.format(LOCK)}")
-    with pytest.raises(OutputError, match=f"O001 Another run .* drop '{LOCK}'"):
+    with pytest.raises(OutputError, match=f"O001 Another run .* drop '`{LOCK}`'"):
         apply(engine, "table:anonymous")
     assert names(engine) == [LOCK, "folk"]
     session.sql(f"DROP {made.split()[0]} {LOCK}")
