@@ -1,4 +1,4 @@
-"""The arguments of public functions, held against the types that they are annotated with."""
+"""Check the arguments of public functions against their annotations."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

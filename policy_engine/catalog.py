@@ -368,7 +368,7 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
 
 def check_names(names: tuple[str, ...], source: str) -> None:
     """Raise DataError where a table has no columns (C010), two of one name (C006), or one whose
-    name is taken for another's or for a step of a path (C015)."""
+    name can be confused with another's, or with a path segment (C015)."""
     if not names:
         raise DataError.of("C010", "The table has no columns.", source=source)
     times = Counter(names)

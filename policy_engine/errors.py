@@ -78,7 +78,7 @@ CODES = {
     "C012": "a taxonomy without a file",
     "C013": "a key that is missing or too short",
     "C014": "files of one table that differ in their columns",
-    "C015": "a column whose name is taken for another one",
+    "C015": "a column name that can be confused with another",
     "T001": "a text that is not a taxonomy in its format",
     "T002": "an empty taxonomy",
     "T003": "a taxonomy that is too large or too deep",

@@ -98,8 +98,8 @@ class ClassSizes(_Frozen):
 class QueryErrors(_Frozen):
     """The relative errors of random range-count queries on 2 or 3 columns.
 
-    `percentiles` holds the 0th to the 100th. Counts below `sanity` times the rows are taken for
-    so many.
+    `percentiles` holds the 0th to the 100th. `sanity`, a share of the rows, is the least
+    denominator: smaller counts would make relative errors meaningless.
     """
 
     queries: int

@@ -20,16 +20,15 @@ _TIME, _PURPOSE, _COUNT = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpo
 
 
 class RequestFacts:
-    """The facts of one request, for the conditions of one rule after another.
+    """The facts of one request, set for one rule after another.
 
-    `own` are the closures of the rule's own policy, and `all` those that count besides: for a
-    prohibition what any policy says, for a permission its own once more. `policy` and `rule` tell
-    whose executions are counted. `about` is the party, asset or action that a refinement speaks
-    of: its values are what is said of it, and nothing else unless it `is_act`, the action that is
-    asked for, whose values are those of the request. Of a column of what is asked for nothing is
-    known, or with `rows` of a column of these datasets: each row has values of its own. The left
-    operands of the policy's vocabulary, `defined`, are no columns. What is said under a label of
-    `unclear` may be of another rule: nothing is known by it.
+    `own` are the closures of the rule's policy. `all` are those of every policy for a
+    prohibition, and the same as `own` for a permission. `policy` and `rule` say whose executions
+    are counted. `about` is the party, asset or action that a refinement describes; its values are
+    those the world states for it, and for the requested action (`is_act`) also those of the
+    request. Columns of the targets, or of the datasets in `rows`, have no value here, since each
+    row has its own; left operands that the vocabulary defines (`defined`) are not columns. Labels
+    in `unclear` may belong to several rules, so what is stated under them is unknown.
     """
 
     __slots__ = (
