@@ -110,18 +110,9 @@ def _counted_lines(session: SparkSession, location: str, names: Sequence[str]) -
     is_ragged = (quotes == 0) & (line != "") & (commas != len(names) - 1)
     # What Spark trims away to nothing, it takes for no line at all.
     is_blank = line.rlike(r"^[\x00-\x20]*$") if len(names) == 1 else F.expr("false")
-    lines = (
-        strict(session)
-        .text(location)
-        .select(
-            "value",
-            F.col("_metadata.file_path").alias("file"),
-            F.col("_metadata.file_block_start").alias("start"),
-            F.monotonically_increasing_id().alias("place"),
-        )
-    )
     return (
-        lines.groupBy("file")
+        _lines(strict(session), location)
+        .groupBy("file")
         .agg(
             F.count_if(~F.is_valid_utf8(line)).alias("undecodable"),
             F.sum(quotes).alias("quotes"),
@@ -132,6 +123,20 @@ def _counted_lines(session: SparkSession, location: str, names: Sequence[str]) -
             F.min(F.when(here & line.isin(_ways_to_write(names)), F.col("place"))).alias("header"),
         )
         .collect()
+    )
+
+
+def _lines(reader: DataFrameReader, location: str, *more: Column) -> DataFrame:
+    """Return the lines of files as `value`, each with its `file` and its order in it.
+
+    The order is that of `start`, where the block begins that it was read in, and `place`.
+    """
+    return reader.text(location).select(
+        "value",
+        F.col("_metadata.file_path").alias("file"),
+        F.col("_metadata.file_block_start").alias("start"),
+        F.monotonically_increasing_id().alias("place"),
+        *more,
     )
 
 
@@ -217,16 +222,7 @@ def _in_order(
     takes a return that ends the last cell for a part of the row's end.
     """
     lines = (
-        strict(session)
-        .option("lineSep", "\n")
-        .text(location)
-        .select(
-            "value",
-            F.col("_metadata.file_path").alias("file"),
-            F.col("_metadata.file_block_start").alias("start"),
-            F.monotonically_increasing_id().alias("place"),
-            *map(folder_value, folders),
-        )
+        _lines(strict(session).option("lineSep", "\n"), location, *map(folder_value, folders))
         .repartition("file")
         .sortWithinPartitions("file", "start", "place")
     )
