@@ -95,6 +95,10 @@ class Term:
         """Return the texts that a key of the entry lists; none without the key."""
         return tuple(self.facts.get(key, ()))
 
+    def tells(self, key: str) -> bool:
+        """Tell whether the entry says that a key holds; without the key it does not."""
+        return self.facts.get(key) is True
+
 
 @cache
 def vocabulary() -> Mapping[str, Term]:

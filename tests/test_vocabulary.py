@@ -175,6 +175,14 @@ def test_an_attack_has_its_class(notation):
     assert type(attack).__name__ == notation.title().replace("-", "")
 
 
+def test_a_calibrated_attack_ranks_records_by_models_that_have_not_seen_them():
+    for term in terms.attacks().values():
+        if term.tells("calibrated"):
+            assert term.tells("ranks")
+            assert {"shadow models", "online shadow models"} & set(term.texts("needs"))
+    assert {n for n, term in terms.attacks().items() if not term.tells("ranks")} == {"label-only"}
+
+
 def test_the_attacks_that_are_run_unless_others_are_named_are_known():
     assert set(USUAL_ATTACKS) <= set(ATTACKS)
 
