@@ -275,7 +275,8 @@ def load_certificate(path: Place) -> Certificate:
     """Read a certificate from its file, or from the folder that holds it.
 
     Where the certified output lies beside it, a file or a folder of files, its digest is
-    compared. Raises DataError (C002) without a file, CertificateError where it is no
+    compared; of a model, with everything that its folder holds, and where a folder is named the
+    model has to be there. Raises DataError (C002) without a file, CertificateError where it is no
     certificate (V005), the output beside it is not the one that was certified (V004), or the
     release is half published, or was published meanwhile (V010).
     """
@@ -287,11 +288,21 @@ def load_certificate(path: Place) -> Certificate:
                 raise DataError.of("C002", f"There is no certificate {file!r}.")
             certificate = read_certificate(storage.read_bytes(file), str(file))
             output = storage.join(storage.parent(file), certificate.file)
-            if certificate.file and storage.exists(output):
-                check_digest(certificate, Stored.of_file(output))
+            if certificate.file and storage.is_taken(output):
+                check_digest(certificate, _as_it_lies(certificate, output))
+            elif certificate.output_digest and certificate.plan.train and place != str(file):
+                message = f"The model {certificate.file!r} does not lie beside its certificate."
+                raise CertificateError.of("V004", message, source=str(file))
             elif certificate.output_digest and storage.name(file) == FILE_NAME:
                 _check_alone(certificate, storage.parent(file))
     return certificate
+
+
+def _as_it_lies(certificate: Certificate, output: Place) -> Stored:
+    """Return an output: a table by its data, a model with everything that its folder holds."""
+    if certificate.plan.train is None:
+        return Stored.of_file(output)
+    return Stored.of_folder(output)
 
 
 def _check_alone(certificate: Certificate, folder: Place) -> None:

@@ -91,7 +91,7 @@ def _model(
     made = release_model(plan, engine, table, folder, seed=seed, progress=progress)
     return Release(
         plan=plan,
-        output=Stored.of_file(folder),
+        output=Stored.of_folder(folder),
         source=replace(source, rows=table.num_rows),
         suppressed=made.suppressed,
         sanitised=made.sanitised,

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -172,8 +173,41 @@ def digest(location: Place) -> str:
 
 def manifest_digest(digests: dict[str, str]) -> str:
     """Return the sha-256 of the manifest of files, given the sha-256 of each by its name."""
-    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    lines = (_line(digests[name], name) for name in sorted(digests))
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
+
+
+def _line(digest: str, name: str) -> str:
+    """Return the line of a file: a name cannot end it and begin another, it is escaped then."""
+    escaped = name.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
+    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
+
+
+def whole_digest(folder: Path) -> str:
+    """Return the sha-256 of all that a folder of this machine holds.
+
+    Every file by its bytes and every folder by its name, the hidden and the empty ones too, with
+    their places; the names are taken as the bytes that they are. Raises OSError for what can
+    change while the folder stays as it is, or has no bytes: links, sockets and devices.
+    """
+    entries = sorted(_entries(os.fsencode(folder), b""))
+    return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
+
+
+def _entries(root: bytes, inner: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of everything in a folder, in hexadecimal, its kind and its sha-256."""
+    with os.scandir(os.path.join(root, inner)) as found:  # noqa: PTH118 (names are bytes)
+        listed = list(found)
+    for entry in listed:
+        name = os.path.join(inner, entry.name)  # noqa: PTH118
+        if entry.is_dir(follow_symlinks=False):
+            yield name.hex(), "folder", ""
+            yield from _entries(root, name)
+        elif entry.is_file(follow_symlinks=False):
+            with open(entry.path, "rb") as file:  # noqa: PTH123
+                yield name.hex(), "file", hashlib.file_digest(file, "sha256").hexdigest()
+        else:
+            raise OSError(f"{os.fsdecode(name)!r} is a link, or no file at all")
 
 
 def write_bytes(location: Place, data: bytes) -> None:

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT
@@ -93,6 +94,34 @@ def test_the_table_between_is_readable_by_nobody(released):
     decision = asked(of_release(), released[1], ANALYST, OUTPUT)
     assert not decision.permitted
     assert "no certificate that is valid" in decision.reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: (model / ".hidden").write_text("a payload"),
+        lambda model: (model / "_payload").write_text("x"),
+        lambda model: (model / "empty").mkdir(),
+        lambda model: (model / "link").symlink_to("encoding.json"),
+        lambda model: (model / "encoding.json").rename(model / "encoding\n.json"),
+        lambda model: (model / "architecture.json").unlink(),
+        lambda model: model.rename(model.parent / "elsewhere"),
+        lambda model: (model.rename(model.parent / "a"), model.symlink_to("a")),
+    ],
+)
+def test_whatever_is_changed_in_the_folder_of_a_model_is_noticed(released, tmp_path, change):
+    copied = shutil.copytree(released[1], tmp_path / "out")
+    assert load_certificate(copied).holds
+    change(copied / "model")
+    with pytest.raises((CertificateError, DataError), match=r"V004|C003 .* is a link"):
+        load_certificate(copied)
+
+
+def test_a_certificate_alone_is_still_one(released, tmp_path):
+    alone = shutil.copy(released[1] / "certificate.jsonld", tmp_path)
+    assert load_certificate(alone).holds
+    with pytest.raises(CertificateError, match="V004 The model 'model' does not lie beside"):
+        load_certificate(tmp_path)
 
 
 def test_a_certificate_of_looser_bounds_is_not_valid(released):

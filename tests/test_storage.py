@@ -1,4 +1,5 @@
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,52 @@ def test_what_fails_is_told_in_one_line(tmp_path):
         storage.exists("nowhere://host/a")
     assert caught.value.problems[0].code == "C003"
     assert "\n" not in str(caught.value)
+
+
+def test_the_name_of_a_file_cannot_stand_for_two_lines_of_the_manifest():
+    two = storage.manifest_digest({"a": "0" * 64, "b": "1" * 64})
+    one = storage.manifest_digest({f"a\n{'1' * 64}  b": "0" * 64})
+    assert one != two
+    assert storage.manifest_digest({"a\\nb": "0" * 64}) != storage.manifest_digest(
+        {"a\nb": "0" * 64}
+    )
+
+
+CHANGES = {
+    "a hidden file": lambda root: (root / ".a").write_text("x"),
+    "a file with an underscore": lambda root: (root / "_a").write_text("x"),
+    "a file of no bytes": lambda root: (root / "none").touch(),
+    "an empty folder": lambda root: (root / "b").mkdir(),
+    "a file in a hidden folder": lambda root: ((root / ".b").mkdir(), (root / ".b" / "c").touch()),
+    "a file that is renamed": lambda root: (root / "data").rename(root / "date"),
+    "a folder that is renamed": lambda root: (root / "empty").rename(root / "empti"),
+    "a folder that is removed": lambda root: (root / "empty").rmdir(),
+    "a file that becomes a folder": lambda root: ((root / "x").unlink(), (root / "x").mkdir()),
+    "a file that moves": lambda root: (root / "data").rename(root / "empty" / "data"),
+    "a file of another name in bytes": lambda root: (root / os.fsdecode(b"\xff")).touch(),
+    "a name that holds a newline": lambda root: (root / "data").rename(root / "data\n"),
+}
+
+
+def small_folder(root):
+    (root / "empty").mkdir(parents=True)
+    (root / "data").write_text("x")
+    (root / "x").touch()
+    return root
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_digest_of_a_whole_folder_changes_with_everything_in_it(tmp_path, change):
+    first, other = small_folder(tmp_path / "one"), small_folder(tmp_path / "other")
+    before = storage.whole_digest(first)
+    assert storage.whole_digest(other) == before
+    CHANGES[change](first)
+    assert storage.whole_digest(first) != before
+
+
+@pytest.mark.parametrize("target", ["data", "nowhere", "."])
+def test_a_folder_with_a_link_has_no_digest(tmp_path, target):
+    root = small_folder(tmp_path / "one")
+    (root / "link").symlink_to(target)
+    with pytest.raises(OSError, match="'link' is a link"):
+        storage.whole_digest(root)

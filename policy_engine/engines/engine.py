@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from policy_engine.methods import Measurement
 from policy_engine.plan import Anonymize, Publish, Read
-from policy_engine.storage import Place, digest, reading
+from policy_engine.storage import Place, digest, local_path, reading, whole_digest
 
 if TYPE_CHECKING:
     from policy_engine.kernels.grouping import Whole
@@ -23,7 +23,8 @@ def silent(_stage: str, _done: int, _total: int) -> None:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table where it lies: its location, its sha-256 (`storage.digest`), its rows."""
+    """A table where it lies: its location, its sha-256 (`storage.digest`; `storage.whole_digest`
+    of a model's folder), its rows."""
 
     location: str
     digest: str
@@ -35,6 +36,18 @@ class Stored:
         read."""
         with reading(path):
             return cls(str(path), digest(path), rows)
+
+    @classmethod
+    def of_folder(cls, path: Place) -> "Stored":
+        """Return a folder of this machine with all that is in it, as a model is released.
+
+        Raises DataError (C003) where it cannot be read, or holds what is neither file nor folder.
+        """
+        with reading(path):
+            place = local_path(path)
+            if place.is_symlink() or not place.is_dir():
+                raise OSError(f"{place.name!r} is a link, or no folder")
+            return cls(str(path), whole_digest(place))
 
 
 @dataclass(frozen=True)
