@@ -36,6 +36,7 @@ from policy_engine.audits.membership.auditing import audit, audit_predictions
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.one_by_one import OneByOne
+from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.records import Fitted, read_records, records_of_arrays
 from policy_engine.audits.membership.releases import Covered, fit_on_release
@@ -329,7 +330,7 @@ def judged(logits, records, members, others, seed):
     rows = np.concatenate([members, others])
     is_member = np.arange(len(rows)) < len(members)
     said = (logits[rows], records.labels[rows], is_member, records.classes)
-    predictions = Predictions(*said, {}, "confidences", "Adult", records.digest)
+    predictions = Predictions(*said, {}, OF_CONFIDENCES, "Adult", records.digest)
     found = audit_predictions(predictions, Settings(seed=seed))
     accuracy, auc = by_hand(logits, records.labels, members, others, seed)
     loss = found.attack("loss").figures

@@ -2,16 +2,22 @@
 
 import numpy as np
 
-from policy_engine.audits.membership.observations import Evidence, Observations, Peers, Shadow
+from policy_engine.audits.membership.observations import (
+    OF_CONFIDENCES,
+    Evidence,
+    Observations,
+    Peers,
+    Shadow,
+)
 
 
-def observed(margins, labels=None):
+def observed(margins, labels=None, gives=OF_CONFIDENCES):
     """What a model of two classes says that has these margins."""
     margins = np.asarray(margins, float)
     labels = np.zeros(len(margins), int) if labels is None else np.asarray(labels)
     logits = np.zeros((len(margins), 2))
     logits[np.arange(len(margins)), labels] = margins
-    return Observations(logits, labels)
+    return Observations(logits, labels, gives)
 
 
 def of_probabilities(probabilities, labels):
@@ -25,10 +31,10 @@ def shadow(own, is_member, judged, others=None, knew=None):
     return Shadow(observed(own), np.array(is_member, bool), observed(judged), peers)
 
 
-def evidence(target, shadows=(), online=(), seed=0, gives="confidences"):
-    target = target if isinstance(target, Observations) else observed(target)
+def evidence(target, shadows=(), online=(), seed=0, gives=OF_CONFIDENCES):
+    target = target if isinstance(target, Observations) else observed(target, gives=gives)
     pairs = tuple((observed(margins), np.array(seen, bool)) for margins, seen in online)
-    return Evidence(target, tuple(shadows), pairs, seed, gives)
+    return Evidence(target, tuple(shadows), pairs, seed)
 
 
 def unseen(*judged):

@@ -119,7 +119,7 @@ def attack(notation="loss", shift=1.0, *, records=400, of=3, tail=0.0, seed=0, *
     )
     facts = {
         "attack": notation,
-        "needs": "labels" if notation == "label-only" else "confidences",
+        "needs": ("labels",) if notation == "label-only" else ("confidences",),
         "shadow_models": 0 if notation in ("label-only", "loss") else 10,
         "figures": figures(scores, is_member),
         "mean_precision": 0.61,

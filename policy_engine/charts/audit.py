@@ -42,7 +42,7 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
         ordered = sorted(attacks, key=lambda one: one.attack != strongest)
         for place, one in enumerate(ordered):
             hue = HUES[place % len(HUES)]
-            if one.needs == "labels":
+            if not one.ranks:
                 fpr, tpr = _corner(one.roc)
                 at = max(fpr, floor), max(tpr, floor)
                 axes.plot(*at, "D", color=hue, label=one.attack, zorder=3, clip_on=False)

@@ -110,7 +110,7 @@ def _attack_row(one: AttackResult) -> tuple[str, ...]:
     figures = one.figures
     shares = (figures.precision, figures.recall, figures.accuracy)
     return (
-        *(one.attack, one.needs, f"{one.shadow_models:,}", *map(_share, shares)),
+        *(one.attack, ", ".join(one.needs), f"{one.shadow_models:,}", *map(_share, shares)),
         _auc(figures),
         *(_found(at, figures) for at in figures.tpr_at_fpr),
     )
@@ -214,7 +214,7 @@ def _scores(found: MembershipAudit) -> Iterator[str]:
     yield "<h2>Scores</h2>"
     yield "<p>The less the two overlap, the better an attack tells members from others.</p>"
     yield '<div class="cards">'
-    shown = [one for one in _by_accuracy(found) if one.needs == "confidences"]
+    shown = [one for one in _by_accuracy(found) if one.ranks]
     for place, one in enumerate(shown[:_MOST_HISTOGRAMS]):
         accuracy = one.figures.accuracy
         caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."

@@ -22,7 +22,14 @@ from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.measuring import attack_result
 from policy_engine.audits.membership.memory import available_memory
-from policy_engine.audits.membership.observations import Evidence, Observations, Peers, Shadow
+from policy_engine.audits.membership.observations import (
+    ONLINE_SHADOWS,
+    SHADOWS,
+    Evidence,
+    Observations,
+    Peers,
+    Shadow,
+)
 from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.result import (
@@ -102,7 +109,7 @@ def audit(
     workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available)
     target, evidence = _evidence(workshop, splits, settings.seed, model, progress)
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
-    parts = parts_of(evidence.target, evidence.gives, records.classes, columns)
+    parts = parts_of(evidence.target, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings.fprs, progress)
     upper = _upper(target, sanitiser)
     return _whole(
@@ -137,10 +144,10 @@ def splits_of(
     non_members: NDArray[np.integer] | None = None,
 ) -> Splits:
     """Return the rows of every model of an audit; errors as `make_splits`."""
-    kinds = {one.shadows for one in attacks}
+    needed = frozenset[str]().union(*(one.needs for one in attacks))
     wanted = Wanted(
-        disjoint=settings.shadows if "disjoint" in kinds else 0,
-        online=settings.shadows if "online" in kinds else 0,
+        disjoint=settings.shadows if SHADOWS in needed else 0,
+        online=settings.shadows if ONLINE_SHADOWS in needed else 0,
         seed=settings.seed,
     )
     return make_splits(records.labels, records.classes, wanted, members, non_members)
@@ -156,10 +163,10 @@ def audit_predictions(
     """
     attacks = attacks_of_predictions(settings, predictions.gives)
     _check_slices(settings, predictions.columns)
-    said = Observations(predictions.logits, predictions.labels)
-    evidence = Evidence(said, (), (), settings.seed, predictions.gives)
+    said = Observations(predictions.logits, predictions.labels, predictions.gives)
+    evidence = Evidence(said, (), (), settings.seed)
     columns = {name: predictions.columns[name] for name in settings.slices}
-    parts = parts_of(said, predictions.gives, predictions.classes, columns)
+    parts = parts_of(said, predictions.classes, columns)
     found = _attacked(attacks, evidence, predictions.is_member, parts, settings.fprs, progress)
     upper = NotApplicable(reason="how the model was trained is not known")
     return _whole(
@@ -233,17 +240,16 @@ def _evidence(
     ]
     workshop.check(jobs)
     target, *others = workshop.run(jobs, "models", progress, model)
-    labels = workshop.records.labels
+    labels, gives = workshop.records.labels, workshop.learner.gives
     shadows, online = others[: len(splits.shadow_train)], others[len(splits.shadow_train) :]
     return target, Evidence(
-        target=Observations(target.logits, labels[judged]),
+        target=Observations(target.logits, labels[judged], gives),
         shadows=_shadows(shadows, asked, splits, labels),
         online=tuple(
-            (Observations(said.logits, labels[judged]), np.isin(judged, rows))
+            (Observations(said.logits, labels[judged], gives), np.isin(judged, rows))
             for said, rows in zip(online, splits.online_train, strict=True)
         ),
         seed=seed,
-        gives=workshop.learner.gives,
     )
 
 
@@ -261,7 +267,7 @@ def _shadows(
         own = np.searchsorted(asked, np.concatenate(sides))
         others = [n for n in range(len(said)) if n != number]
         peers = Peers(
-            np.stack([every[n].margin[own] for n in others]),
+            np.stack([every[n].signal[own] for n in others]),
             np.stack([trained[n][own] for n in others]),
         )
         found.append(
@@ -359,7 +365,7 @@ def _lower(
     found: _Found, is_member: NDArray[np.bool_], upper: EpsilonUpper | NotApplicable, seed: int
 ) -> EpsilonLower | NotApplicable:
     """Return what the best attack with confidences proves, at the accountant's delta."""
-    able = [one.attack for one in found.results if one.needs == "confidences"]
+    able = [one.attack for one in found.results if one.ranks]
     members, others = int(is_member.sum()), int((~is_member).sum())
     if not able:
         return NotApplicable(reason="no attack ranks the records by confidence")

@@ -19,32 +19,53 @@ from policy_engine.writing import write_whole
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What one model says: logits (rows, classes), and `notes` on how it was trained."""
+    """What one model says, as named arrays, and `notes` on how it was trained.
 
-    logits: NDArray[np.float32]
+    A classifier's are its `logits`, (rows, classes), in float32.
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def logits(self) -> NDArray[np.float32]:
+        """The logits. Raises KeyError where the model said something else."""
+        return self.arrays["logits"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an array has to be: its shape and the kind of its numbers."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+    def fits(self, array: NDArray[Any]) -> bool:
+        """Tell whether an array is of this form."""
+        return array.shape == self.shape and array.dtype == np.dtype(self.dtype)
 
 
 @dataclass(frozen=True)
 class ModelCache:
     """A folder with a file per model, by a key of all that decides what it says.
 
-    Without a folder nothing is kept. A file that is damaged or of another shape counts as none.
+    Without a folder nothing is kept. A file that is damaged or of another form counts as none.
     """
 
     folder: Path | None = None
 
-    def find(self, key: str, shape: tuple[int, int]) -> Said | None:
-        """Return what the model of a key said, None where that is not known."""
+    def find(self, key: str, forms: Mapping[str, Form]) -> Said | None:
+        """Return what the model of a key said, arrays of these forms; None where not known."""
         if self.folder is None:
             return None
         try:
             path = self._path(self.folder, key)
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                said = Said(archive["logits"], json.loads(str(archive["notes"])))
+                arrays = {name: archive[_array(name)] for name in forms}
+                said = Said(arrays, json.loads(str(archive["notes"])))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
-        is_sound = said.logits.shape == shape and said.logits.dtype == np.float32
+        is_sound = all(form.fits(arrays[name]) for name, form in forms.items())
         return said if is_sound and isinstance(said.notes, dict) else None
 
     def keep(self, key: str, said: Said) -> None:
@@ -57,11 +78,17 @@ class ModelCache:
             message = f"The cache cannot be written: {error.strerror or error}."
             raise OutputError.of("O002", message, source=str(self.folder)) from None
         packed = io.BytesIO()
-        np.savez(packed, logits=said.logits, notes=np.array(json.dumps(dict(said.notes))))
+        kept: dict[str, Any] = {_array(name): array for name, array in said.arrays.items()}
+        np.savez(packed, notes=np.array(json.dumps(dict(said.notes))), **kept)
         write_whole(self._path(self.folder, key), packed.getvalue())
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / f"{key}.npz"
+
+
+def _array(name: str) -> str:
+    """Return under what an array is kept: no name of one is taken for the notes."""
+    return f"array-{name}"
 
 
 def key_of(*parts: str | int) -> str:

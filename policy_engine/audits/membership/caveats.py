@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from policy_engine.audits.membership.learners.learner import Learner
+from policy_engine.audits.membership.observations import OF_LABELS
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits
@@ -26,7 +27,7 @@ def of_settings(
     settings: Settings, records: Records, splits: Splits, learner: Learner
 ) -> Iterator[str]:
     """Yield what a reader of the figures has to know of the settings."""
-    if learner.gives == "labels":
+    if learner.gives == OF_LABELS:
         yield "The model gives labels alone: only the label-only attack was run."
     if len(splits.online_train) > settings.shadows:
         yield (

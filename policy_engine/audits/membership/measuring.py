@@ -1,6 +1,7 @@
 """What an attack reaches, counted on records whose membership is known."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,13 @@ from policy_engine.audits.membership.intervals import (
     most_alarms,
     share_at_prior,
 )
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import (
+    Bools,
+    Evidence,
+    Floats,
+    Observations,
+    Seen,
+)
 from policy_engine.audits.membership.result import (
     AtPrior,
     AttackResult,
@@ -33,7 +40,7 @@ FEWEST_IN_WORST = 30
 def attack_result(
     attack: Attack,
     judgement: Judgement,
-    evidence: Evidence,
+    evidence: Evidence[Any],
     is_member: Bools,
     parts: Sequence[Part],
     fprs: Sequence[float] = FPRS,
@@ -53,7 +60,7 @@ def attack_result(
     by_class = tuple(one for one in slices if one.kind == "class")
     return AttackResult(
         attack=attack.notation,
-        needs=attack.needs,
+        needs=tuple(sorted(attack.needs)),
         shadow_models=_shadow_models(attack, evidence),
         figures=overall,
         mean_precision=_mean([one.figures.precision for one in by_class]),
@@ -61,7 +68,7 @@ def attack_result(
         classes=by_class,
         slices=tuple(one for one in slices if one.kind != "class"),
         worst=_worst(slices),
-        exceeds_baseline=overall.accuracy.low > gap_accuracy(evidence.target.is_right, is_member),
+        exceeds_baseline=_exceeds(overall, evidence.target, is_member),
         roc=curve(judgement.scores[order], is_member[order]).thinned(),
         histogram=histogram(judgement.scores, is_member),
     )
@@ -172,6 +179,12 @@ def _half_of(is_member: Bools, seed: int) -> Bools:
 _HALVES = 20220523
 
 
+def _exceeds(overall: Figures, target: Seen, is_member: Bools) -> bool | NotApplicable:
+    if not isinstance(target, Observations):
+        return NotApplicable(reason="the model gives no labels, and there is no baseline")
+    return overall.accuracy.low > gap_accuracy(target.is_right, is_member)
+
+
 def gap_accuracy(is_right: Bools, is_member: Bools) -> float:
     """Return the accuracy of calling a member what is classified correctly: the baseline."""
     gap = float(is_right[is_member].mean()) - float(is_right[~is_member].mean())
@@ -216,9 +229,8 @@ def _mean(estimates: Sequence[Estimate | NotApplicable]) -> float | NotApplicabl
 
 
 def _shadow_models(attack: Attack, evidence: Evidence) -> int:
-    if attack.shadows == "none":
-        return 0
-    return len(evidence.online if attack.shadows == "online" else evidence.shadows)
+    wanted = attack.needs | attack.uses
+    return sum(count for term, count in evidence.counts.items() if term in wanted)
 
 
 def _check(scores: Floats, is_member: Bools) -> None:

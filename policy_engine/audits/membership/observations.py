@@ -1,28 +1,80 @@
 """What an attacker sees: what models say of records, as figures that do not saturate.
 
+What evidence offers and what an attack needs are terms: `labels`, `confidences`, `scores`,
+shadow models and whatever else attacks come to need. Any text is one: a new domain adds its own.
+
 A softmax in float32 says 1 of every record that a network is quite sure of, and so makes ties
 where the attacks look for differences. Every figure here comes from the logits, in float64, and
 those that shrink to nothing come as their logarithms too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Gives = Literal["labels", "confidences"]
+Terms = frozenset[str]
+
+LABELS, CONFIDENCES, SCORES = "labels", "confidences", "scores"
+SHADOWS, ONLINE_SHADOWS = "shadow models", "online shadow models"
+FEWEST_SHADOWS = 2
+OF_LABELS = frozenset({LABELS})
+"""What a classifier gives that answers with a label alone."""
+OF_CONFIDENCES = frozenset({LABELS, CONFIDENCES, SCORES})
+"""What a classifier gives that answers with the probabilities of all classes."""
 
 _CELLS = 1 << 20
 
 
+class Seen(Protocol):
+    """What one model shows of n records, in whatever form.
+
+    `gives` names that form; `signal` (n,), in float64, is the higher the rather the model was
+    trained on the record.
+    """
+
+    @property
+    def gives(self) -> Terms:
+        """The terms of what is shown: `scores` where the signal ranks the records."""
+        ...
+
+    @property
+    def signal(self) -> Floats:
+        """One figure of each record, (n,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A score of each of n records by one model, (n,): of what `kind`, another term, says.
+
+    It asks for neither classes nor logits: the likelihood of a sample, the error of a
+    reconstruction, the distance to the nearest of what a model made.
+    """
+
+    scores: Floats
+    kind: str
+
+    @property
+    def gives(self) -> Terms:
+        """That there are scores, and of which kind."""
+        return frozenset({SCORES, self.kind})
+
+    @property
+    def signal(self) -> Floats:
+        """The scores."""
+        return self.scores
+
+
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What one model says of n records.
+    """What one classifier says of n records.
 
     `logits` (n, C) are the logarithms of the probabilities up to a constant of each record, 1
     and 0 where the model gives labels alone; `labels` (n,) the true classes. All figures are
@@ -31,6 +83,17 @@ class Observations:
 
     logits: NDArray[np.float32]
     labels: NDArray[np.int64]
+    gives: Terms = OF_CONFIDENCES
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return int(self.logits.shape[1])
+
+    @property
+    def signal(self) -> Floats:
+        """The margin."""
+        return self.margin
 
     @cached_property
     def margin(self) -> Floats:
@@ -105,20 +168,23 @@ class Observations:
         return found
 
 
+SeenT = TypeVar("SeenT", bound=Seen, default=Observations)
+
+
 @dataclass(frozen=True, eq=False)
 class Peers:
     """What the other shadows say of one shadow's own n records.
 
-    `margins` (others, n) are their margins, `is_member` (others, n) which of them was trained
+    `signals` (others, n) are their signals, `is_member` (others, n) which of them was trained
     on which of the records.
     """
 
-    margins: Floats
+    signals: Floats
     is_member: Bools
 
 
 @dataclass(frozen=True, eq=False)
-class Shadow:
+class Shadow(Generic[SeenT]):
     """A model that the attacker trained, on records that they know.
 
     `own` are its training rows and then its test rows, `is_member` (n,) tells which is which;
@@ -126,25 +192,36 @@ class Shadow:
     that compares models can be tried on this one as if it were the target.
     """
 
-    own: Observations
+    own: SeenT
     is_member: Bools
-    judged: Observations
+    judged: SeenT
     peers: Peers | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Generic[SeenT]):
     """All that an attacker holds; which of the judged records are members is not in it.
 
     `target` is what the target says of the 2m judged records; `online` what shadows say that
     were trained on half of these, with the half, (2m,), of each. `seed` is for draws.
     """
 
-    target: Observations
-    shadows: tuple[Shadow, ...]
-    online: tuple[tuple[Observations, Bools], ...]
+    target: SeenT
+    shadows: tuple[Shadow[SeenT], ...]
+    online: tuple[tuple[SeenT, Bools], ...]
     seed: int
-    gives: Gives
+
+    @property
+    def gives(self) -> Terms:
+        """What the target shows, and which shadow models there are enough of."""
+        return self.target.gives | {
+            name for name, few in self.counts.items() if few >= FEWEST_SHADOWS
+        }
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many shadow models of each kind there are."""
+        return {SHADOWS: len(self.shadows), ONLINE_SHADOWS: len(self.online)}
 
 
 def _finite(logarithms: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import (
     Texts,
     digest_of,
@@ -49,7 +50,7 @@ class Predictions:
     is_member: NDArray[np.bool_]
     classes: tuple[str, ...]
     columns: Mapping[str, NDArray[np.object_]]
-    gives: Literal["labels", "confidences"]
+    gives: Terms
     name: str
     digest: str
     warnings: tuple[str, ...] = ()
@@ -241,7 +242,7 @@ def _predictions(
         is_member=is_member,
         classes=scores.classes,
         columns=columns,
-        gives="labels" if scores.kind == "labels" else "confidences",
+        gives=OF_LABELS if scores.kind == "labels" else OF_CONFIDENCES,
         name=name,
         digest=digest_of(logits, numbers, is_member),
         warnings=_doubts(scores, is_member),

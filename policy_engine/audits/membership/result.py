@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine import terms
 from policy_engine.architecture import Architecture
 from policy_engine.estimates import Estimate, NotApplicable
 
@@ -82,15 +83,15 @@ class Histogram(_Frozen):
 class AttackResult(_Frozen):
     """What one attack reaches: overall, per class, per slice, and where it is worst.
 
-    `needs` is what it has to see of the target, `shadow_models` how many others it was given.
+    `needs` are the terms of what it has to be shown, `shadow_models` how many others it was given.
     `mean_precision` and `mean_recall` are the means over the classes (MOSAICrOWN D5.2, section
     4.3.1), those without a record called a member left out. `exceeds_baseline` tells whether it
     gains more than the label-only gap: whether the low end of its accuracy's interval lies
-    above the baseline's accuracy.
+    above the baseline's accuracy; where the model gives no labels there is none.
     """
 
     attack: str
-    needs: Literal["labels", "confidences"]
+    needs: tuple[str, ...]
     shadow_models: int
     figures: Figures
     mean_precision: float | NotApplicable
@@ -98,9 +99,14 @@ class AttackResult(_Frozen):
     classes: tuple[Slice, ...]
     slices: tuple[Slice, ...]
     worst: Slice | NotApplicable
-    exceeds_baseline: bool
+    exceeds_baseline: bool | NotApplicable
     roc: Roc
     histogram: Histogram
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the attack ranks the records (so the vocabulary) or says yes or no of each."""
+        return self.attack in terms.attacks() and terms.attacks()[self.attack].tells("ranks")
 
 
 class SingleAndSet(_Frozen):
@@ -169,8 +175,9 @@ class MembershipAudit(_Frozen):
 
     `target_train` and `target_test` are the target's members and non-members. `splits_digest`
     is the sha-256 of the rows that every model was trained on; data, architecture, settings and
-    seed decide every figure. `baseline` is the label-only attack's notation, `strongest` the
-    attack with the highest accuracy. `warnings` are sentences.
+    seed decide every figure. `baseline` is the label-only attack's notation, where the
+    model gives labels; `strongest` is the attack with the highest accuracy. `warnings` are
+    sentences.
     """
 
     data: str
@@ -187,7 +194,7 @@ class MembershipAudit(_Frozen):
     target_test: Side
     attacks: tuple[AttackResult, ...]
     games: tuple[SingleAndSet, ...]
-    baseline: str
+    baseline: str | NotApplicable
     strongest: str
     epsilon_upper: EpsilonUpper | NotApplicable
     epsilon_lower: EpsilonLower | NotApplicable

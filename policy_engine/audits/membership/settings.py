@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.audits.membership.attacks import Attack, attack_of, expand_attacks, notations
+from policy_engine.audits.membership.attacks.attack import told
 from policy_engine.audits.membership.measuring import FPRS
+from policy_engine.audits.membership.observations import (
+    FEWEST_SHADOWS,
+    ONLINE_SHADOWS,
+    SHADOWS,
+    Terms,
+)
 from policy_engine.errors import AuditError, Problem, listed
 
-FEWEST_SHADOWS = 2
 BASELINE = "label-only"
+_OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS})
 
 
 @dataclass(frozen=True)
@@ -60,25 +67,26 @@ class Settings:
             return False
 
 
-def attacks_of_model(
-    settings: Settings, gives: Literal["labels", "confidences"]
-) -> tuple[Attack, ...]:
+def attacks_of_model(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
     """Return the attacks to be run on a model, the baseline among them.
 
-    Raises AuditError (A005) with all that were asked for and need more than the model gives.
+    `gives` are the terms of what the model answers and of whatever else is offered beside the
+    shadow models, of which there may be as many as an attack needs. Raises AuditError (A005)
+    with all that were asked for and need more.
     """
     asked = tuple(map(attack_of, settings.attacks))
-    beyond = [one.notation for one in asked if gives == "labels" and one.needs != "labels"]
+    offered = gives | _OF_SHADOWS
+    beyond = [one for one in asked if not one.needs <= offered]
     if beyond:
-        message = f"The model gives labels alone. {listed(beyond)} need confidences."
+        lacking = sorted(frozenset[str]().union(*(one.needs - offered for one in beyond)))
+        names = listed([one.notation for one in beyond])
+        message = f"The model gives {told(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
     known = asked or tuple(map(attack_of, notations()))
-    return _with_baseline([one for one in known if gives != "labels" or one.needs == "labels"])
+    return _with_baseline([one for one in known if one.needs <= offered])
 
 
-def attacks_of_predictions(
-    settings: Settings, gives: Literal["labels", "confidences"]
-) -> tuple[Attack, ...]:
+def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
     """Return the attacks to be run on predictions, where no shadow model can be trained.
 
     Raises AuditError with all that were asked for and need shadow models (A007) or more than
@@ -97,7 +105,7 @@ def attacks_of_predictions(
 
 def needs_shadows(attack: Attack) -> bool:
     """Tell whether an attack cannot be run without shadow models."""
-    return attack.shadows in ("disjoint", "online")
+    return bool(attack.needs & _OF_SHADOWS)
 
 
 def _with_baseline(attacks: list[Attack]) -> tuple[Attack, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.cache import ModelCache, Said, key_of
+from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
 from policy_engine.audits.membership.learners.learner import Learner, Trained
 from policy_engine.audits.membership.memory import (
     available_memory,
@@ -87,8 +87,8 @@ class Workshop:
         digests = (digest_of(self.shown), self.records.digest)
         keys = [self._key(job, digests) for job in jobs]
         classes = len(self.records.classes)
-        shapes = [(len(job.asked), classes) for job in jobs]
-        found = [self.cache.find(*one) for one in zip(keys, shapes, strict=True)]
+        forms = [{"logits": Form((len(job.asked), classes))} for job in jobs]
+        found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
         todo = [n for n, one in enumerate(found) if one is None or (save and n == 0)]
         progress(stage, 100 * (len(jobs) - len(todo)), 100 * len(jobs))
         for chunk in self._chunks(todo, jobs):
@@ -141,7 +141,7 @@ class Workshop:
             for model, job in enumerate(jobs):
                 here = np.flatnonzero((job.asked >= block[0]) & (job.asked <= block[-1]))
                 said[model][here] = logits[model, np.searchsorted(block, job.asked[here])]
-        return [Said(logits, _notes(trained)) for logits in said]
+        return [Said({"logits": logits}, _notes(trained)) for logits in said]
 
 
 def seed_of(seed: int, role: int, number: int = 0) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack import rows_by_class
-from policy_engine.audits.membership.observations import Gives, Observations
+from policy_engine.audits.membership.observations import CONFIDENCES, Observations, Seen
 from policy_engine.audits.membership.result import SliceKind
 
 MOST_VALUES = 20
@@ -26,20 +26,20 @@ class Part:
 
 
 def parts_of(
-    target: Observations,
-    gives: Gives,
+    target: Seen,
     classes: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
 ) -> tuple[Part, ...]:
     """Return the parts of the judged records: the same for every attack, so found once.
 
-    The classes; what the target gets right and wrong; the thirds of the records by the
-    confidence of its prediction, where it gives one; and of each column, (2m,) texts, the at
-    most 20 values with the most records.
+    Of a classifier: the classes; what it gets right and wrong; the thirds of the records by the
+    confidence of its prediction, where it gives one. Of any model: of each column, (2m,) texts,
+    the at most 20 values with the most records.
     """
-    found = [*_classes(target, classes), *_correctness(target)]
-    if gives == "confidences":
-        found += _thirds(target)
+    found: list[Part] = []
+    if isinstance(target, Observations):
+        found += [*_classes(target, classes), *_correctness(target)]
+        found += _thirds(target) if CONFIDENCES in target.gives else []
     for name, values in columns.items():
         found += _values(name, values)
     return tuple(part for part in found if len(part.rows))

@@ -107,7 +107,7 @@ def _gain(
             "a record a member where the model classifies it rightly: what leaks is that the "
             "model is better on the records that it has seen."
         )
-    elif baseline is None and best.needs == "labels":
+    elif baseline is None and best.needs == ("labels",):
         yield (
             "It is the label-only baseline, which calls a record a member where the model "
             "classifies it rightly: no attack gains more."

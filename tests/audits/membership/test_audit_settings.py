@@ -1,5 +1,6 @@
 import pytest
 
+from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.errors import AuditError
 
@@ -31,5 +32,5 @@ def test_a_local_epsilon_that_is_none(epsilon):
 
 
 def test_the_baseline_comes_last_where_it_was_not_asked_for():
-    found = attacks_of_model(Settings(("rmia",)), "confidences")
+    found = attacks_of_model(Settings(("rmia",)), OF_CONFIDENCES)
     assert [one.notation for one in found] == ["rmia", "label-only"]

@@ -12,6 +12,7 @@ from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.caveats import beyond_epsilon
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
+from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import read_records, records_of_arrays
 from policy_engine.audits.membership.result import EncodedColumn, EpsilonUpper, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
@@ -204,7 +205,7 @@ def test_progress_tells_of_models_and_attacks():
 class Private:
     """A learner whose models are said to be differentially private."""
 
-    name, gives = "private", "confidences"
+    name, gives = "private", OF_CONFIDENCES
     proven = EpsilonUpper(
         delta=1e-3,
         noise_multiplier=1,

@@ -13,6 +13,7 @@ from policy_engine.audits.membership.measuring import (
     figures,
     gap_accuracy,
 )
+from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
 from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.estimates import NotApplicable, clopper_pearson
@@ -31,7 +32,7 @@ def measured(records):
 def result(margins, is_member=HALVES, notation="loss", columns=None, labels=None, **more):
     target = observed(margins, labels)
     seen = evidence(target, **more)
-    parts = parts_of(target, seen.gives, ("a", "b"), columns or {})
+    parts = parts_of(target, ("a", "b"), columns or {})
     attack = attack_of(notation)
     return attack_result(attack, attack.judge(seen), seen, is_member, parts)
 
@@ -181,7 +182,7 @@ def test_means_over_classes_leave_out_those_without_a_call():
     labels = np.arange(200) % 2
     scores = np.where((labels == 0) & (np.arange(200) % 4 == 0), 1.0, 0)
     seen = evidence(observed(scores, labels))
-    parts = parts_of(seen.target, seen.gives, ("a", "b"), {})
+    parts = parts_of(seen.target, ("a", "b"), {})
     found = attack_result(attack_of("loss"), Judgement(scores, 0.5), seen, HALVES, parts)
     assert found.mean_precision == 0.5
     assert found.mean_recall == 0.25
@@ -205,3 +206,21 @@ def test_scores_that_are_no_numbers_are_our_bug():
     judgement = Judgement(np.array([1.0, np.nan]), 0.0)
     with pytest.raises(InternalError, match="X001"):
         attack_result(attack_of("loss"), judgement, seen, np.array([True, False]), [])
+
+
+def test_a_model_that_gives_scores_alone_is_measured_without_a_baseline():
+    """A likelihood, say: members have one more than in the models that have not seen them."""
+    draw = np.random.default_rng(3)
+    hard = draw.normal(0, 5, 200)
+    unseen = [Scored(hard + draw.normal(0, 0.1, 200), "likelihood") for _ in range(3)]
+    shadows = tuple(Shadow(one, HALVES, one) for one in unseen)
+    seen = Evidence(Scored(hard + HALVES, "likelihood"), shadows, (), 0)
+    attack, column = attack_of("lira-offline"), np.repeat(["a", "b"], 100)
+    parts = parts_of(seen.target, (), {"kind": column})
+    found = attack_result(attack, attack.judge(seen), seen, HALVES, parts)
+    assert found.figures.auc.value == 1
+    assert found.exceeds_baseline == NotApplicable(
+        reason="the model gives no labels, and there is no baseline"
+    )
+    assert found.classes == ()
+    assert found.shadow_models == 3

@@ -4,6 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.audits.membership.auditing import audit_predictions
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import AuditError, DataError
@@ -38,7 +39,7 @@ def test_probabilities_by_any_names_are_the_same(columns):
     assert softmax(found.logits) == pytest.approx(PROBABILITIES)
     assert found.labels.tolist() == LABELS
     assert found.is_member.tolist() == [True, True, False, False]
-    assert found.gives == "confidences"
+    assert found.gives == OF_CONFIDENCES
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
@@ -65,7 +66,7 @@ def test_logits_of_an_npz_file(tmp_path):
 
 def test_labels_alone():
     found = read(predicted=["1", "1", "0", "0"])
-    assert found.gives == "labels"
+    assert found.gives == OF_LABELS
     assert found.logits.tolist() == [[0, 1], [0, 1], [1, 0], [1, 0]]
 
 
@@ -219,4 +220,4 @@ def test_numbers_of_many_digits_in_a_file_are_numbers(tmp_path):
     lines = [f"{n % 2},{n % 2},{1 - 0.1 * 2.441!r},{0.1 * 2.441!r}" for n in range(8)]
     path = tmp_path / "said.csv"
     path.write_text("label,member,p0,p1\n" + "\n".join(lines) + "\n")
-    assert read_predictions(path).gives == "confidences"
+    assert read_predictions(path).gives == OF_CONFIDENCES

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
-from policy_engine.audits.membership.observations import Observations
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Observations
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.errors import AuditError
 
@@ -51,7 +51,7 @@ def softmax(logits):
 def test_logits_are_of_the_probabilities_that_the_model_gives(name, parameters):
     learner = described(name, **parameters)
     models = trained(learner)
-    assert learner.gives == "confidences"
+    assert learner.gives == OF_CONFIDENCES
     logits = models.logits(RECORDS.features)
     assert (logits.shape, logits.dtype) == ((2, 60, 3), np.float32)
     for said, model in zip(logits, models.models, strict=True):
@@ -72,7 +72,7 @@ def test_every_name_of_a_description_is_known_to_scikit_learn():
 def test_a_model_without_probabilities_gives_its_labels():
     learner = described("LinearSVC")
     models = trained(learner)
-    assert learner.gives == "labels"
+    assert learner.gives == OF_LABELS
     logits = models.logits(RECORDS.features)
     assert set(np.unique(logits)) == {0, 1}
     assert logits[0].argmax(axis=1).tolist() == models.models[0].predict(FEATURES).tolist()
@@ -173,7 +173,7 @@ class Constant(ClassifierMixin, BaseEstimator):
 
 def test_an_estimator_of_one_s_own():
     learner = EstimatorLearner.of_object(Constant())
-    assert learner.gives == "labels"
+    assert learner.gives == OF_LABELS
     assert trained(learner).logits(RECORDS.features)[:, :, 0].all()
 
 

@@ -4,13 +4,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from policy_engine.audits.membership.cache import ModelCache, Said, key_of
+from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.memory import (
     available_memory,
     check_memory,
     models_at_once,
 )
+from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.shadows import Job, Sanitiser, Workshop, _told, seed_of
 from policy_engine.errors import AuditError, OutputError
@@ -39,7 +40,7 @@ class Summing:
 class Learner:
     each: int = 10
     name: str = "sums"
-    gives: str = "confidences"
+    gives: frozenset = OF_CONFIDENCES
     trained: list = field(default_factory=list)
     dies_at: int = 99
 
@@ -126,7 +127,7 @@ def test_a_damaged_file_is_trained_anew(tmp_path, damage):
     [path] = tmp_path.glob("*.npz")
     data = path.read_bytes()
     if damage == "other shape":
-        ModelCache(tmp_path).keep(path.stem, Said(np.zeros((1, 2), np.float32)))
+        ModelCache(tmp_path).keep(path.stem, Said({"logits": np.zeros((1, 2), np.float32)}))
     else:
         middle = data.index(expected.tobytes())
         path.write_bytes(
@@ -235,3 +236,17 @@ def test_what_a_training_says_of_itself_is_passed_on():
     progress("training, epsilon 1.23 spent", 1, 2)
     progress("training", 2, 2)
     assert told == [("models, epsilon 1.23 spent", 350, 1000), ("models", 500, 1000)]
+
+
+def test_the_cache_keeps_arrays_by_their_names(tmp_path):
+    cache, forms = ModelCache(tmp_path), {"notes": Form((2,)), "scores": Form((3, 1), "float64")}
+    said = Said({"notes": np.ones(2, np.float32), "scores": np.ones((3, 1))}, {"epsilon": 1})
+    cache.keep("k", said)
+    found = cache.find("k", forms)
+    assert found.notes == {"epsilon": 1}
+    assert {name: one.shape for name, one in found.arrays.items()} == {
+        "notes": (2,),
+        "scores": (3, 1),
+    }
+    assert cache.find("k", {"scores": Form((3, 1))}) is None
+    assert cache.find("k", {"logits": Form((3, 1))}) is None

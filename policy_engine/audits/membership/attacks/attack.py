@@ -1,16 +1,22 @@
 """What an attack is: scores of records, and from which score on one is called a member."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats, Observations
+from policy_engine.audits.membership.observations import (
+    FEWEST_SHADOWS,
+    OF_LABELS,
+    Bools,
+    Evidence,
+    Floats,
+    Observations,
+    Terms,
+)
 from policy_engine.errors import AuditError, Problem
-
-FEWEST_SHADOWS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,32 +35,55 @@ class Judgement:
 class Attack(Protocol):
     """A membership-inference attack: the term `notation` of the vocabulary.
 
-    `needs` is what it has to see of the target; `shadows` which shadow models it works with:
-    none, disjoint ones where there are some, disjoint ones, or online ones.
+    `needs` are the terms of what evidence has to offer it, `uses` of what it does better with.
+    Whether it is calibrated, and whether it ranks the records, the vocabulary says.
     """
 
     notation: ClassVar[str]
-    needs: ClassVar[Literal["labels", "confidences"]]
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]]
+    needs: ClassVar[Terms]
+    uses: ClassVar[Terms]
 
-    def judge(self, evidence: Evidence) -> Judgement:
+    def judge(self, evidence: Evidence[Any]) -> Judgement:
         """Return scores and threshold. Raises AuditError (A005, A007) on too little evidence."""
         ...
 
 
-def check(attack: Attack, evidence: Evidence) -> None:
-    """Raise AuditError for all that an attack lacks: confidences (A005), shadows (A007)."""
-    problems = []
-    if attack.needs == "confidences" and evidence.gives == "labels":
-        message = f"The attack {attack.notation!r} needs confidences. The model gives labels alone."
-        problems.append(Problem("A005", message, "Run 'label-only'."))
-    needed = {"disjoint": evidence.shadows, "online": evidence.online}.get(attack.shadows)
-    if needed is not None and len(needed) < FEWEST_SHADOWS:
-        message = (
-            f"The attack {attack.notation!r} needs shadow models. There are {len(needed)}, "
-            f"{FEWEST_SHADOWS} or more are allowed."
+def told(gives: Terms) -> str:
+    """Return in words what a model gives."""
+    return "labels alone" if gives == OF_LABELS else " and ".join(sorted(gives))
+
+
+class Offer(Protocol):
+    """What evidence of any domain says of itself."""
+
+    @property
+    def gives(self) -> Terms:
+        """The terms of all that it offers."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many there are of those things of which there may be too few."""
+        ...
+
+
+def check(attack: Attack, offer: Offer) -> None:
+    """Raise AuditError for all that an attack lacks: too few shadows (A007), all else (A005)."""
+    lacking = attack.needs - offer.gives
+    problems = [
+        Problem(
+            "A007",
+            f"The attack {attack.notation!r} needs {term}. There are {offer.counts[term]}, "
+            f"{FEWEST_SHADOWS} or more are allowed.",
         )
-        problems.append(Problem("A007", message))
+        for term in sorted(lacking & set(offer.counts))
+    ]
+    beyond = sorted(lacking - set(offer.counts))
+    if beyond:
+        needed, has = " and ".join(beyond), told(offer.gives)
+        message = f"The attack {attack.notation!r} needs {needed}. The model gives {has}."
+        hint = "Run 'label-only'." if offer.gives >= OF_LABELS else ""
+        problems.insert(0, Problem("A005", message, hint))
     if problems:
         raise AuditError(*problems)
 
@@ -105,7 +134,7 @@ def threshold_by_class(
     scores = np.concatenate([score(shadow.own) for shadow in evidence.shadows])
     is_member = np.concatenate([shadow.is_member for shadow in evidence.shadows])
     labels = np.concatenate([shadow.own.labels for shadow in evidence.shadows])
-    thresholds = np.full(evidence.target.logits.shape[1], best_threshold(scores, is_member))
+    thresholds = np.full(evidence.target.classes, best_threshold(scores, is_member))
     for label, rows in enumerate(rows_by_class(labels, len(thresholds))):
         if 0 < is_member[rows].sum() < len(rows):
             thresholds[label] = best_threshold(scores[rows], is_member[rows])

@@ -1,6 +1,6 @@
 """The loss less how hard the record is for models that have not seen it."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,7 +10,14 @@ from policy_engine.audits.membership.attacks.references import (
     left_out_threshold,
     mean_of,
 )
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    SHADOWS,
+    Bools,
+    Evidence,
+    Floats,
+    Terms,
+)
 
 
 class CalibratedLoss:
@@ -21,8 +28,8 @@ class CalibratedLoss:
     """
 
     notation: ClassVar[str] = "calibrated-loss"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "disjoint"
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS})
+    uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the differences of the losses, and one threshold for all."""

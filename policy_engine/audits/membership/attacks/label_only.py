@@ -1,11 +1,15 @@
 """The label-only gap, the baseline: what a model gets right, it has seen."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
-from policy_engine.audits.membership.observations import Evidence
+from policy_engine.audits.membership.observations import (
+    LABELS,
+    Evidence,
+    Terms,
+)
 
 
 class LabelOnly:
@@ -16,8 +20,8 @@ class LabelOnly:
     """
 
     notation: ClassVar[str] = "label-only"
-    needs: ClassVar[Literal["labels", "confidences"]] = "labels"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "none"
+    needs: ClassVar[Terms] = frozenset({LABELS})
+    uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return 1 for what is classified correctly and 0 for the rest."""

@@ -1,11 +1,18 @@
 """The likelihood-ratio attack with shadows that have not seen the record."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.likelihood import gaussians
 from policy_engine.audits.membership.attacks.references import compared, left_out_threshold
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import (
+    SCORES,
+    SHADOWS,
+    Bools,
+    Evidence,
+    Floats,
+    Terms,
+)
 
 
 class LiraOffline:
@@ -19,17 +26,17 @@ class LiraOffline:
     """
 
     notation: ClassVar[str] = "lira-offline"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "disjoint"
+    needs: ClassVar[Terms] = frozenset({SCORES, SHADOWS})
+    uses: ClassVar[Terms] = frozenset()
 
-    def judge(self, evidence: Evidence) -> Judgement:
+    def judge(self, evidence: Evidence[Any]) -> Judgement:
         """Return the distances, and one threshold for all."""
         check(self, evidence)
         threshold = left_out_threshold(evidence, _score) if _has_deviations(evidence) else None
         return Judgement(compared(evidence, _score), threshold)
 
 
-def _has_deviations(evidence: Evidence) -> bool:
+def _has_deviations(evidence: Evidence[Any]) -> bool:
     """Tell whether of every shadow's own records some are unseen by two others or more."""
     known = [shadow.peers for shadow in evidence.shadows if shadow.peers is not None]
     return all(int((~peers.is_member).sum(axis=0).max()) > 1 for peers in known)

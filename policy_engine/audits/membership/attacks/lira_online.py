@@ -1,17 +1,20 @@
 """The likelihood-ratio attack with shadows of which half have seen the record."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from policy_engine.audits.membership.attacks.attack import (
-    FEWEST_SHADOWS,
-    Judgement,
-    best_threshold,
-    check,
-)
+from policy_engine.audits.membership.attacks.attack import Judgement, best_threshold, check
 from policy_engine.audits.membership.attacks.likelihood import gaussians
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import (
+    FEWEST_SHADOWS,
+    ONLINE_SHADOWS,
+    SCORES,
+    Bools,
+    Evidence,
+    Floats,
+    Terms,
+)
 from policy_engine.errors import AuditError
 
 _TRIED = 8
@@ -27,22 +30,22 @@ class LiraOnline:
     """
 
     notation: ClassVar[str] = "lira-online"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "online"
+    needs: ClassVar[Terms] = frozenset({SCORES, ONLINE_SHADOWS})
+    uses: ClassVar[Terms] = frozenset()
 
-    def judge(self, evidence: Evidence) -> Judgement:
+    def judge(self, evidence: Evidence[Any]) -> Judgement:
         """Return the logarithms of the ratios, and one threshold for all.
 
         Raises AuditError (A007) where a record was in none or in all of the shadows.
         """
         check(self, evidence)
-        margins = np.stack([observed.margin for observed, _ in evidence.online])
+        margins = np.stack([observed.signal for observed, _ in evidence.online])
         seen = np.stack([is_member for _, is_member in evidence.online])
         if not _has_both(seen).all():
             message = "A record was used to train none or all of the online shadow models."
             hint = "Each record belongs into half of them."
             raise AuditError.of("A007", message, hint)
-        return Judgement(_ratio(evidence.target.margin, margins, seen), _threshold(margins, seen))
+        return Judgement(_ratio(evidence.target.signal, margins, seen), _threshold(margins, seen))
 
 
 def _has_both(seen: Bools) -> Bools:

@@ -1,9 +1,16 @@
 """The loss threshold: what a model is surer of than of other records, it has seen."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check, learnt_threshold
-from policy_engine.audits.membership.observations import Evidence, Floats, Observations
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    SHADOWS,
+    Evidence,
+    Floats,
+    Observations,
+    Terms,
+)
 
 
 class Loss:
@@ -14,8 +21,8 @@ class Loss:
     """
 
     notation: ClassVar[str] = "loss"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "optional"
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES})
+    uses: ClassVar[Terms] = frozenset({SHADOWS})
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the margins, and one threshold for all."""

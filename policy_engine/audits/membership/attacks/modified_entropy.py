@@ -1,9 +1,16 @@
 """The modified entropy: of one mind about a record, and rightly so."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check, threshold_by_class
-from policy_engine.audits.membership.observations import Evidence, Floats, Observations
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    SHADOWS,
+    Evidence,
+    Floats,
+    Observations,
+    Terms,
+)
 
 
 class ModifiedEntropy:
@@ -14,8 +21,8 @@ class ModifiedEntropy:
     """
 
     notation: ClassVar[str] = "modified-entropy"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "optional"
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES})
+    uses: ClassVar[Terms] = frozenset({SHADOWS})
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return minus the logarithms of the entropies, and the threshold of each one's class."""

@@ -1,6 +1,7 @@
 """Comparing the target with models that were not trained on the record, and learning from it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -8,16 +9,16 @@ from policy_engine.audits.membership.attacks.attack import best_threshold
 from policy_engine.audits.membership.observations import Bools, Evidence, Floats
 
 Comparison = Callable[[Floats, Floats, Bools], Floats]
-"""From margins of one model, (n,), of S others, (S, n), and which of these count, the scores."""
+"""From signals of one model, (n,), of S others, (S, n), and which of these count, the scores."""
 
 
-def compared(evidence: Evidence, score: Comparison) -> Floats:
+def compared(evidence: Evidence[Any], score: Comparison) -> Floats:
     """Return the scores of the judged records against all shadows, none of which knows them."""
-    margins = np.stack([shadow.judged.margin for shadow in evidence.shadows])
-    return score(evidence.target.margin, margins, np.ones(margins.shape, bool))
+    signals = np.stack([shadow.judged.signal for shadow in evidence.shadows])
+    return score(evidence.target.signal, signals, np.ones(signals.shape, bool))
 
 
-def left_out_threshold(evidence: Evidence, score: Comparison) -> float | None:
+def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | None:
     """Return the threshold that tells best whether shadows were trained on their own records.
 
     Each shadow in turn is taken for the target, and compared with those others that were not
@@ -30,8 +31,8 @@ def left_out_threshold(evidence: Evidence, score: Comparison) -> float | None:
             continue
         counts = ~shadow.peers.is_member
         known = counts.any(axis=0)
-        margins = shadow.peers.margins[:, known]
-        scores.append(score(shadow.own.margin[known], margins, counts[:, known]))
+        signals = shadow.peers.signals[:, known]
+        scores.append(score(shadow.own.signal[known], signals, counts[:, known]))
         truths.append(shadow.is_member[known])
     return best_threshold(np.concatenate(scores), np.concatenate(truths)) if scores else None
 

@@ -1,7 +1,7 @@
 """The robust attack: how much likelier the record is to the target than to models at large."""
 
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from policy_engine.audits.membership.attacks.references import (
     left_out_threshold,
     mean_of,
 )
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    SHADOWS,
+    Bools,
+    Evidence,
+    Floats,
+    Terms,
+)
 
 
 class Rmia:
@@ -30,8 +37,8 @@ class Rmia:
     """
 
     notation: ClassVar[str] = "rmia"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "disjoint"
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS})
+    uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the logarithms of the ratios, and one threshold for all."""

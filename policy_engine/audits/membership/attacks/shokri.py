@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Layer, Network
 from policy_engine.audits.membership.attacks.attack import Judgement, check
-from policy_engine.audits.membership.observations import Evidence, Floats, Observations
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    SHADOWS,
+    Evidence,
+    Floats,
+    Observations,
+    Terms,
+)
 from policy_engine.audits.membership.training.parameters import Design, logits_of
 from policy_engine.audits.membership.training.stacks import Job, train
 
@@ -38,8 +45,8 @@ class Shokri:
 
     model: Network | Any = ATTACK_NETWORK
     notation: ClassVar[str] = "shokri"
-    needs: ClassVar[Literal["labels", "confidences"]] = "confidences"
-    shadows: ClassVar[Literal["none", "optional", "disjoint", "online"]] = "disjoint"
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS})
+    uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the log-odds that a record is a member. Raises AuditError (A005, A007)."""

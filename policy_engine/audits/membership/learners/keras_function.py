@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import CentralPrivacy
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
@@ -87,7 +88,7 @@ class KerasLearner:
     epochs: int
     batch_size: int
     privacy: CentralPrivacy | None = None
-    gives: ClassVar[Literal["labels", "confidences"]] = "confidences"
+    gives: ClassVar[Terms] = OF_CONFIDENCES
 
     @cached_property
     def name(self) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.observations import Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.engines.engine import Progress, silent
@@ -43,8 +44,8 @@ class Learner(Protocol):
         ...
 
     @property
-    def gives(self) -> Literal["labels", "confidences"]:
-        """What the models tell of a record."""
+    def gives(self) -> Terms:
+        """The terms of what the models tell of a record: `OF_LABELS`, `OF_CONFIDENCES`."""
         ...
 
     def train(

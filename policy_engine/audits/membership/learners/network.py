@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Network
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
@@ -69,7 +70,7 @@ class NetworkLearner:
     """
 
     network: Network
-    gives: ClassVar[Literal["labels", "confidences"]] = "confidences"
+    gives: ClassVar[Terms] = OF_CONFIDENCES
 
     @property
     def name(self) -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Network
 from policy_engine.audits.membership.learners.network import Networks, keras_network
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.training.parameters import Design
 from policy_engine.audits.membership.training.runtime import need_keras
@@ -21,7 +22,7 @@ class OneByOne:
     """Trains a network with Keras's own `fit`, its own optimizer and its own losses."""
 
     network: Network
-    gives: ClassVar[Literal["labels", "confidences"]] = "confidences"
+    gives: ClassVar[Terms] = OF_CONFIDENCES
 
     @property
     def name(self) -> str:

@@ -8,13 +8,14 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
@@ -87,9 +88,9 @@ class EstimatorLearner:
         return cls(fresh, name, workers or _processors())
 
     @property
-    def gives(self) -> Literal["labels", "confidences"]:
+    def gives(self) -> Terms:
         """What its models say of a record."""
-        return "confidences" if hasattr(self.estimator, "predict_proba") else "labels"
+        return OF_CONFIDENCES if hasattr(self.estimator, "predict_proba") else OF_LABELS
 
     def train(
         self,
@@ -133,7 +134,7 @@ class TrainedEstimators:
 
     models: tuple[Any, ...]
     classes: int
-    gives: Literal["labels", "confidences"]
+    gives: Terms
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -150,7 +151,7 @@ class TrainedEstimators:
         said = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
         given = features.astype(np.float32)
         for number, model in enumerate(self.models):
-            if self.gives == "labels":
+            if self.gives == OF_LABELS:
                 said[number] = np.eye(self.classes, dtype=np.float32)[_asked(model.predict, given)]
             else:
                 said[number][:, model.classes_] = _log_probabilities(model, given)

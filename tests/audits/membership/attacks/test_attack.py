@@ -1,10 +1,13 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from attacked import evidence, of_probabilities, shadow
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.attacks import attack_of, expand_attacks
+from policy_engine import terms
+from policy_engine.audits.membership.attacks import attack_of, expand_attacks, notations
 from policy_engine.audits.membership.attacks.attack import (
     best_threshold,
     check,
@@ -12,7 +15,13 @@ from policy_engine.audits.membership.attacks.attack import (
     rows_by_class,
     threshold_by_class,
 )
-from policy_engine.audits.membership.observations import Evidence, Observations, Shadow
+from policy_engine.audits.membership.observations import (
+    OF_LABELS,
+    Evidence,
+    Observations,
+    Scored,
+    Shadow,
+)
 from policy_engine.errors import AuditError
 
 OWN = (
@@ -52,7 +61,7 @@ def test_every_unknown_name_is_told():
 @pytest.mark.parametrize("notation", [name for name in OWN if name != "label-only"])
 def test_labels_alone_are_too_little(notation):
     with pytest.raises(AuditError, match="A005"):
-        attack_of(notation).judge(evidence([1, 2], gives="labels"))
+        attack_of(notation).judge(evidence([1, 2], gives=OF_LABELS))
 
 
 @pytest.mark.parametrize("notation", ["calibrated-loss", "lira-online", "lira-offline", "rmia"])
@@ -65,8 +74,42 @@ def test_one_shadow_is_too_few(notation):
 
 def test_all_that_is_lacking_is_told_at_once():
     with pytest.raises(AuditError) as raised:
-        check(attack_of("rmia"), evidence([1], gives="labels"))
+        check(attack_of("rmia"), evidence([1], gives=OF_LABELS))
     assert [problem.code for problem in raised.value.problems] == ["A005", "A007"]
+
+
+@dataclass(frozen=True)
+class OfImages:
+    """What a domain of its own offers, in terms of its own."""
+
+    gives: frozenset
+    counts: dict
+
+
+@pytest.mark.parametrize(("there", "told"), [(3, ["A005"]), (1, ["A005", "A007"])])
+def test_what_is_needed_and_offered_are_open_terms(there, told):
+    class Nearest:
+        notation = "nearest"
+        needs = frozenset({"samples", "generators", "embeddings"})
+
+    enough = {"generators"} if there > 1 else set()
+    offer = OfImages(frozenset({"samples", *enough}), {"generators": there})
+    with pytest.raises(AuditError, match="'nearest' needs embeddings") as raised:
+        check(Nearest(), offer)
+    assert [problem.code for problem in raised.value.problems] == told
+
+
+def test_scores_alone_are_too_little_for_attacks_on_confidences():
+    scored = Evidence(Scored(np.ones(2), "likelihood"), (), (), 0)
+    with pytest.raises(
+        AuditError, match=r"needs confidences\. The model gives likelihood and scores\."
+    ):
+        check(attack_of("loss"), scored)
+
+
+@pytest.mark.parametrize("notation", notations())
+def test_an_attack_needs_what_the_vocabulary_says(notation):
+    assert attack_of(notation).needs == set(terms.attacks()[notation].texts("needs"))
 
 
 def test_the_best_threshold_lies_halfway():
@@ -122,7 +165,7 @@ def test_a_class_without_both_kinds_has_the_threshold_of_all():
     is_member = np.array([True, False, True, False, True])
     judged = of_probabilities([[0.2, 0.3, 0.5]] * 3, [0, 1, 2])
     shadows = (Shadow(own, is_member, judged),)
-    given_to = Evidence(judged, shadows, (), 0, "confidences")
+    given_to = Evidence(judged, shadows, (), 0)
     found = threshold_by_class(given_to, lambda seen: seen.margin)
     assert found == pytest.approx([3, 8, 7.5])
 

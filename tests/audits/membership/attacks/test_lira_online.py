@@ -41,7 +41,7 @@ def test_the_threshold_is_learnt_with_each_shadow_taken_for_the_target():
     scores = []
     for one, (said, _half) in enumerate(seen.online):
         others = seen.online[:one] + seen.online[one + 1 :]
-        without = Evidence(said, (), others, 0, "confidences")
+        without = Evidence(said, (), others, 0)
         scores.append(LiraOnline().judge(without).scores)
     halves = np.concatenate([half for _, half in seen.online])
     assert LiraOnline().judge(seen).threshold == best_threshold(np.concatenate(scores), halves)

@@ -160,7 +160,7 @@ def test_attacks_reach_the_areas_that_gaussians_have():
 
 def test_what_an_attack_says_depends_on_the_seed_in_nothing():
     seen, _ = gaussian_evidence(50)
-    other = Evidence(seen.target, seen.shadows, seen.online, 99, seen.gives)
+    other = Evidence(seen.target, seen.shadows, seen.online, 99)
     for notation in (*REFERENCES, "lira-online"):
         one, two = attack_of(notation).judge(seen), attack_of(notation).judge(other)
         assert (one.scores == two.scores).all()

@@ -1,12 +1,20 @@
 """The attack with shadow models: balanced sets by class, confidences as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.attacks.shokri import FEWEST, Shokri, _Known, confidences
-from policy_engine.audits.membership.observations import Evidence, Observations, Shadow
+from policy_engine.audits.membership.observations import (
+    OF_CONFIDENCES,
+    OF_LABELS,
+    Evidence,
+    Observations,
+    Shadow,
+)
 from policy_engine.errors import AuditError
 
 CLASSES = 3
@@ -20,10 +28,10 @@ def _said(rng, labels, is_member, boost):
     return Observations(logits.astype(np.float32), labels)
 
 
-def _evidence(rng, boost=3.0, size=120, shadows=3, gives="confidences"):
+def _evidence(rng, boost=3.0, size=120, shadows=3, gives=OF_CONFIDENCES):
     labels = np.arange(2 * size) % CLASSES
     is_member = np.arange(2 * size) < size
-    target = _said(rng, labels, is_member, boost)
+    target = replace(_said(rng, labels, is_member, boost), gives=gives)
     own = tuple(
         Shadow(
             own=_said(rng, labels, is_member, boost),
@@ -32,7 +40,7 @@ def _evidence(rng, boost=3.0, size=120, shadows=3, gives="confidences"):
         )
         for _ in range(shadows)
     )
-    return Evidence(target=target, shadows=own, online=(), seed=1, gives=gives), is_member
+    return Evidence(target=target, shadows=own, online=(), seed=1), is_member
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +104,7 @@ def test_confidences_are_the_raw_vectors():
 
 def test_it_needs_confidences_and_shadows():
     rng = np.random.default_rng(0)
-    labels_alone, _ = _evidence(rng, size=30, shadows=1, gives="labels")
+    labels_alone, _ = _evidence(rng, size=30, shadows=1, gives=OF_LABELS)
     with pytest.raises(AuditError) as raised:
         Shokri().judge(labels_alone)
     assert [problem.code for problem in raised.value.problems] == ["A005", "A007"]
