@@ -10,6 +10,27 @@ from policy_engine.audits.membership.result import Histogram, Roc
 
 _BINS = 40
 _STEPS = 140
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """How many members rank before an other: `above` for sure, and of its equals by draw.
+
+    `shares` (tied + 1,) are the probabilities that so many of these or fewer do.
+    """
+
+    above: int
+    shares: Floats
+
+    def fewest(self, missed: float) -> int:
+        """Return the count below which they are with a probability of at most `missed`."""
+        return self.above + int(np.searchsorted(self.shares, missed - _ROUNDING, side="right"))
+
+    def most(self, missed: float) -> int:
+        """Return the count above which they are with a probability of at most `missed`."""
+        place = int(np.searchsorted(self.shares, 1 - missed + _ROUNDING, side="left"))
+        return self.above + min(place, len(self.shares) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +62,41 @@ class Curve:
         twice = (np.diff(self.alarms) * (self.hits[1:] + self.hits[:-1])).sum()
         return float(twice) / (2 * pairs)
 
-    def hits_at(self, fpr: float) -> int:
-        """Return the most members above a threshold with a false-positive rate up to `fpr`."""
-        return self.hits_within(int(fpr * self.others * (1 + 1e-12)))
+    def hits_at(self, fpr: float) -> float:
+        """Return how many members are called where a share `fpr` of the others are.
 
-    def hits_within(self, alarms: int) -> int:
-        """Return the most members above a threshold with so many others above it at most."""
-        return int(self.hits[np.searchsorted(self.alarms, alarms, side="right") - 1])
+        Interpolated between thresholds: of the records of one score some are called by a coin.
+        """
+        wanted = fpr * self.others
+        place = min(self._last_within(wanted), len(self.hits) - 2)
+        alarms, hits = self.alarms[place : place + 2], self.hits[place : place + 2]
+        return float(np.interp(wanted, alarms, hits) if alarms[0] < alarms[1] else hits[1])
+
+    def needs_coin(self, fpr: float, most: int) -> bool:
+        """Return whether `fpr` is reached, for the most part, by a coin among equal scores alone.
+
+        It is where more others than `most` have the score at which that rate lies, and no
+        threshold above finds half as many members.
+        """
+        place = min(self._last_within(fpr * self.others), len(self.hits) - 2)
+        tied = int(self.alarms[place + 1] - self.alarms[place])
+        return tied > most and 2 * int(self.hits[place]) <= self.hits_at(fpr)
+
+    def _last_within(self, alarms: float) -> int:
+        return int(np.searchsorted(self.alarms, alarms * (1 + 1e-12), side="right")) - 1
+
+    def members_before(self, others: int) -> Ranked:
+        """Return how many members rank before so many others, from 1 on, ties put in order by draw.
+
+        All members where there are fewer others.
+        """
+        if others > self.others:
+            return Ranked(self.members, np.ones(1))
+        end = int(np.searchsorted(self.alarms, others, side="left"))
+        above = int(self.hits[end - 1])
+        members = int(self.hits[end]) - above
+        tied = int(self.alarms[end] - self.alarms[end - 1])
+        return Ranked(above, _before(others - int(self.alarms[end - 1]), tied, members))
 
     def thinned(self) -> Roc:
         """Return at most about 280 points, half of them even on a logarithmic scale."""
@@ -61,6 +110,21 @@ class Curve:
             fpr=tuple((self.alarms[points] / others).tolist()),
             tpr=tuple((self.hits[points] / members).tolist()),
         )
+
+
+def _before(others: int, tied: int, members: int) -> Floats:
+    """Return how likely 0, 1, ... `members` or fewer come before one of `tied` others, by draw.
+
+    It is the other that comes as number `others` among these: the negative hypergeometric law.
+    """
+    from scipy.special import gammaln  # noqa: PLC0415 (slow to import, an extra)
+
+    count = np.arange(members + 1.0)
+    later, left = tied - others, members - count
+    before = gammaln(count + others) - gammaln(count + 1) - gammaln(others)
+    after = gammaln(left + later + 1) - gammaln(left + 1) - gammaln(later + 1)
+    weights = np.exp(before + after - (before + after).max())
+    return np.asarray(np.cumsum(weights) / weights.sum(), np.float64)
 
 
 def order_of(scores: Floats) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from functools import cache
 from math import sqrt
 from statistics import NormalDist
 
+from policy_engine.audits.membership.curves import Curve
 from policy_engine.estimates import CONFIDENCE, Estimate, clopper_pearson
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -57,15 +58,76 @@ def _variance(auc: float, members: int, others: int) -> float:
     return max(auc * (1 - auc) * spread / (members * others), 0.0)
 
 
+def rate_at(points: Curve, fpr: float) -> Estimate:
+    """Return the true-positive rate of a score where its false-positive rate is `fpr` in truth.
+
+    The value is that of the curve at hand. The threshold with the true rate `fpr` (among equal
+    scores a coin decides) accuses of the others here as a binomial draw has it: no more and no
+    fewer than some bounds, and its hits lie between those before as many of them. What Clopper
+    and Pearson make of these counts holds the rate with 95%, each end by itself with 97.5%.
+
+    The low end may also be that of a larger rate, times the ratio of the two: whoever accuses
+    by a coin only that share of the records above a threshold has false alarms as few. It is how
+    little others say something of a small rate. The high end is not below `fpr`, which guessing
+    reaches; where the low end lies above the value, the value is raised to it.
+    """
+    if not points.members or not points.others:
+        return Estimate(value=0.0, low=0.0, high=1.0)
+    low, high = _least(points, fpr), _greatest(points, fpr)
+    value = max(points.hits_at(fpr) / points.members, low)
+    return Estimate(value=value, low=low, high=max(high, value, fpr))
+
+
+def _least(points: Curve, fpr: float) -> float:
+    rates = _rates(fpr, points.others)
+    each = _EACH / len(rates)
+    found = [0.0]
+    for rate, fewest in rates:
+        if fewest:
+            hits = points.members_before(fewest).fewest(_BY_DRAW)
+            found.append(fpr / rate * clopper_pearson(hits, points.members, 1 - 2 * each).low)
+    return max(found)
+
+
+def _greatest(points: Curve, fpr: float) -> float:
+    hits = points.members_before(most_alarms(fpr, points.others) + 1).most(_BY_DRAW)
+    return clopper_pearson(hits, points.members, 1 - 2 * _EACH).high
+
+
+_BY_DRAW = 0.1
+"""Equal scores are put in order by draw, and the count taken that one draw in ten is beyond: what
+fails with it fails in nine draws of ten, so that all errors are kept to nine tenths."""
+_EACH = (1 - _BY_DRAW) * (1 - CONFIDENCE) / 4
+_SURE_ALARMS = (1, 5)
+"""The larger rates are those at which a threshold surely accuses as many of the others at hand:
+few serve attacks that are right about the first records, more those that gain a little on many."""
+
+
+@cache
+def _rates(fpr: float, others: int) -> tuple[tuple[float, int], ...]:
+    """Return rates from `fpr` on, by the counts alone, and how many they surely accuse here."""
+    from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
+    from scipy.stats import binom  # noqa: PLC0415
+
+    sure = [count for count in _SURE_ALARMS if count <= others]
+    each = _EACH / len(_SURE_ALARMS)
+    larger = [(float(betaincinv(n, others - n + 1, 1 - each)), n) for n in sure]
+    found = [(rate, count) for rate, count in larger if rate > fpr]
+    if len(found) < len(sure):
+        tail = _EACH / (len(found) + 1)
+        found.append((fpr, int(binom.ppf(tail, others, fpr))))
+    return tuple(found)
+
+
 @cache
 def most_alarms(fpr: float, others: int) -> int:
     """Return how many of the others a threshold with a true rate `fpr` accuses at most.
 
-    More of them with a probability of 1.25%, half of what one end of an interval may miss.
+    More of them with a probability of 1.1%, near half of what one end of an interval may miss.
     """
     from scipy.stats import binom  # noqa: PLC0415 (slow to import, an extra)
 
-    return int(binom.isf((1 - CONFIDENCE) / 4, others, fpr))
+    return int(binom.isf(_EACH, others, fpr))
 
 
 def share_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> Estimate:

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine import terms
 from policy_engine.audits.membership.attacks.attack import Attack, Judgement, best_threshold
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
+from policy_engine.audits.membership.degeneracy import degeneracy
 from policy_engine.audits.membership.intervals import (
     area,
     difference,
     most_alarms,
+    rate_at,
     share_at_prior,
 )
 from policy_engine.audits.membership.observations import (
@@ -30,7 +33,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.slices import Part
 from policy_engine.errors import AuditError, InternalError
-from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable, clopper_pearson
+from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
 
 FPRS = (0.01, 0.001)
 PRIORS = (0.5, 0.1, 0.01)
@@ -69,9 +72,17 @@ def attack_result(
         slices=tuple(one for one in slices if one.kind != "class"),
         worst=_worst(slices),
         exceeds_baseline=_exceeds(overall, evidence.target, is_member),
+        degenerate=_degenerate(attack, judgement.scores, evidence.target),
         roc=curve(judgement.scores[order], is_member[order]).thinned(),
         histogram=histogram(judgement.scores, is_member),
     )
+
+
+def _degenerate(attack: Attack, scores: Floats, target: Seen) -> str:
+    known = terms.attacks()
+    if attack.notation in known and not known[attack.notation].tells("ranks"):
+        return ""
+    return degeneracy(scores, target.labels if isinstance(target, Observations) else None)
 
 
 def figures(
@@ -84,8 +95,8 @@ def figures(
     """Return what scores reach, and the calls made of them, all (n,).
 
     Intervals are of 95%: exact for the shares (Clopper and Pearson), Newcombe's hybrid one for
-    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC. The
-    high end of a true-positive rate at a false-positive one allows for the latter's being counted.
+    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC. Both
+    ends of a true-positive rate at a false-positive one allow for the latter's being counted.
     Without members the recall is 0, from 0 to 1.
     """
     return _figures(scores, called, is_member, order_of(scores), fprs, priors)
@@ -132,15 +143,11 @@ def _precision(hits: int, alarms: int) -> Estimate | NotApplicable:
 
 
 def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
-    """Return the rate at the threshold at hand; its high end is that of the best one in truth.
-
-    Whichever threshold has the rate `fpr` in truth, it accuses no more than `most_alarms` here
-    and so finds no more than the hits among these: both hold with 97.5% together.
-    """
-    tpr = clopper_pearson(points.hits_at(fpr), points.members)
-    most = points.hits_within(most_alarms(fpr, points.others))
-    high = clopper_pearson(most, points.members, (1 + CONFIDENCE) / 2).high
-    return TprAtFpr(fpr=fpr, tpr=tpr.model_copy(update={"high": high}))
+    return TprAtFpr(
+        fpr=fpr,
+        tpr=rate_at(points, fpr),
+        randomised=points.needs_coin(fpr, most_alarms(fpr, points.others)),
+    )
 
 
 def _at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:

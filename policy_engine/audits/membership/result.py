@@ -18,16 +18,19 @@ class _Frozen(BaseModel):
 
 
 class TprAtFpr(_Frozen):
-    """How many members an attack finds when it wrongly accuses at most a share `fpr` of others.
+    """How many members an attack finds where it wrongly accuses a share `fpr` of the others.
 
-    `tpr` is the highest true-positive rate of any threshold whose false-positive rate, counted
-    on the non-members at hand, is not above `fpr` (Carlini et al., IEEE S&P 2022, section IV).
-    The low end of its interval is of that threshold (Clopper and Pearson). The high end is of any
-    whose false-positive rate is not above `fpr` in truth: on few non-members the two differ.
+    `tpr` is interpolated between the thresholds on the records at hand (Carlini et al., IEEE S&P
+    2022, section IV, whose thresholds are not randomised): of the records of one score some are
+    called by a coin, so that who guesses finds a share `fpr`. Both ends of its interval are of a
+    false-positive rate `fpr` in truth, not among the few others at hand; see `rate_at`.
+    `randomised` says that no threshold has that rate, for too many others share one score: a
+    coin does it, and what it finds says nothing of what a finer score would.
     """
 
     fpr: Share
     tpr: Estimate
+    randomised: bool = False
 
 
 class AtPrior(_Frozen):
@@ -87,7 +90,10 @@ class AttackResult(_Frozen):
     `mean_precision` and `mean_recall` are the means over the classes (MOSAICrOWN D5.2, section
     4.3.1), those without a record called a member left out. `exceeds_baseline` tells whether it
     gains more than the label-only gap: whether the low end of its accuracy's interval lies
-    above the baseline's accuracy; where the model gives no labels there is none.
+    above the baseline's accuracy; where the model gives no labels there is none. `degenerate`
+    says why the score tells next to no records apart, and is empty where it does: what such an
+    attack does not find proves nothing. An attack that does not rank has two scores by its
+    nature, and is told so at each false-positive rate alone.
     """
 
     attack: str
@@ -100,6 +106,7 @@ class AttackResult(_Frozen):
     slices: tuple[Slice, ...]
     worst: Slice | NotApplicable
     exceeds_baseline: bool | NotApplicable
+    degenerate: str = ""
     roc: Roc
     histogram: Histogram
 

@@ -1,14 +1,17 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
+from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import (
     area,
     difference,
     of_mean,
+    rate_at,
     share_at_prior,
     wilson,
 )
@@ -109,3 +112,101 @@ def test_a_share_lies_in_its_interval(hits, alarms, prior):
 def test_a_mean_lies_in_its_intervals(mean, trials):
     for found in (wilson(mean, trials), of_mean(mean, 0.1, trials)):
         assert 0 <= found.low <= mean <= found.high <= 1
+
+
+# -- the true-positive rate at a false-positive rate ----------------------------------------------
+
+FPRS = (0.001, 0.01, 0.1)
+KINDS = {
+    "continuous": lambda scores: scores,
+    "rounded": lambda scores: np.round(scores * 2) / 2,
+    "five values": lambda scores: np.clip(np.round(scores), -2, 2),
+    "two values": lambda scores: np.where(scores > -1, 1.0, 0.0),
+    "one value": np.zeros_like,
+    "tied at the top": lambda scores: np.minimum(scores, 0.3),
+}
+
+
+def points_of(scores, is_member):
+    order = order_of(scores)
+    return curve(scores[order], is_member[order])
+
+
+def tied_normal(random, n, kind, shift=1.0):
+    is_member = np.arange(2 * n) < n
+    return KINDS[kind](random.normal(size=2 * n) + shift * is_member), is_member
+
+
+def true_rate(kind, fpr, shift=1.0):
+    """Return the rate of a score of two normals, by the thresholds at which its ties end."""
+    if kind == "continuous":
+        return norm.sf(norm.isf(fpr) - shift)
+    ends = {
+        "rounded": np.arange(-12.25, 12.5, 0.5),
+        "five values": np.arange(-1.5, 2),
+        "two values": np.array([-1.0]),
+        "one value": np.array([]),
+        "tied at the top": np.arange(-9, 0.31, 0.001),
+    }[kind]
+    alarms = np.concatenate([[0], norm.sf(ends[::-1]), [1]])
+    hits = np.concatenate([[0], norm.sf(ends[::-1] - shift), [1]])
+    return np.interp(fpr, alarms, hits)
+
+
+def misses_of_rates(kind, n, times):
+    """Return how often each end fails, the low and the high one, at each rate."""
+    random = np.random.default_rng(n)
+    true = [true_rate(kind, fpr) for fpr in FPRS]
+    missed = np.zeros((2, len(FPRS)), int)
+    for _ in range(times):
+        points = points_of(*tied_normal(random, n, kind))
+        found = [rate_at(points, fpr) for fpr in FPRS]
+        missed[0] += [one.low > rate + 1e-9 for one, rate in zip(found, true, strict=True)]
+        missed[1] += [one.high < rate - 1e-9 for one, rate in zip(found, true, strict=True)]
+    return missed
+
+
+def allowed(times, share=0.025):
+    """Return how many misses of so many are seen with a probability of 1 in 1,000 at most."""
+    return binom.isf(1e-3, times, share)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "times"), [(60, 150), (250, 150), (1000, 80), (10_000, 12)])
+def test_a_rate_at_a_false_positive_rate_is_covered(kind, n, times):
+    assert misses_of_rates(kind, n, times).max() <= allowed(times)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "times"), [(60, 3000), (250, 3000), (1000, 2000), (10_000, 500)])
+def test_a_rate_at_a_false_positive_rate_is_covered_in_many(kind, n, times):
+    assert misses_of_rates(kind, n, times).max() <= allowed(times)
+
+
+def test_of_four_and_four_all_tied_nothing_is_known():
+    found = rate_at(points_of(np.zeros(8), np.arange(8) < 4), 0.01)
+    assert found.value == pytest.approx(0.01)
+    assert found.low == 0
+    assert found.high > 0.99
+
+
+def test_few_others_give_a_low_end_by_a_coin():
+    """100 members above 100 others: the rate r at which one of 100 is surely accused, by coin."""
+    found = rate_at(points_of(np.arange(200.0), np.arange(200) >= 100), 0.001)
+    tail = 0.9 * 0.0125 / 2
+    rate = 1 - tail ** (1 / 100)
+    assert found.value == 1
+    assert found.low == pytest.approx(0.001 / rate * tail ** (1 / 100))
+    assert found.high == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=25),
+    st.floats(1e-4, 0.999),
+)
+def test_a_rate_lies_in_its_interval_which_holds_what_guessing_reaches(records, fpr):
+    scores, is_member = np.array(records).T
+    found = rate_at(points_of(scores.astype(float), is_member.astype(bool)), fpr)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.high >= fpr
