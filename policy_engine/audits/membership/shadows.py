@@ -1,6 +1,7 @@
-"""The target and its shadows: trained together as memory allows, and asked for what they say."""
+"""The target and its shadows: trained a few at a time, and asked for what they say."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -25,7 +26,9 @@ from policy_engine.versions import version_of
 TARGET, SHADOW, ONLINE = range(3)
 _SECRET = 1 << 64
 _AT_ONCE = 16
-"""The most models trained together. More gain little, and all of them are lost together."""
+"""The most models trained together: more gain little."""
+_SECONDS = 20.0
+"""About how long the models of one chunk may take: what is interrupted loses no more."""
 _BLOCK = 1 << 26
 """How many bytes of logits are asked for at once."""
 
@@ -50,12 +53,30 @@ class Sanitiser:
     sanitise: Callable[[Rows], Records]
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Models that were trained and kept together: how many, and in how many seconds.
+
+    `done` of `every` models are known by then, those that had been kept before among them.
+    """
+
+    models: int
+    seconds: float
+    done: int
+    every: int
+
+
+def unheard(_chunk: Chunk) -> None:
+    """Do nothing with a chunk."""
+
+
 @dataclass(frozen=True, eq=False)
 class Workshop:
     """Trains models and keeps what they say.
 
     Models learn from `records`, or from what a sanitiser makes of their rows; they are asked
-    about the rows of `shown` (n, d). `available` is told how many bytes of memory there are.
+    about the rows of `shown` (n, d). `available` is asked how many bytes of memory there are,
+    `clock` how many seconds have passed; each chunk is told to `kept` as soon as it is kept.
     """
 
     learner: Learner
@@ -64,6 +85,8 @@ class Workshop:
     cache: ModelCache = field(default_factory=ModelCache)
     sanitiser: Sanitiser | None = None
     available: Callable[[], int] = available_memory
+    clock: Callable[[], float] = time.monotonic
+    kept: Callable[[Chunk], None] = unheard
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise AuditError (A008) where memory would not do for these models."""
@@ -82,7 +105,9 @@ class Workshop:
         """Return what the model of each job says, training those whose words are not kept.
 
         With `save`, the first of them is trained in any case and written there. Progress is told
-        in hundredths of a model.
+        in hundredths of a model. The first model is trained alone and shows how long one takes;
+        the others follow as many at a time as some twenty seconds and the memory allow. What a
+        model says does not depend on which others are trained with it.
         """
         digests = (digest_of(self.shown), self.records.digest)
         keys = [self._key(job, digests) for job in jobs]
@@ -91,8 +116,10 @@ class Workshop:
         found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
         todo = [n for n, one in enumerate(found) if one is None or (save and n == 0)]
         progress(stage, 100 * (len(jobs) - len(todo)), 100 * len(jobs))
-        for chunk in self._chunks(todo, jobs):
-            done = len(jobs) - len(todo) + todo.index(chunk[0])
+        size, fit = 1, self._fit(todo, jobs) if todo else 1
+        while todo:
+            chunk, todo, begun = todo[:size], todo[size:], self.clock()
+            done = len(jobs) - len(todo) - len(chunk)
             told = partial(_told, progress, stage, (done, len(chunk), len(jobs)))
             trained = self._train([jobs[n] for n in chunk], told)
             if save and chunk[0] == 0:
@@ -100,7 +127,10 @@ class Workshop:
             for n, said in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
                 self.cache.keep(keys[n], said)
                 found[n] = said
+            seconds = self.clock() - begun
+            self.kept(Chunk(len(chunk), seconds, done + len(chunk), len(jobs)))
             progress(stage, 100 * (done + len(chunk)), 100 * len(jobs))
+            size = max(1, min(fit, int(_SECONDS * len(chunk) / max(seconds, 1e-3))))
         return [one for one in found if one is not None]
 
     def _key(self, job: Job, digests: tuple[str, str]) -> str:
@@ -112,16 +142,11 @@ class Workshop:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
         return 3 * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
 
-    def _chunks(self, todo: list[int], jobs: Sequence[Job]) -> Iterator[list[int]]:
-        if not todo:
-            return
+    def _fit(self, todo: list[int], jobs: Sequence[Job]) -> int:
+        """Return how many models the memory can hold while they are trained."""
         most = max(len(jobs[n].train) for n in todo)
         one, two = (self.learner.memory(self.records, most, models) for models in (1, 2))
-        most_at_once = models_at_once(one, two, self.available(), _AT_ONCE)
-        chunks = -(-len(todo) // most_at_once)
-        size = -(-len(todo) // chunks)  # of one size as far as can be: one compilation for all
-        for start in range(0, len(todo), size):
-            yield todo[start : start + size]
+        return models_at_once(one, two, self.available(), _AT_ONCE)
 
     def _train(self, jobs: Sequence[Job], progress: Progress) -> Trained:
         records, rows = self.records, [job.train for job in jobs]
@@ -130,18 +155,27 @@ class Workshop:
         return self.learner.train(records, rows, [job.seed for job in jobs], progress)
 
     def _ask(self, trained: Trained, jobs: Sequence[Job]) -> list[Said]:
-        """Ask every model about its own rows, all of them in blocks of rows."""
+        """Ask every model about its own rows, those that are asked the same ones together.
+
+        The blocks of rows are those of the model alone: products are rounded by their shape.
+        """
+        notes = _notes(trained)
+        said: dict[int, NDArray[np.float32]] = {}
+        for asked in {digest_of(job.asked): job.asked for job in jobs}.values():
+            alike = [n for n, job in enumerate(jobs) if np.array_equal(job.asked, asked)]
+            logits = self._logits(trained, asked, alike)
+            said.update(zip(alike, logits, strict=True))
+        return [Said({"logits": said[n]}, notes) for n in range(len(jobs))]
+
+    def _logits(self, trained: Trained, asked: Rows, models: list[int]) -> NDArray[np.float32]:
+        """Return what some of the models say of rows, (models, rows, classes)."""
         classes = len(self.records.classes)
-        said = [np.empty((len(job.asked), classes), dtype=np.float32) for job in jobs]
-        every = np.unique(np.concatenate([job.asked for job in jobs]))
-        step = max(_BLOCK // (4 * classes * len(jobs)), 1)
-        for start in range(0, len(every), step):
-            block = every[start : start + step]
-            logits = trained.logits(self.shown[block])
-            for model, job in enumerate(jobs):
-                here = np.flatnonzero((job.asked >= block[0]) & (job.asked <= block[-1]))
-                said[model][here] = logits[model, np.searchsorted(block, job.asked[here])]
-        return [Said({"logits": logits}, _notes(trained)) for logits in said]
+        said = np.empty((len(models), len(asked), classes), dtype=np.float32)
+        step = max(_BLOCK // (4 * classes * _AT_ONCE), 1)
+        for start in range(0, len(asked), step):
+            block = slice(start, start + step)
+            said[:, block] = trained.logits(self.shown[asked[block]])[models]
+        return said
 
 
 def seed_of(seed: int, role: int, number: int = 0) -> int:

@@ -123,8 +123,8 @@ def test_dropout_can_be_trained_privately(records):
     told = []
     learner = KerasLearner(make, 1, 10, privacy)
     trained = learner.train(records, [np.arange(40)], [1], lambda *one: told.append(one))
-    assert told == [(f"training, epsilon {trained.spending.so_far(4):.2f} spent", 1, 1)]
-    assert (trained.spending.steps, trained.spending.sampling_rate) == (4, 0.25)
+    assert told == [(f"training, epsilon {trained.spendings[0].so_far(4):.2f} spent", 1, 1)]
+    assert (trained.spendings[0].steps, trained.spendings[0].sampling_rate) == (4, 0.25)
     assert np.isfinite(trained.logits(records.features)).all()
 
 

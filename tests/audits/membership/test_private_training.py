@@ -9,7 +9,11 @@ from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.training.batches import poisson
 from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.parameters import Design, first_parameters
-from policy_engine.audits.membership.training.spending import spending_of, steps_per_epoch
+from policy_engine.audits.membership.training.spending import (
+    most_spent,
+    spending_of,
+    steps_per_epoch,
+)
 from policy_engine.audits.privacy import accounting
 from policy_engine.errors import AuditError
 from policy_engine.estimates import NotApplicable
@@ -175,7 +179,7 @@ def test_training_stops_within_its_budget(records):
 def test_noise_is_calibrated_to_the_steps_of_all_epochs(monkeypatch):
     asked = []
     monkeypatch.setattr(accounting, "noise_for", lambda *one: asked.append(one) or 3.5)
-    spending = spending_of(CentralPrivacy(epsilon=2.0), [40], 10, 3)
+    spending = spending_of(CentralPrivacy(epsilon=2.0), 40, 10, 3)
     assert (asked, spending.noise_multiplier) == ([(2.0, 0.25, 12, 1 / 40)], 3.5)
 
 
@@ -190,13 +194,15 @@ def test_noise_is_calibrated_to_the_steps_of_all_epochs(monkeypatch):
 )
 def test_what_allows_no_step_or_asks_for_two_noises_is_refused(privacy):
     with pytest.raises(AuditError) as raised:
-        spending_of(privacy, [100], 10, 1)
+        spending_of(privacy, 100, 10, 1)
     assert raised.value.problems[0].code == "A006"
 
 
 def test_models_of_different_sizes_count_the_one_that_spends_most():
-    spending = spending_of(CentralPrivacy(noise_multiplier=1.0), [100, 400], 10, 2)
-    assert (spending.sampling_rate, spending.steps, spending.delta) == (0.1, 80, 1 / 400)
+    spent = [spending_of(CentralPrivacy(noise_multiplier=1.0), size, 10, 2) for size in (100, 400)]
+    assert [(one.sampling_rate, one.steps) for one in spent] == [(0.1, 20), (0.025, 80)]
+    assert most_spent(spent) == most_spent(spent[::-1]) == spent[0].epsilon()
+    assert spent[0].epsilon().value > spent[1].epsilon().value
     assert steps_per_epoch(104, 10) == 10
     assert steps_per_epoch(3, 10) == 1
 
@@ -208,4 +214,4 @@ def test_models_with_fewer_rows_train_as_they_do_alone(records):
     for model, own in enumerate(rows):
         alone = learner.train(records, [own], [model + 1])
         for mine, theirs in zip(both.models[model], alone.models[0], strict=True):
-            np.testing.assert_allclose(mine, theirs, atol=1e-5)
+            np.testing.assert_array_equal(mine, theirs)

@@ -4,7 +4,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from policy_engine.architecture import Estimator, Layer, Network
 from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.memory import (
     available_memory,
@@ -95,9 +97,49 @@ def test_models_are_trained_as_many_at_once_as_memory_allows():
     learner = Learner()
     # 90% of 150 bytes: 100 for the first, 10 for each
     workshop(learner, available=150).run(jobs(7), "x", lambda *told: calls.append(told[1:]))
-    assert [done for done, _ in calls] == [0, 150, 300, 450, 600, 650, 700]
+    assert [done for done, _ in calls] == [0, 50, 100, 250, 400, 550, 700]
     assert {total for _, total in calls} == {700}
     assert len(learner.trained) == 7
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sizes"), [(0.0, [1, 10]), (6.0, [1, 3, 3, 3, 1]), (60.0, [1] * 11)]
+)
+def test_a_chunk_takes_about_twenty_seconds_and_the_first_is_one_model(seconds, sizes):
+    kept, now = [], [0.0]
+
+    class Slow(Learner):
+        def train(self, records, rows, *given):
+            now[0] += seconds * len(rows)
+            return super().train(records, rows, *given)
+
+    workshop(Slow(), clock=lambda: now[0], kept=kept.append).run(jobs(11), "models")
+    assert [one.models for one in kept] == sizes
+    assert [one.seconds for one in kept] == [seconds * size for size in sizes]
+    assert (kept[-1].done, kept[-1].every) == (11, 11)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Network(layers=(Layer(units=7, dropout=0.1),), epochs=2, batch_size=8),
+        Estimator(name="RandomForestClassifier", parameters={"n_estimators": 3}),
+    ],
+    ids=["network", "forest"],
+)
+def test_models_say_the_same_whichever_are_trained_and_asked_with_them(model):
+    random = np.random.default_rng(1)
+    records = records_of_arrays(random.normal(size=(60, 5)), np.arange(60) % 2)
+    every = [Job(np.sort(random.permutation(60)[:30]), np.arange(n, 60), n) for n in range(5)]
+    learner = learner_of(model)
+
+    def said(clock, of=every):
+        made = Workshop(learner, records, records.features, clock=clock)
+        return [one.logits.tolist() for one in made.run(of, "models")]
+
+    together, by_itself = said(lambda: 0.0), said(iter(range(0, 10**6, 1000)).__next__)
+    assert together == by_itself
+    assert said(lambda: 0.0, every[::-1])[::-1] == together
 
 
 def test_what_was_trained_is_not_trained_again(tmp_path):
@@ -114,10 +156,10 @@ def test_an_interrupted_audit_goes_on_where_it_was(tmp_path):
     dying = Learner(dies_at=4)
     with pytest.raises(KeyboardInterrupt):
         workshop(dying, tmp_path, available=135).run(jobs(6), "models")
-    assert len(dying.trained) == 4
+    assert len(dying.trained) == 3
     learner = Learner()
     said = workshop(learner, tmp_path, available=135).run(jobs(6), "models")
-    assert learner.trained == [(4, 5), (5, 6)]
+    assert learner.trained == [(3, 4), (4, 5), (5, 6)]
     assert [one.logits[0, 1] for one in said] == [2, 6, 10, 14, 18, 22]
 
 

@@ -34,6 +34,7 @@ from policy_engine.audits.membership.training.runtime import (
 )
 from policy_engine.audits.membership.training.spending import (
     Spending,
+    most_spent,
     spending_of,
     stage_of,
     steps_per_epoch,
@@ -53,12 +54,12 @@ class KerasModels:
 
     vessel: "_Vessel"
     models: tuple[Weights, ...]
-    spending: Spending | None = None
+    spendings: tuple[Spending, ...] = ()
 
     @cached_property
     def epsilon(self) -> EpsilonUpper | NotApplicable:
         """The differential privacy of what was run, of the model that spent most."""
-        return WITHOUT_PRIVACY if self.spending is None else self.spending.epsilon()
+        return most_spent(self.spendings) if self.spendings else WITHOUT_PRIVACY
 
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return the logits, or the logs of the probabilities, of records (n, d): (S, n, C)."""
@@ -115,16 +116,19 @@ class KerasLearner:
         epsilon cannot be reached (A006); DataError (C011) without TensorFlow.
         """
         vessel = _Vessel(self.make, records, private=self.privacy is not None)
-        spending = None
-        if self.privacy is not None:
-            sizes = [len(own) for own in rows]
-            spending = spending_of(self.privacy, sizes, self.batch_size, self.epochs)
+        spent = {size: self._spending(size) for size in dict.fromkeys(map(len, rows))}
         models = []
         for number, (own, seed) in enumerate(zip(rows, seeds, strict=True)):
             vessel.fill(seed)
-            self._fit(vessel, own, seed, spending, (number, len(rows)), progress)
+            self._fit(vessel, own, seed, spent[len(own)], (number, len(rows)), progress)
             models.append(vessel.weights())
-        return KerasModels(vessel, tuple(models), spending)
+        spendings = [spent[len(own)] for own in rows]
+        return KerasModels(vessel, tuple(models), tuple(one for one in spendings if one))
+
+    def _spending(self, records: int) -> Spending | None:
+        if self.privacy is None:
+            return None
+        return spending_of(self.privacy, records, self.batch_size, self.epochs)
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return about how many bytes training takes at its peak."""

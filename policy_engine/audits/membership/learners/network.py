@@ -1,7 +1,7 @@
 """Dense networks from their description, trained together, with or without privacy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
 from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
-from policy_engine.audits.membership.training.spending import Spending, spending_of
+from policy_engine.audits.membership.training.spending import Spending, most_spent, spending_of
 from policy_engine.audits.membership.training.stacks import Job, bytes_of_a_model, train
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.estimates import NotApplicable
@@ -29,17 +29,17 @@ _TENSORFLOW = 700 << 20
 class Networks:
     """Trained networks of one design: their parameters, kernel and bias of each layer in turn.
 
-    `spending` is there where they were trained with differential privacy.
+    `spendings` are there, one for each, where they were trained with differential privacy.
     """
 
     design: Design
     models: tuple[Parameters, ...]
-    spending: Spending | None = None
+    spendings: tuple[Spending, ...] = ()
 
     @cached_property
     def epsilon(self) -> EpsilonUpper | NotApplicable:
         """The differential privacy of what was run, of the model that spent most."""
-        return WITHOUT_PRIVACY if self.spending is None else self.spending.epsilon()
+        return most_spent(self.spendings) if self.spendings else WITHOUT_PRIVACY
 
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return what goes into the softmax for records (n, d): (S, n, C)."""
@@ -62,7 +62,7 @@ class Networks:
 
 @dataclass(frozen=True)
 class NetworkLearner:
-    """Trains dense networks as their description says, many at once (see `training`).
+    """Trains dense networks as their description says (see `training`).
 
     With `privacy` every model is trained by DP-SGD or DP-Adam (Abadi et al., CCS 2016): records
     drawn by Poisson sampling, gradients clipped exactly, noise on their sum. The noise comes of
@@ -90,13 +90,17 @@ class NetworkLearner:
         reached (A006); DataError (C011) without TensorFlow.
         """
         design = Design.of(self.network, records.features.shape[1], len(records.classes))
-        job = Job(self.network, design, records.features, records.labels, rows, seeds)
+        spent = self._spendings([len(own) for own in rows])
+        job = Job(self.network, design, records.features, records.labels, rows, seeds, spent)
+        return Networks(design, tuple(train(job, progress)), spent)
+
+    def _spendings(self, sizes: Sequence[int]) -> tuple[Spending, ...]:
         privacy = self.network.privacy
-        if privacy is not None:
-            size, epochs = self.network.batch_size, self.network.epochs
-            spent = spending_of(privacy, [len(own) for own in rows], size, epochs)
-            job = replace(job, spending=spent)
-        return Networks(design, tuple(train(job, progress)), job.spending)
+        if privacy is None:
+            return ()
+        batch, epochs = self.network.batch_size, self.network.epochs
+        of_size = {size: spending_of(privacy, size, batch, epochs) for size in dict.fromkeys(sizes)}
+        return tuple(of_size[size] for size in sizes)
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return about how many bytes training takes at its peak."""

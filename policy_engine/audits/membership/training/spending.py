@@ -12,11 +12,7 @@ from policy_engine.estimates import NotApplicable
 
 @dataclass(frozen=True)
 class Spending:
-    """How much noise there is and how many steps are taken.
-
-    `sampling_rate`, `steps` and `delta` are those of the model that spends most, where several
-    are trained on sets of different sizes.
-    """
+    """How much noise there is in the training of a model, and how many steps are taken."""
 
     noise_multiplier: float
     clipping_norm: float
@@ -51,19 +47,26 @@ def steps_per_epoch(records: int, batch_size: int) -> int:
     return max(1, round(records / batch_size))
 
 
-def spending_of(
-    privacy: CentralPrivacy, sizes: Sequence[int], batch_size: int, epochs: int
-) -> Spending:
-    """Return what training on sets of these sizes spends, cut to the steps that a budget allows.
+def most_spent(spendings: Sequence[Spending]) -> EpsilonUpper | NotApplicable:
+    """Return the epsilon of the model that spent most; none where one has none."""
+    found = [one.epsilon() for one in dict.fromkeys(spendings)]
+    bounded = [one for one in found if isinstance(one, EpsilonUpper)]
+    if len(bounded) < len(found):
+        return next(one for one in found if isinstance(one, NotApplicable))
+    return max(bounded, key=lambda one: one.value)
+
+
+def spending_of(privacy: CentralPrivacy, records: int, batch_size: int, epochs: int) -> Spending:
+    """Return what training on so many records spends, cut to the steps that a budget allows.
 
     Raises AuditError (A006) where no noise reaches the epsilon, the budget allows no step, or
     both a noise multiplier and an epsilon are given.
     """
     from policy_engine.audits.privacy.accounting import noise_for  # noqa: PLC0415 (heavy)
 
-    rate = min(1.0, batch_size / min(sizes))
-    steps = epochs * max(steps_per_epoch(size, batch_size) for size in sizes)
-    delta = privacy.delta or min(0.5, 1 / max(sizes))
+    rate = min(1.0, batch_size / records)
+    steps = epochs * steps_per_epoch(records, batch_size)
+    delta = privacy.delta or min(0.5, 1 / records)
     noise, epsilon = privacy.noise_multiplier, privacy.epsilon or privacy.max_epsilon
     if noise is not None and privacy.epsilon is not None:
         message = (

@@ -1,8 +1,13 @@
-"""Training of a stack of models over its epochs, and of several stacks side by side."""
+"""Training of models over their epochs, each by itself, several side by side.
 
-from collections.abc import Callable, Iterator, Sequence
+A model is never stacked with others that happen to be trained with it. Products of stacked weights
+are rounded by the place that a model has among the others, so what it learns would depend, in its
+last digits, on how many fit into memory and on which of them were known already.
+"""
+
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from threading import Event, Lock
 from typing import Any
@@ -32,7 +37,6 @@ _FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
 _NOISE_BYTES = 1 << 24
 _NO_NOISE = np.zeros((1, 1, 1), np.float32)
-_STACK_BYTES = 1 << 29
 _WORTH_A_THREAD = 2_000_000  # products of a step, below which threads only wait for each other
 
 
@@ -41,7 +45,7 @@ class Job:
     """Models to be trained: on which records, with which seeds, how.
 
     Model i learns from `rows[i]` of `features` (n, d) and `labels` (n,), and all that is random
-    in it comes of `seeds[i]`. `spending` is there for private training.
+    in it comes of `seeds[i]`. `spendings` has one for each model where training is private.
     """
 
     network: Network
@@ -50,15 +54,24 @@ class Job:
     labels: NDArray[np.int64]
     rows: Sequence[NDArray[np.int64]]
     seeds: Sequence[int]
-    spending: Spending | None = None
+    spendings: Sequence[Spending] = ()
     first: int = 0
 
-    def part(self, start: int, end: int) -> "Job":
-        """Return the job of some of the models; `first` counts from the whole job's first."""
-        rows, seeds = self.rows[start:end], self.seeds[start:end]
-        return Job(
-            self.network, self.design, self.features, self.labels, rows, seeds, self.spending, start
+    def part(self, model: int) -> "Job":
+        """Return the job of one of the models; `first` counts from the whole job's first."""
+        own = slice(model, model + 1)
+        return replace(
+            self,
+            rows=self.rows[own],
+            seeds=self.seeds[own],
+            spendings=self.spendings[own],
+            first=model,
         )
+
+    @property
+    def spending(self) -> Spending | None:
+        """What the first of the models may spend, None where training is not private."""
+        return self.spendings[0] if self.spendings else None
 
     def rngs(self, purpose: int) -> list[np.random.Generator]:
         """Return a generator for each model."""
@@ -73,7 +86,7 @@ class Job:
             optimizer=network.optimizer,
             momentum=network.momentum,
             l2=network.l2,
-            private=self.spending is not None,
+            private=bool(self.spendings),
             even=len(set(map(len, self.rows))) == 1,
             features=kind,
         )
@@ -82,8 +95,8 @@ class Job:
 def train(job: Job, progress: Progress = silent) -> list[Parameters]:
     """Return the trained parameters of each model.
 
-    Models are trained in stacks, one stack on each processor. Raises AuditError (A013) where a
-    loss is no longer a number.
+    They are trained side by side where that is quicker. Raises AuditError (A013) where a loss is
+    no longer a number.
     """
     tf = need_tensorflow()
     use_few_threads()
@@ -92,29 +105,28 @@ def train(job: Job, progress: Progress = silent) -> list[Parameters]:
         tf.convert_to_tensor(np.ascontiguousarray(job.features, kind)),
         tf.convert_to_tensor(job.labels.astype(np.int32)),
     )
-    parts, stop = list(_parts(job)), Event()
-    told = _told(len(parts) * job.network.epochs, progress)
-    if len(parts) == 1:
-        return _Stack(parts[0], tensors).train(told, stop)
-    with ThreadPoolExecutor(cores()) as pool:
-        futures = [
-            pool.submit(lambda one: _Stack(one, tensors).train(told, stop), one) for one in parts
-        ]
+    models, stop = range(len(job.rows)), Event()
+    told = _told(len(models) * job.network.epochs, progress)
+
+    def trained(model: int) -> list[Parameters]:
+        return [] if stop.is_set() else _Stack(job.part(model), tensors).train(told, stop)
+
+    threads = min(len(models), _threads(job))
+    if threads == 1:
+        return [found for model in models for found in trained(model)]
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(trained, model) for model in models]
         try:
-            return [model for future in futures for model in future.result()]
+            return [found for future in futures for found in future.result()]
         except BaseException:
             stop.set()
             raise
 
 
-def _parts(job: Job) -> Iterator[Job]:
-    """Yield stacks: as many as there are processors to do them, more where memory asks for it."""
-    models, size = len(job.rows), job.design.count()
-    threads = min(cores(), models * size * job.network.batch_size // _WORTH_A_THREAD + 1)
-    fit = max(1, _STACK_BYTES // bytes_of_a_model(job.design, job.network))
-    each = max(1, min(-(-models // threads), fit))
-    for start in range(0, models, each):
-        yield job.part(start, min(start + each, models))
+def _threads(job: Job) -> int:
+    """Return how many models are worth training at once: small products wait for each other."""
+    products = len(job.rows) * job.design.count() * job.network.batch_size
+    return min(cores(), products // _WORTH_A_THREAD + 1)
 
 
 def bytes_of_a_model(design: Design, network: Network) -> int:
