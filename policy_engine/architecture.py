@@ -77,11 +77,6 @@ class Network(_Frozen):
     privacy: CentralPrivacy | None = None
 
     @property
-    def gives_confidences(self) -> bool:
-        """Whether it says how sure it is: by its softmax, it does."""
-        return True
-
-    @property
     def keeps_records(self) -> str:
         """What its file holds of the records that it learnt from: nothing but weights."""
         return ""
@@ -93,11 +88,6 @@ class Estimator(_Frozen):
     kind: Literal["estimator"] = "estimator"
     name: EstimatorName
     parameters: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
-
-    @property
-    def gives_confidences(self) -> bool:
-        """Whether it says how sure it is, and not its label alone."""
-        return self.name != "LinearSVC"
 
     @property
     def keeps_records(self) -> str:

@@ -34,7 +34,7 @@ from policy_engine.staging import CERTIFICATE, settled, unfit
 from policy_engine.storage import Place
 from policy_engine.terms import local_name
 from policy_engine.utility import Utility
-from policy_engine.versions import version_of
+from policy_engine.versions import NOT_INSTALLED, version_of
 
 FILE_NAME = CERTIFICATE
 
@@ -221,7 +221,7 @@ def _unbounded(certificate: Certificate) -> Iterator[Problem]:
     """Yield the bounds on attacks that were not held, or not measured for every attack."""
     measured = {(one.attack, one.bound) for one in certificate.attacks}
     for step in certificate.plan.audits:
-        asked = {(name, bound) for name in step.method.attacks for bound in step.method.bounds}
+        asked = {(name, bound) for name in step.method.run for bound in step.method.bounds}
         for name, bound in sorted(asked - measured, key=str):
             yield Problem("V007", f"Whether {bound} holds of the attack {name} was not measured.")
     for one in certificate.attacks:
@@ -358,8 +358,14 @@ def _check_columns(release: Release, stored: Stored, step: Anonymize, engine: En
 def _versions(plan: Plan) -> dict[str, str]:
     packages = ["policy-engine", "numpy", "numba", "pyarrow"]
     packages += ["pyspark"] * (plan.engine == "spark")
-    packages += ["scikit-learn", "keras"] * bool(plan.train or plan.audits)
-    return {**{name: version_of(name) for name in packages}, "python": platform.python_version()}
+    packages += ["scikit-learn", *_OF_NETWORKS] * bool(plan.train or plan.audits)
+    found = {name: version_of(name) for name in packages}
+    installed = {name: said for name, said in found.items() if said != NOT_INSTALLED}
+    return {**installed, "python": platform.python_version()}
+
+
+_OF_NETWORKS = ("keras", "tensorflow", "tensorflow-cpu")
+"""What trains networks; TensorFlow is installed under one of two names."""
 
 
 def _provenance(certificate: Certificate) -> dict[str, Any]:

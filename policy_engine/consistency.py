@@ -47,12 +47,12 @@ def _of_attacks(certificate: "Certificate") -> Iterator[str]:
     asked = [
         (name, bound)
         for step in certificate.plan.audits
-        for name in step.method.attacks
+        for name in step.method.run
         for bound in step.method.bounds
     ]
     found = [(one.attack, one.bound) for one in certificate.attacks]
     if not set(found) <= set(asked):
-        yield "It has figures of attacks that its plan does not ask for."
+        yield "It has figures of attacks that its plan does not run."
     if any(found.count(one) > asked.count(one) for one in found):
         yield "It has several figures for one bound on an attack."
 

@@ -154,9 +154,9 @@ def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
 def measured(
     steps: Sequence[Attack], report: MembershipAudit | None
 ) -> Iterator[AttackMeasurement]:
-    """Yield what an audit measured of every bound, for every attack asked for."""
+    """Yield what an audit measured of every bound, for every attack that was run."""
     for step in steps:
-        for name in step.method.attacks:
+        for name in step.method.run:
             for bound in step.method.bounds:
                 assert report is not None  # noqa: S101 (there are steps)
                 reached = _reached(report.attack(name).figures, bound)
@@ -235,7 +235,7 @@ class Workpiece:
         self, steps: Sequence[Attack], model: Path | None, progress: Progress
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
-        attacks = dict.fromkeys(name for step in steps for name in step.method.attacks)
+        attacks = dict.fromkeys(name for step in steps for name in step.method.run)
         fprs = sorted({b.fpr for step in steps for b in step.method.bounds if b.fpr}, reverse=True)
         shadows = max((step.method.shadow_models for step in steps), default=2)
         _ = self.sanitised
@@ -338,7 +338,7 @@ def _by_modelling(steps: Sequence[Attack]) -> list[tuple[Attack, ...]]:
 
 def _models(steps: Sequence[Attack]) -> int:
     """Return how many models audits of one model train: the target, and the shadows."""
-    attacks = {name for step in steps for name in step.method.attacks}
+    attacks = {name for step in steps for name in step.method.run}
     groups = ("lira-online" in attacks) + bool(attacks - {"lira-online", "label-only"})
     return 1 + groups * max(step.method.shadow_models for step in steps)
 

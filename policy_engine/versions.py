@@ -1,11 +1,13 @@
 """Which version of a package is installed."""
 
+NOT_INSTALLED = "not installed"
+
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package, `not installed` where there is none."""
+    """Return the version of an installed package, NOT_INSTALLED where there is none."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow to import)
 
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED

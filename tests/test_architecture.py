@@ -39,11 +39,6 @@ def test_what_is_read_is_written_and_read_again():
     assert read_architecture(found.model_dump_json()) == found
 
 
-def test_a_linear_machine_alone_gives_no_confidences():
-    given = [Network(), Estimator(name="GaussianNB"), Estimator(name="LinearSVC")]
-    assert [one.gives_confidences for one in given] == [True, True, False]
-
-
 def test_all_that_is_wrong_is_told_at_once():
     text = '{"layers": [{"units": 0}], "epochs": "ten", "epoch": 3}'
     found = problems(text)

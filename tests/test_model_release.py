@@ -54,9 +54,10 @@ def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(r
     certificate, record = load_certificate(released[1]), released[0].record
     assert certificate.holds
     assert [(m.bound, m.achieved >= 5) for m in certificate.measurements] == [("k", True)]
-    [attack] = certificate.attacks
-    assert (attack.attack, attack.bound.measure, attack.bound.asked) == ("loss", "auc", 0.75)
-    assert attack.reached.low <= attack.reached.value <= attack.reached.high <= 0.75
+    assert [one.attack for one in certificate.attacks] == ["loss", "lira-offline", "rmia"]
+    for attack in certificate.attacks:
+        assert (attack.bound.measure, attack.bound.asked) == ("auc", 0.75)
+        assert attack.reached.low <= attack.reached.value <= attack.reached.high <= 0.75
     assert record.input.rows == certificate.rows_out + record.held_out == 480
     assert certificate.rows_out == 119  # a quarter of each class, rounded down
     # The table that it learnt from is no part of the release, so what it lost is not told.
@@ -143,6 +144,22 @@ def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
     assert "precision at most 0.55 is asked for, but the attack loss reaches 0." in decision.reason
 
 
+def test_a_model_that_says_labels_alone_is_attacked_by_what_it_decides_by(table, tmp_path):
+    text = of_raw("LinearSVC", attacks=("label-only",))
+    release = apply_policy(text, {DATASET: table}, tmp_path, seed=1)
+    assert [one.attack for one in release.certificate.attacks] == [
+        *("label-only", "lira-offline", "rmia")
+    ]
+    report = release.release.reports[0]
+    assert not any("labels alone" in said for said in report.warnings)
+
+
+def test_what_a_policy_names_only_adds_to_the_attacks_of_the_gate(table, tmp_path):
+    text = of_raw("DecisionTreeClassifier", attacks=("label-only",), bounds={"auc": 0.6})
+    with pytest.raises(CertificateError, match=r"V007 auc at most 0.6 .* the attack lira-offline"):
+        apply_policy(text, {DATASET: table}, tmp_path, seed=1)
+
+
 def test_a_failed_audit_leaves_an_earlier_release_as_it_was(table, tmp_path):
     good, bad = of_raw(), of_raw("DecisionTreeClassifier", bounds={"precision": 0.55})
     apply_policy(good, {DATASET: table}, tmp_path, seed=1)
@@ -163,7 +180,9 @@ def test_a_model_of_raw_records_is_certified_by_its_audit_alone(table, tmp_path)
 def test_a_table_is_released_once_a_model_of_it_is_audited(table, tmp_path):
     release = apply_policy(of_table(), {DATASET: table}, tmp_path, seed=1)
     assert [step.step for step in release.plan.steps][-2:] == ["audit", "publish"]
-    assert [one.attack for one in release.certificate.attacks] == ["loss"]
+    assert [one.attack for one in release.certificate.attacks] == [
+        *("loss", "lira-offline", "rmia")
+    ]
     assert release.certificate.rows_out == 480
     assert asked(of_table(), tmp_path, ANALYST, OUTPUT).permitted
 
@@ -215,7 +234,7 @@ def test_what_the_model_knows_of_its_columns_is_of_the_share_it_learnt_from(tmp_
     rows = [["name", "age", "city", "disease"], *rows, ["Eve", 99, "Kiev", "flu"]]
     path = tmp_path / "people.csv"
     path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")
-    release = apply_policy(of_raw(bounds={"auc": 1}), {DATASET: path}, tmp_path / "out", seed=3)
+    release = apply_policy(of_raw(bounds={"auc": 0.999}), {DATASET: path}, tmp_path / "out", seed=3)
     kept = json.loads((release.path / "encoding.json").read_text())["columns"]
     report = release.release.reports[0]
     assert report.target_train.records == 30  # 15 of 61 with flu, 15 of 60 without

@@ -185,6 +185,15 @@ def test_ways_to_train_can_be_told_apart_by_their_hash():
     assert len({audit.modelling, same, same.model_copy(update={"label": "sex"})}) == 2
 
 
+def test_a_bound_that_none_breaks_is_no_audit_of_raw_data():
+    feature = refinement("pe:feature", [f"{PEOPLE}/age", f"{PEOPLE}/city"])
+    for bound in ({**AUC, "rightOperand": 1}, {**AUC, "operator": "lt", "rightOperand": 1}):
+        rules = [trained(LABEL, feature, target=PEOPLE), used(bound)]
+        assert problems(*rules, sanitised=False) == [
+            ("M011", "/permission/1/duty/action/refinement/0")
+        ]
+
+
 # -- what is wrong --------------------------------------------------------------------------------
 
 WRONG = {
@@ -234,6 +243,20 @@ WRONG = {
             used(),
         ],
         [("M010", "/permission/1/target")],
+    ),
+    "recall, whatever else is wrong": (
+        [
+            trained(),
+            used(
+                {"leftOperand": "pe:recall", "operator": "lt", "rightOperand": 1},
+                {"leftOperand": "pe:tprAtFpr", "operator": "lteq", "rightOperand": 0.1},
+                refinement("pe:attack", {"@id": "pe:label-only-attack"}),
+            ),
+        ],
+        [
+            ("M011", "/permission/2/duty/action/refinement/0"),
+            ("M013", "/permission/2/duty/action/refinement/2"),
+        ],
     ),
     "audit of the table that a model is made of": (
         [trained(), used(target=TABLE)],

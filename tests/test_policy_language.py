@@ -143,7 +143,8 @@ def as_audit(given):
     audited = [one for one in given if one not in trained]
     label = refinement("pe:label", DISEASE)
     trained += [] if any(one["leftOperand"] == "pe:label" for one in trained) else [label]
-    if not any("pe:" in one["leftOperand"] for one in audited if one["operator"][0] == "l"):
+    bounded = {one["leftOperand"] for one in audited if one["operator"][0] == "l"}
+    if not bounded - {"pe:recall"}:
         audited.append({"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6})
     method = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
     kept = [refinement("mosaicrown:quasi-identifier", [AGE, f"{VISITS}/Zip"])]

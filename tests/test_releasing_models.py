@@ -32,7 +32,13 @@ def given(folder):
 def test_the_plan_shows_the_audit_with_its_cost(folder):
     result = run("plan", folder / "policy.jsonld", *given(folder))
     assert result.exit_code == 0, result.output
-    for shown in ("train", "GaussianNB", "auc at most 0.75", "loss, 2 shadow models"):
+    for shown in (
+        "train",
+        "GaussianNB",
+        "auc at most 0.75",
+        "loss, 2 shadow models",
+        "lira-offline, rmia",
+    ):
         assert shown in result.output
     assert "The audit trains 3 models of 119 records: about" in result.output
 

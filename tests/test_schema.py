@@ -54,6 +54,7 @@ UNSEEN = {
         attack-bound-above-1 attack-bound-below-chance attack-bound-below-the-false-positives
         attack-bound-from-below attack-twice audit-by-an-unknown-method
         audit-of-a-table-without-label audit-of-another-asset audit-of-persons
+        attack-bound-that-none-breaks recall-bounded-alone tpr-of-an-attack-that-does-not-rank
         audit-of-suppressed-rows audit-that-bounds-nothing audit-with-a-parameter-of-others
         audit-with-its-bound-twice audit-with-joined-refinements audit-with-one-shadow-model
         audit-without-method feature-not-released fpr-at-which-nothing-is-bounded fpr-of-1

@@ -10,6 +10,9 @@ from policy_engine.estimates import Estimate, NotApplicable
 Measure = Literal["precision", "recall", "auc", "tprAtFpr"]
 UpperSense = Literal["at most", "below"]
 USUAL_ATTACKS = ("shokri", "loss", "lira-offline")
+GATE_ATTACKS = ("lira-offline", "rmia")
+"""The attacks of every audit that a policy asks for, whatever others it names. They compare the
+target with models that have not seen the record, and so see what a single model does not show."""
 
 
 class _Frozen(BaseModel):
@@ -17,10 +20,13 @@ class _Frozen(BaseModel):
 
 
 class AttackBound(_Frozen):
-    """What a figure of every attack may be at most; `fpr` is that of the measure `tprAtFpr`."""
+    """What a figure of every attack may be at most; `fpr` is that of the measure `tprAtFpr`.
+
+    It lies below 1, which no attack exceeds.
+    """
 
     measure: Measure
-    asked: Annotated[float, Field(ge=0, le=1)]
+    asked: Annotated[float, Field(ge=0, lt=1)]
     sense: UpperSense = "at most"
     fpr: Annotated[float, Field(gt=0, lt=1)] | None = None
 
@@ -35,10 +41,11 @@ class AttackBound(_Frozen):
 
 
 class MembershipInference(_Frozen):
-    """The attacks that are run, how many shadow models they learn from, and what bounds them.
+    """The attacks asked for, how many shadow models they learn from, and what bounds them all.
 
-    Every bound is about every attack. A bound holds where the upper end of the figure's 95%
-    interval does: what cannot be told from a greater figure has not been shown to be below it.
+    Every bound is about every attack that is run, those of the gate among them. A bound
+    holds where the upper end of the figure's 95% interval does: what cannot be told from a
+    greater figure has not been shown to be below it.
     Shokri et al.: Membership Inference Attacks Against Machine Learning Models, IEEE S&P 2017.
     """
 
@@ -47,6 +54,16 @@ class MembershipInference(_Frozen):
     bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
     shadow_models: Annotated[int, Field(ge=2, le=10_000)] = 10
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """The attacks that are run: those asked for, then what the gate adds."""
+        return (*self.attacks, *self.added)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The attacks that the gate runs though nobody asked for them."""
+        return tuple(one for one in GATE_ATTACKS if one not in self.attacks)
 
 
 class AttackMeasurement(_Frozen):

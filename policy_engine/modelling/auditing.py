@@ -21,12 +21,11 @@ from policy_engine.modelling.refining import (
     mentions,
 )
 from policy_engine.modelling.training import TrainingReader
-from policy_engine.policy import Action, Constraint, Rule
+from policy_engine.policy import Action, Constraint, Rule, Value
 from policy_engine.transformation import parameters_of, transforms
 
 _SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
 _MOST_SHADOWS = 10_000
-_OF_LABELS = "label-only"
 _Given = Mapping[str, Constraint]
 
 
@@ -73,13 +72,6 @@ class AuditReader(TrainingReader):
         method = self._method(given, action)
         if method is None or modelling is None:
             return None
-        if not modelling.architecture.gives_confidences and set(method.attacks) != {_OF_LABELS}:
-            message = (
-                f"The model gives labels alone, and of all attacks {_OF_LABELS!r} needs no more."
-            )
-            hint = f"Add a refinement pe:attack eq {_OF_LABELS!r}, or take another model."
-            self.add("M013", message, hint, action.place)
-            return None
         plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
         return Audit(duty=duty.label(), asset=made, method=method, modelling=plain)
 
@@ -106,12 +98,29 @@ class AuditReader(TrainingReader):
             hint = "Add a refinement such as pe:auc lteq 0.6."
             self.add("M013", message, hint, action.place)
         attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
+        self._check_shows(given, action)
         if not bounds or len(self.problems) > before:
             return None
         named = {"attacks": attacks} if attacks else {}
         return MembershipInference.model_validate(
             {"bounds": tuple(filter(None, bounds)), "shadow_models": shadows, **named}
         )
+
+    def _check_shows(self, given: _Given, action: Action) -> None:
+        """Note bounds that hold whatever is given away, by the attacks that are asked for."""
+        if "recall" in given and not mentions(action, *(set(MEASURES) - {"recall"})):
+            message = "recall alone bounds nothing: it is small for an attack that calls few "
+            message += "members, be it sure of each of them."
+            hint = "Add a refinement with the leftOperand pe:auc or pe:tprAtFpr."
+            self.add("M013", message, hint, given["recall"].place)
+        if "tprAtFpr" not in given or "attack" not in given:
+            return
+        for notation in self._named(given["attack"]):
+            if not terms.attacks()[notation].tells("ranks"):
+                message = f"The attack {notation!r} says yes or no, and has no threshold that "
+                message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
+                hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."
+                self.add("M013", message, hint, given["attack"].place)
 
     def _fpr(self, given: _Given, action: Action) -> float:
         if "fpr" not in given:
@@ -138,18 +147,22 @@ class AuditReader(TrainingReader):
         return int(shadows or _SHADOWS)
 
     def _bound(self, name: Measure, part: Constraint, fpr: float) -> AttackBound | None:
-        """Return a bound, None where it can never be exceeded or guessing exceeds it."""
+        """Return a bound, None where no attack could break it or guessing does.
+
+        A figure is 1 at most. Below 1 is no bound either: it leaves out an attack that is right
+        of everybody, and no other.
+        """
         asked = self.number(part)
         if asked is None:
             return None
         chance = fpr if name == "tprAtFpr" else 0.5
         is_strict = part.operator == BELOW
-        if asked > 1 or asked < chance or (is_strict and asked == chance):
-            why = "no figure is above 1" if asked > 1 else f"guessing reaches {chance:g}"
+        if not chance <= asked < 1 or (is_strict and asked == chance):
+            guessed = f"guessing reaches {chance:g}"
+            why = guessed if asked < 1 else "no figure is above 1: that bounds nothing"
             message = f"{name} is to be {'below' if is_strict else 'at most'} {asked:g}, but {why}."
-            allowed = f"Allowed is from {chance:g} to 1."
-            hint = f"Allowed is above {chance:g}, up to 1." if is_strict else allowed
-            self.add("M011", message, hint, part.place)
+            allowed = f"above {chance:g} and below 1" if is_strict else f"from {chance:g}, below 1"
+            self.add("M011", message, f"Allowed is {allowed}.", part.place)
             return None
         return AttackBound(
             measure=name,
@@ -158,12 +171,14 @@ class AuditReader(TrainingReader):
             fpr=fpr if name == "tprAtFpr" else None,
         )
 
+    def _named(self, part: Constraint) -> list[str]:
+        """Return the attacks named that are known."""
+        return [one for one, _ in _notations(part) if one in terms.attacks()]
+
     def _attacks(self, part: Constraint) -> Iterator[str]:
         known = terms.attacks()
-        named = {term.iri: notation for notation, term in known.items()}
         found: set[str] = set()
-        for value in part.right_operands:
-            notation = named.get(str(value.value), str(value.value))
+        for notation, value in _notations(part):
             if notation not in known:
                 message = f"The attack {notation!r} is not known. Known are {listed(known)}."
                 self.add("M013", message, did_you_mean(notation, known), value.place)
@@ -187,3 +202,10 @@ class AuditReader(TrainingReader):
         if asked.columns.privacy_unit:
             message = "An audit counts records, and the policy counts persons who have several."
             self.add("M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"])
+
+
+def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:
+    """Yield the attacks named, by notation or by IRI, known or not, each as it is written."""
+    named = {term.iri: notation for notation, term in terms.attacks().items()}
+    for value in part.right_operands:
+        yield named.get(str(value.value), str(value.value)), value

@@ -25,8 +25,8 @@ def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
 
 
 def _bound(name: str) -> tuple[str, str]:
-    lowest = "fpr" if name == "tprAtFpr" else f"{AttackBound(measure='auc', asked=1).chance:g}"
-    return f"a bound from {lowest} to 1", "none"
+    lowest = "fpr" if name == "tprAtFpr" else f"{AttackBound(measure='auc', asked=0.5).chance:g}"
+    return f"a bound from {lowest} on, below 1", "none"
 
 
 def _others() -> dict[str, tuple[str, str]]:

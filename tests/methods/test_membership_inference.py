@@ -1,8 +1,10 @@
 import pytest
 from pydantic import ValidationError
 
+from policy_engine import terms
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.methods.membership_inference import (
+    GATE_ATTACKS,
     AttackBound,
     AttackMeasurement,
     MembershipInference,
@@ -64,7 +66,7 @@ def test_an_interval_that_holds_no_share_is_none(ends):
         {"bounds": ()},
         {"bounds": (AUC,), "attacks": ()},
         {"bounds": (AUC,), "shadow_models": 1},
-        {"bounds": ({"measure": "auc", "asked": 1.01},)},
+        {"bounds": ({"measure": "auc", "asked": 1},)},
         {"bounds": ({"measure": "tprAtFpr", "asked": 0.1, "fpr": 0},)},
     ],
     ids=str,
@@ -72,6 +74,13 @@ def test_an_interval_that_holds_no_share_is_none(ends):
 def test_an_audit_bounds_something_and_no_more_than_there_is(given):
     with pytest.raises(ValidationError):
         MembershipInference.model_validate(given)
+
+
+def test_the_gate_adds_calibrated_attacks_and_none_twice():
+    assert all(terms.attacks()[name].tells("calibrated") for name in GATE_ATTACKS)
+    asked = MembershipInference(bounds=(AUC,), attacks=("rmia", "label-only"))
+    assert asked.added == ("lira-offline",)
+    assert asked.run == ("rmia", "label-only", "lira-offline")
 
 
 def test_an_audit_is_read_back_from_its_json():

@@ -4,6 +4,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -25,6 +26,18 @@ ATTACKS = (
 )
 TREE = Estimator(name="DecisionTreeClassifier", parameters={"min_samples_leaf": 2})
 NEIGHBOURS = Estimator(name="KNeighborsClassifier", parameters={"n_neighbors": 3})
+
+
+class LabelsAlone(ClassifierMixin, BaseEstimator):
+    """Says a class, and not how sure it is."""
+
+    def fit(self, features, labels):
+        self.tree_ = DecisionTreeClassifier(random_state=0).fit(features, labels)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, features):
+        return self.tree_.predict(features)
 
 
 @cache
@@ -114,13 +127,13 @@ def test_the_baseline_is_always_run_and_shadows_only_where_needed():
 
 
 def test_a_model_of_labels_alone():
-    svm = Estimator(name="LinearSVC", parameters={})
-    found = run(attacks=("label-only",), architecture=svm)
+    alone = EstimatorLearner.of_object(LabelsAlone())
+    found = run(attacks=("label-only",), learner=alone)
     assert [one.attack for one in found.attacks] == ["label-only"]
     assert any("labels alone" in said for said in found.warnings)
     assert found.epsilon_lower.reason
     with pytest.raises(AuditError, match=r"A005.*'loss' and 'rmia'"):
-        run(attacks=("loss", "rmia"), architecture=svm)
+        run(attacks=("loss", "rmia"), learner=alone)
 
 
 def test_online_shadows_come_in_pairs():

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
@@ -69,13 +70,19 @@ def test_every_name_of_a_description_is_known_to_scikit_learn():
         assert type(described(name).estimator).__name__ == name
 
 
-def test_a_model_without_probabilities_gives_its_labels():
+def test_a_model_without_probabilities_is_asked_for_what_it_decides_by():
     learner = described("LinearSVC")
     models = trained(learner)
-    assert learner.gives == OF_LABELS
+    assert learner.gives == OF_CONFIDENCES
     logits = models.logits(RECORDS.features)
-    assert set(np.unique(logits)) == {0, 1}
+    assert np.allclose(logits[0], models.models[0].decision_function(FEATURES), atol=1e-5)
     assert logits[0].argmax(axis=1).tolist() == models.models[0].predict(FEATURES).tolist()
+
+
+def test_a_model_that_decides_by_pairs_of_classes_gives_its_labels():
+    learner = EstimatorLearner.of_object(SVC(decision_function_shape="ovo"))
+    one_hot = trained(learner).logits(RECORDS.features)
+    assert set(np.unique(one_hot)) == {0, 1}
 
 
 def test_a_saturated_model_tells_records_apart_all_the_same():

@@ -46,8 +46,9 @@ _NODE = 100
 class EstimatorLearner:
     """Trains clones of a classifier with scikit-learn's interface, with a seed each.
 
-    Without `predict_proba` it gives labels alone. `workers` is how many are trained at once,
-    in threads; the models do not depend on it.
+    Without `predict_proba` its confidences are what it decides by (`decision_function`): whoever
+    has its file can ask for that. With neither it gives labels alone. `workers` is how many are
+    trained at once, in threads; the models do not depend on it.
     """
 
     estimator: Any
@@ -90,7 +91,8 @@ class EstimatorLearner:
     @property
     def gives(self) -> Terms:
         """What its models say of a record."""
-        return OF_CONFIDENCES if hasattr(self.estimator, "predict_proba") else OF_LABELS
+        able = any(hasattr(self.estimator, one) for one in ("predict_proba", "decision_function"))
+        return OF_CONFIDENCES if able else OF_LABELS
 
     def train(
         self,
@@ -151,10 +153,11 @@ class TrainedEstimators:
         said = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
         given = features.astype(np.float32)
         for number, model in enumerate(self.models):
-            if self.gives == OF_LABELS:
+            decided = None if self.gives == OF_LABELS else _log_confidences(model, given)
+            if decided is None:
                 said[number] = np.eye(self.classes, dtype=np.float32)[_asked(model.predict, given)]
             else:
-                said[number][:, model.classes_] = _log_probabilities(model, given)
+                said[number][:, model.classes_] = decided
         return said
 
     def save(self, path: Path, model: int = 0) -> None:
@@ -224,6 +227,23 @@ def _asked(does: Any, *given: Any) -> Any:
         return does(*given)
     except (ValueError, TypeError, AttributeError) as error:
         raise AuditError.of("A009", f"The model refuses the data: {_line(error)}") from None
+
+
+def _log_confidences(model: Any, features: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return logarithms of probabilities, or what a model decides by where it has none.
+
+    None where that is not a figure for each class: some have one for each pair of them.
+    """
+    if hasattr(model, "predict_proba"):
+        return _log_probabilities(model, features)
+    tried = features[:_TRIED]
+    decided = _decisions(model, tried)
+    if (
+        decided is None
+        or (model.classes_[decided.argmax(axis=1)] != _asked(model.predict, tried)).any()
+    ):
+        return None
+    return _decisions(model, features)
 
 
 def _log_probabilities(model: Any, features: NDArray[Any]) -> NDArray[np.float64]:
