@@ -4,15 +4,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, time
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine import cells
+from policy_engine.audits.membership.coarsening import Levels, levels_of
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import Encoded, encode, is_text
@@ -25,14 +26,15 @@ MOST_VALUES = 200
 """How many values of a text column get a feature each; the others share one."""
 _TRUTHS = {"false": 0.0, "true": 1.0}
 
-Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 Leaves = Mapping[str, Mapping[str, tuple[str, ...]]]
 """The values that each generalised label of a column stands for, by column, then by label."""
 
 
 class _Rule(Protocol):
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the column."""
+        ...
 
     def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
         """Return the features of one cell; nan where a number is missing."""
@@ -40,6 +42,10 @@ class _Rule(Protocol):
 
     def stated(self) -> EncodedColumn:
         """Return how the column is encoded."""
+        ...
+
+    def told(self) -> dict[str, Any]:
+        """Return all that is needed to encode a cell, as JSON has it."""
         ...
 
 
@@ -60,8 +66,9 @@ class Encoding:
         """Return the encoding of all columns of a table.
 
         Columns of 0 and 1 stay bits; numbers, dates and times are standardised; others are one
-        feature per value that `fewest` rows or more have, and one for all other values. Raises
-        AuditError (A003) with all columns of numbers in which some are missing or infinite,
+        feature per value, and one for all other values. With `fewest`, every feature's values
+        stand for so many rows each: numbers become levels (see `coarsening`), and rarer texts
+        share the feature of the others. Raises AuditError (A003) with all columns of numbers in which some are missing or infinite,
         DataError (C009) for a type without equality.
         """
         rules = [_rule(field, columns.column(field.name), fewest) for field in columns.schema]
@@ -112,7 +119,7 @@ class _Part:
         column = cell_column(columns, rule.name)
         numbers = _figures(column) if isinstance(rule, _Number) and rule.read is _figure else None
         if isinstance(rule, _Number) and numbers is not None:
-            return cls(rule.name, np.arange(len(numbers)), rule.standardised(numbers)[:, None])
+            return cls(rule.name, np.arange(len(numbers)), rule.scale.of(numbers)[:, None])
         rows, texts = texts_of(rule.name, column)
         used = np.unique(rows)
         width = rule.stated().width
@@ -146,41 +153,59 @@ def _joined(parts: list[_Part], rows: int) -> NDArray[np.generic]:
 
 
 @dataclass(frozen=True)
-class _Number:
-    """A column of numbers, dates or times, standardised; or of bits, left as they are."""
+class Standardised:
+    """Numbers less their mean, over their deviation."""
 
-    name: str
     mean: float
     deviation: float
+
+    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers with the fitted mean 0 and deviation 1."""
+        return (values - self.mean) / self.deviation
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of numbers, dates or times, on a scale; what is no number known is 0 on it."""
+
+    name: str
+    scale: Standardised | Levels
     read: Callable[[str], float]
     is_bits: bool = False
 
     def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
         if text and text in leaves:
-            values = [self._number(leaf) for leaf in leaves[text]]
-            return [self.standardised(float(np.mean(values)))]
-        return [self.standardised(self._number(text))]
+            return [float(np.mean([self._of(self._numbers(leaf)) for leaf in leaves[text]]))]
+        return [self._of(self._numbers(text))]
 
-    def _number(self, text: str | None) -> float:
+    def _of(self, values: list[float]) -> float:
+        """Return the mean place on the scale; of no number known, the middle."""
+        if not values:
+            return 0.5 if self.is_bits else 0.0
+        return float(np.mean(self.scale.of(np.array(values))))
+
+    def _numbers(self, text: str | None) -> list[float]:
+        """Return the numbers that a cell is, or whose mean it stands for; none of '*'."""
         with suppress(ValueError):
-            return self.read(text or "nan")
+            return [self.read(text or "nan")]
         with suppress(ValueError):
             cell = cells.read_cell(text)
-            if cell.may_be_missing:
-                return np.nan
-            return float(np.mean([self.read(value) for value in cell.values]))
-        return self.mean  # '*', or a label that stands for no number known
-
-    def standardised(self, value: Numbers) -> Numbers:
-        """Return numbers with the fitted mean 0 and deviation 1; bits as they are."""
-        return value if self.is_bits else (value - self.mean) / self.deviation
+            return [np.nan] if cell.may_be_missing else [self.read(value) for value in cell.values]
+        return []
 
     def stated(self) -> EncodedColumn:
         if self.is_bits:
             return EncodedColumn(name=self.name, kind="bits", width=1, says="0 or 1, as it is")
         shown = "" if self.read is _figure else " (seconds)"
-        says = f"standardised: mean {self.mean:.6g}, deviation {self.deviation:.6g}{shown}"
+        if isinstance(self.scale, Levels):
+            says = f"{len(self.scale.levels)} levels{shown}"
+            return EncodedColumn(name=self.name, kind="levels", width=1, says=says)
+        says = f"standardised: mean {self.scale.mean:.6g}, "
+        says += f"deviation {self.scale.deviation:.6g}{shown}"
         return EncodedColumn(name=self.name, kind="number", width=1, says=says)
+
+    def told(self) -> dict[str, Any]:
+        return {} if self.is_bits else asdict(self.scale)
 
 
 @dataclass(frozen=True)
@@ -196,10 +221,14 @@ class _OneHot:
     @classmethod
     def of(cls, name: str, column: Encoded, fewest: int) -> "_OneHot":
         counts = Counter(dict(zip(column.labels.tolist(), column.counts().tolist(), strict=True)))
-        has_missing = counts.pop("", 0) > 0
-        frequent = sorted(counts, key=lambda value: (-counts[value], value))
+        has_missing = counts[""] >= fewest
+        missing = 0 if has_missing else counts[""]
+        frequent = sorted(set(counts) - {""}, key=lambda value: (-counts[value], value))
         told = [value for value in frequent[:MOST_VALUES] if counts[value] >= fewest]
+        while told and 0 < sum(counts[one] for one in frequent[len(told) :]) + missing < fewest:
+            told.pop()
         values, others = tuple(sorted(told)), frozenset(frequent[len(told) :])
+        others |= {""} if missing else set()
         place = {value: number for number, value in enumerate(values)}
         place |= dict.fromkeys(others, len(values))
         return cls(name, values, others, has_missing, place)
@@ -232,10 +261,10 @@ class _OneHot:
 
     def _places(self, value: str | None) -> NDArray[np.int64]:
         """Return the features of a value: of one unknown, that of the others, else all."""
+        if (value or "") in self.place:
+            return np.array([self.place[value or ""]])
         if value is None:
             return np.arange(self.known, self.known + self.has_missing)
-        if value in self.place:
-            return np.array([self.place[value]])
         if self.others and value != ALL:
             return np.array([len(self.values)])
         return np.arange(self.known)
@@ -246,6 +275,11 @@ class _OneHot:
         says += ", one for missing" if self.has_missing else ""
         width = self.known + self.has_missing
         return EncodedColumn(name=self.name, kind="one-hot", width=width, says=says)
+
+    def told(self) -> dict[str, Any]:
+        """Return the values that are told: how many the others are is not."""
+        has = {"has_others": bool(self.others), "has_missing": self.has_missing}
+        return {"values": self.values, **has}
 
 
 def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _OneHot | Problem:
@@ -260,12 +294,16 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
     values = np.array([read(label) for label in labels])
     if encoded.has_missing or not np.isfinite(values).all():
         return _missing(about.name)
-    if set(values.tolist()) <= {0.0, 1.0} and read in (_figure, _truth):
-        return _Number(about.name, 0.5, 1.0, read, is_bits=True)
     counts = encoded.counts()[-len(labels) :]
+    is_bits = set(values.tolist()) <= {0.0, 1.0} and read in (_figure, _truth)
+    if fewest > 1:
+        scale = levels_of(np.repeat(values, counts), fewest)
+        return _Number(about.name, scale, read, is_bits=is_bits and len(scale.levels) == 2)
+    if is_bits:
+        return _Number(about.name, Standardised(0.0, 1.0), read, is_bits=True)
     mean = float(np.average(values, weights=counts))
     deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
-    return _Number(about.name, mean, deviation or 1.0, read)
+    return _Number(about.name, Standardised(mean, deviation or 1.0), read)
 
 
 def _reader(label: str) -> Callable[[str], float]:

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from policy_engine import cells
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.records import Fitted
 from policy_engine.engines.reading_back import cell_column, texts_of
+from policy_engine.errors import AuditError, Problem
 from policy_engine.taxonomy import Taxonomy
 
 
@@ -61,17 +63,23 @@ def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Tabl
     return table
 
 
+def fit_for_release(table: pa.Table, label: str, fewest: int) -> Fitted:
+    """Return how the original records that a model of a release learns from become features.
+
+    All that it tells of them stands for `fewest` of these records or more, each class too. Raises
+    AuditError where labels (A002), features (A003) or classes (A001) are no use.
+    """
+    _check_classes(table, label, fewest)
+    return Fitted.of(table, label, fewest)
+
+
 def described(fitted: Fitted) -> dict[str, Any]:
     """Return how columns become features, in their order, as JSON has it."""
-    columns: list[dict[str, Any]] = []
+    columns = []
     for rule in fitted.encoding.rules:
         about = rule.stated()
-        values = vars(rule)
         one = {"name": about.name, "kind": about.kind, "width": about.width}
-        told = {name: values[name] for name in _TOLD[about.kind]}
-        if about.kind == "one-hot":
-            told["has_others"] = bool(values["others"])
-        columns.append(one | told | {"says": about.says})
+        columns.append(one | rule.told())
     return {"label": fitted.label, "classes": fitted.classes, "columns": columns}
 
 
@@ -93,7 +101,21 @@ def _under(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
     return {label: tuple(values) for label, values in found.items() if values != [label]}
 
 
-_TOLD = {"one-hot": ("values", "has_missing"), "number": ("mean", "deviation"), "bits": ()}
+def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
+    rows, texts = texts_of(label, table.column(label))
+    counts = np.bincount(rows, minlength=len(texts)).tolist()
+    problems = [
+        Problem(
+            "A001",
+            f"The class {text!r} has {count:,} of the records that the model learns from, and "
+            f"what a released model tells stands for {fewest:,} or more.",
+            "Leave the class out, join it with another, or give more records.",
+        )
+        for text, count in zip(texts, counts, strict=True)
+        if text and 0 < count < fewest
+    ]
+    if problems:
+        raise AuditError(*problems)
 
 
 def _features(table: pa.Table, label: str) -> list[str]:
