@@ -23,6 +23,7 @@ from policy_engine.audits.membership.releases import (
     Covered,
     as_released,
     described,
+    fit_for_release,
     fit_on_release,
     leaves_of,
 )
@@ -41,8 +42,9 @@ _MEMBERS = 77
 _CALIBRATED = 400
 _EPOCHS = 2
 _FEWEST = 10
-"""How many records there are of a value that a model of raw records knows by name: what it knows
-is released beside it, and a value of one record alone would say that this was learnt from."""
+"""How many of the records that it learns from whatever a released model tells stands for at least:
+what it knows is released with it, and a value of one record alone would give that away. Where
+records are anonymised it is k, if that is more."""
 _SECRET_BITS = 128
 """Of few bits it could be tried out, and who is trained on and all noise follow from it."""
 _ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".joblib"}
@@ -188,16 +190,16 @@ class Workpiece:
         return np.sort(np.concatenate(chosen)).astype(np.int64)
 
     def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
-        fewest = math.ceil(1 / self.modelling.share)
-        if fewest * len(names) > self.table.num_rows:
+        least, fewest = (math.ceil(one / self.modelling.share) for one in (1, self._each))
+        if least * len(names) > self.table.num_rows:
             message = f"{len(names):,} classes for {self.table.num_rows:,} records are too many: "
             message += f"each class needs at least {fewest}."
             raise AuditError.of("A002", message, "Is this the column of labels?")
         problems = [
             Problem(
                 "A001",
-                f"The class {name!r} has {size:,} records. Of {self.modelling.share:g} of them one "
-                f"is to be left, so it needs {fewest:,}.",
+                f"The class {name!r} has {size:,} records, and needs {fewest:,}: "
+                f"{self.modelling.share:g} of them are trained on, {self._each} of each class.",
                 "Leave the class out, join it with another, or give more records.",
             )
             for name, size in zip(names, sizes.tolist(), strict=True)
@@ -220,10 +222,25 @@ class Workpiece:
     @cached_property
     def fitted(self) -> Fitted:
         """How columns become features, from what the model may know alone."""
-        learnt = self._learnt()
-        if self.plan.anonymize is None:
-            return Fitted.of(learnt, self.modelling.label, _FEWEST)
-        return fit_on_release(learnt, self.modelling.label, self._covered)
+        if self.is_released:
+            learnt = self._shown().take(pa.array(self.members))
+            return fit_for_release(learnt, self.modelling.label, self.fewest)
+        return fit_on_release(self._learnt(), self.modelling.label, self._covered)
+
+    @property
+    def _each(self) -> int:
+        """How many of each class are to be trained on at least."""
+        return self.fewest if self.is_released else 1
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the model itself is released, and so must tell nothing of a few records."""
+        return self.plan.train is not None
+
+    @property
+    def fewest(self) -> int:
+        """How many records everything stands for that a released model tells."""
+        return max(_FEWEST, self.plan.anonymize.k) if self.plan.anonymize else _FEWEST
 
     @property
     def epochs(self) -> int:

@@ -37,7 +37,7 @@ def _others() -> dict[str, tuple[str, str]]:
         "attack": ("attacks", ", ".join(own["attacks"].default)),
         "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
         "label": ("one column", "required"),
-        "feature": ("columns", "all that are released"),
+        "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),
         "trainingShare": (allowed(model["share"]), f"{model['share'].default:g}"),
     }

@@ -36,15 +36,20 @@ class TrainingReader(Refinements):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
             self.add("M012", message, "", rule.place)
         given_ = self.given(action, OF_MODEL)
-        made = self.modelling(action, given_, target)
+        made = self.modelling(action, given_, target, is_released=True)
         if made and made.architecture.keeps_records:
             message = "What is released is a file, and that of this model holds "
             message += f"{made.architecture.keeps_records}."
             self.add("M012", message, "Take another model.", given_["model"].place)
         return Training(**dict(made), output=rule.output) if made else None
 
-    def modelling(self, action: Action, given: _Given, target: str) -> Modelling | None:
-        """Return how a model of a table is trained, None where something is wrong with it."""
+    def modelling(
+        self, action: Action, given: _Given, target: str, *, is_released: bool = False
+    ) -> Modelling | None:
+        """Return how a model of a table is trained, None where something is wrong with it.
+
+        One that is released learns from quasi-identifiers alone, unless its features are named.
+        """
         before = len(self.problems)
         self._check_given(action)
         found = {name: self.columns(given[name], target) for name in _COLUMNS if name in given}
@@ -54,6 +59,9 @@ class TrainingReader(Refinements):
             self._check_columns(label, features, given)
         if self.asked and not features:
             features = _usual_features(self.asked[1], label)
+        if self.asked and is_released and "feature" not in given:
+            quasi = self.asked[1].columns.quasi_names
+            features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(given["model"]) if "model" in given else Network()
         share = self._share(given["trainingShare"]) if "trainingShare" in given else USUAL_SHARE
         if not label or architecture is None or share is None or len(self.problems) > before:

@@ -1,5 +1,6 @@
 """Numbers made so coarse that each stands for several records, as those in a released model are."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
-_DECIMALS = 6
+_DECIMALS = 3
 """To how many places numbers are looked at for being rounded themselves."""
 _FINEST = 9
 """How many digits of numbers that are not rounded may tell cells apart."""
+_EXACT = 1 << 40
+"""Below it, half a unit of the last place that is looked at can be told from a whole one."""
 _TOLD = 3
 """Decimals of the levels."""
 
@@ -149,11 +152,7 @@ class _Grid:
         return _Mark(self.point((low + high + 1) // 2), is_edge=False)
 
     def _is_rare(self, number: float) -> bool:
-        first, last = (np.searchsorted(self.ordered, number, side=side) for side in _SIDES)
-        return bool(0 < last - first < self.fewest)
-
-
-_SIDES = ("left", "right")
+        return 0 < int((self.ordered == number).sum()) < self.fewest
 
 
 def _middle(low: int, high: int) -> int | None:
@@ -162,7 +161,7 @@ def _middle(low: int, high: int) -> int | None:
         return None
     if low < 0 < high:
         return 0
-    unit = 10 ** (len(str(high - low - 1)) - 1)
+    unit: int = 10 ** (len(str(high - low - 1)) - 1)
     return low + unit * ((high - low) // unit // 2)
 
 
@@ -174,7 +173,7 @@ def _unit(ordered: Values) -> tuple[int, Callable[[int], float]]:
     """
     most = float(np.abs(ordered).max())
     for places in range(_DECIMALS + 1):
-        if (np.round(ordered, places) == ordered).all():
+        if most < _EXACT and (np.round(ordered, places) == ordered).all():
             unit, half, taken = Fraction(1, 10**places), Fraction(1, 2), frozenset[float]()
             break
     else:
@@ -183,7 +182,13 @@ def _unit(ordered: Values) -> tuple[int, Callable[[int], float]]:
     span = 10 ** len(str(int(Fraction(most) / unit) + 1))
 
     def point(place: int) -> float:
-        number = float(unit * (place - half))
-        return number if number not in taken else float(unit * (place - Fraction(1, 2)))
+        number = _float(unit * (place - half))
+        return number if number not in taken else _float(unit * (place - Fraction(1, 2)))
 
     return span, point
+
+
+def _float(number: Fraction) -> float:
+    """Return the float nearest to a number, the largest that there is where it is beyond that."""
+    largest = Fraction(sys.float_info.max)
+    return float(max(-largest, min(number, largest)))

@@ -172,7 +172,7 @@ class EncodedColumn(_Frozen):
     """How a column became features: `kind` says which way, `width` how many features it is."""
 
     name: str
-    kind: Literal["bits", "number", "one-hot", "kept"]
+    kind: Literal["bits", "number", "levels", "one-hot", "kept"]
     width: int
     says: str
 

@@ -160,10 +160,45 @@ def test_an_infinite_number_in_a_csv_file_is_no_text(tmp_path):
 
 
 def test_rare_values_share_a_feature_and_so_do_unknown_ones():
-    table = pa.table({"city": ["Rome"] * 3 + ["Oslo"] * 3 + ["Bern"]})
+    table = pa.table({"city": ["Rome"] * 3 + ["Oslo"] * 2 + ["Bern", "Pisa"]})
     encoding = Encoding.fit(table, 2)
     assert encoding.stated()[0].width == 3
     shown = pa.table({"city": ["Rome", "Bern", "Kiev", "*"]})
     rows = encoding.apply(shown).tolist()
     assert rows[:3] == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
     assert rows[3] == pytest.approx([1 / 3] * 3)
+
+
+def test_the_others_are_as_many_as_each_value_and_a_few_missing_are_among_them():
+    cities = ["Rome"] * 12 + ["Oslo"] * 11 + ["Bern"] * 4 + [None] * 2
+    encoding = Encoding.fit(pa.table({"city": cities}), 10)
+    [rule] = encoding.rules  # Oslo is told no longer: 4 and 2 alone were too few
+    assert rule.told() == {"values": ("Rome",), "has_others": True, "has_missing": False}
+    shown = pa.table({"city": ["Rome", "Oslo", "Bern", None, "Kiev", "Bern or missing"]})
+    assert encoding.apply(shown).tolist() == [[1, 0], *[[0, 1]] * 5]
+
+
+def test_missing_cells_are_told_where_they_are_enough():
+    encoding = Encoding.fit(pa.table({"city": ["Rome"] * 12 + [None] * 10}), 10)
+    assert encoding.rules[0].told()["has_missing"]
+    assert encoding.apply(pa.table({"city": ["Rome", None]})).tolist() == [[1, 0], [0, 1]]
+
+
+def test_numbers_that_few_rows_have_become_levels_and_bits_stay_where_both_are_enough():
+    ages, rare, bits = [20] * 10 + [21] * 4 + [22] * 6, [0] * 17 + [1] * 3, [0, 1] * 10
+    table = pa.table({"age": ages, "rare": rare, "bit": bits})
+    encoding = Encoding.fit(table, 10)
+    age, rare_, bit = encoding.rules
+    assert age.told()["edges"] == (20.5,)
+    assert rare_.told() == {"edges": (), "levels": (0.0,)}
+    assert (bit.told(), bit.stated().kind) == ({}, "bits")
+    found = encoding.apply(pa.table({"age": [3, 20, 21, 99], "rare": [1] * 4, "bit": [1] * 4}))
+    assert found[:, 0].tolist() == [found[0, 0]] * 2 + [found[3, 0]] * 2
+    assert found[:, 1:].tolist() == [[0, 1]] * 4
+
+
+def test_a_range_is_the_mean_of_the_levels_of_its_ends():
+    encoding = Encoding.fit(pa.table({"age": [20] * 10 + [40] * 10}), 10)
+    low, high, both, anything = encoding.apply(pa.table({"age": ["9", "30", "[1 - 40]", "*"]}))
+    assert both == pytest.approx((low + high) / 2)
+    assert anything == 0

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -6,9 +8,11 @@ from policy_engine.audits.membership.releases import (
     Covered,
     as_released,
     described,
+    fit_for_release,
     fit_on_release,
     leaves_of,
 )
+from policy_engine.errors import AuditError
 from policy_engine.taxonomy import Taxonomy
 
 NONE = Covered({}, {})
@@ -79,3 +83,25 @@ def test_missing_cells_are_a_category_of_their_own():
     assert rows[0] == [0, 0.5, 0.5]
     assert rows[2] == [0, 0, 1]
     assert rows[3] == [1, 0, 0]
+
+
+def test_of_one_person_nothing_is_told():
+    """Forty diseases, ten of which one person has, and ten salaries of one person each."""
+    diseases = [f"common {n % 30}" for n in range(600)] + [f"rare {n}" for n in range(10)]
+    salaries = [30_000 + 500 * (n % 40) for n in range(600)]
+    salaries += [51_237 + 1_111 * n for n in range(10)]
+    table = pa.table({"disease": diseases, "salary": salaries, "ill": ["no", "yes"] * 305})
+    told = json.dumps(described(fit_for_release(table, "ill", 10)))
+    assert "common 29" in told
+    assert "rare" not in told
+    assert not [salary for salary in salaries[600:] if str(salary) in told]
+    [_, salary] = json.loads(told)["columns"]
+    counts = np.bincount(np.searchsorted(salary["edges"], salaries, side="right"))
+    assert len(counts) == len(salary["levels"]) > 10
+    assert counts.min() >= 10
+
+
+def test_a_class_of_few_records_is_refused():
+    table = pa.table({"x": [1, 2] * 15, "ill": ["no"] * 21 + ["yes"] * 9})
+    with pytest.raises(AuditError, match=r"A001 The class 'yes' has 9 of the records"):
+        fit_for_release(table, "ill", 10)
