@@ -267,6 +267,7 @@ class Workpiece:
             ),
             architecture=self.modelling.architecture,
             members=self.members,
+            drawn="drawn-first",
             model=model,
             sanitiser=self._sanitiser(),
             progress=progress,

@@ -31,8 +31,19 @@ UPPER = EpsilonUpper(
     pld=2.74,
     classic=3.55,
     value=2.74,
+    substitution=7.93,
+    substitution_delta=1e-6,
 )
-LOWER = EpsilonLower(attack="lira-online", delta=1e-4, value=0.31, ceiling=5.6)
+LOWER = EpsilonLower(
+    attack="lira-online",
+    delta=1e-6,
+    members="drawn",
+    pairs=800,
+    guesses=200,
+    correct=125,
+    value=0.31,
+    ceiling=5.6,
+)
 
 
 def share(hits, of):

@@ -199,9 +199,11 @@ def _epsilon_rows(
 ) -> list[tuple[str, float, str]]:
     rows = []
     if isinstance(lower, EpsilonLower):
-        rows.append(("the attack shows at least", lower.value, MEMBERS))
+        shows = "would show" if lower.members == "told" else "shows"
+        rows.append((f"the attack {shows} at least", lower.value, MEMBERS))
         rows.append(("any attack could show at most", lower.ceiling, LINE))
     if isinstance(upper, EpsilonUpper):
-        rows.append(("the accountant proves at most", upper.value, HUES[0]))
+        rows.append(("the accountant proves at most", upper.substitution, HUES[0]))
+        rows.append(("for one record more or less", upper.value, LINE))
         rows.append(("as converted in 2019", upper.classic, LINE))
     return rows

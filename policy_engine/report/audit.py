@@ -230,12 +230,25 @@ def _epsilon(found: MembershipAudit) -> Iterator[str]:
             yield f"<p>The {who} no bound: {_reason(one)}.</p>"
     if isinstance(upper, NotApplicable) and isinstance(lower, NotApplicable):
         return
-    caption = (
-        "The true epsilon lies between what the attack shows and what the accountant proves. "
-        "An attack that shows little proves nothing."
-    )
+    caption = _epsilon_caption(upper, lower)
     table = html_table("", ("figure", "value"), _epsilon_rows(upper, lower))
     yield picture("Bounds on epsilon", epsilon_chart(upper, lower), caption, table)
+
+
+def _epsilon_caption(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> str:
+    """Return what may be read off the bounds that there are."""
+    said = [
+        "An attack tells whether one record was exchanged for another, and so does its epsilon."
+    ]
+    if isinstance(lower, EpsilonLower) and lower.members == "told":
+        said.append("Members were told, not drawn by lot: no bound on epsilon follows.")
+    elif isinstance(upper, EpsilonUpper) and isinstance(lower, EpsilonLower):
+        said.append("The true one lies between what the attack shows and what is proven.")
+    if isinstance(lower, EpsilonLower):
+        said.append("An attack that shows little proves nothing.")
+    return " ".join(said)
 
 
 def _epsilon_rows(
@@ -244,7 +257,9 @@ def _epsilon_rows(
     rows = []
     if isinstance(upper, EpsilonUpper):
         rows += [
-            ("proven at most (the smaller of RDP and PLD)", f"{upper.value:.4g}"),
+            ("proven at most, one record exchanged", f"{upper.substitution:.4g}"),
+            ("at delta", f"{upper.substitution_delta:.3g}"),
+            ("one record more or less (the smaller of RDP and PLD)", f"{upper.value:.4g}"),
             ("by Renyi differential privacy (RDP)", f"{upper.rdp:.4g}"),
             ("by privacy loss distributions (PLD)", f"{upper.pld:.4g}"),
             ("by RDP as converted in 2019", f"{upper.classic:.4g}"),
@@ -255,11 +270,19 @@ def _epsilon_rows(
         ]
     if isinstance(lower, EpsilonLower):
         rows += [
-            (f"shown at least, by {lower.attack}", f"{lower.value:.4g}"),
+            (f"{_SHOWN[lower.members]}, by {lower.attack}", f"{lower.value:.4g}"),
+            ("right guesses", f"{lower.correct:,} of {lower.guesses:,} ({lower.pairs:,} pairs)"),
             ("the most that any attack could have shown", f"{lower.ceiling:.4g}"),
             ("at delta", f"{lower.delta:.3g}"),
         ]
     return rows
+
+
+_SHOWN = {
+    "drawn": "shown at least",
+    "drawn-first": "shown at least, of training and features",
+    "told": "what had been shown, had a lot drawn the members",
+}
 
 
 def _games(found: MembershipAudit) -> Iterator[str]:

@@ -90,7 +90,7 @@ def test_without_bounds_on_epsilon_their_reasons_stand():
 
 
 def test_a_contradiction_is_warned_of():
-    more = LOWER.model_copy(update={"value": 2 * UPPER.value})
+    more = LOWER.model_copy(update={"value": 2 * UPPER.substitution})
     assert "cannot show more than is proven" in audit_page(audit(epsilon_lower=more))
 
 

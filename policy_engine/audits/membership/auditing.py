@@ -36,6 +36,7 @@ from policy_engine.audits.membership.result import (
     AttackResult,
     EpsilonLower,
     EpsilonUpper,
+    MembersAre,
     MembershipAudit,
     Side,
     SingleAndSet,
@@ -58,7 +59,12 @@ from policy_engine.audits.membership.shadows import (
 from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.audits.membership.splits import Rows, Splits, Wanted, make_splits
 from policy_engine.audits.membership.verdict import verdict
-from policy_engine.audits.privacy.empirical import epsilon_lower
+from policy_engine.audits.privacy.empirical import (
+    FEWEST_PAIRS,
+    epsilon_lower,
+    pairs_of,
+    usual_delta,
+)
 from policy_engine.audits.privacy.randomized_response import perturb
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, did_you_mean
@@ -84,6 +90,7 @@ def audit(
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
     splits: Splits | None = None,
+    drawn: MembersAre | None = None,
     cache: Path | None = None,
     model: Path | None = None,
     sanitiser: Sanitiser | None = None,
@@ -93,7 +100,8 @@ def audit(
     """Train a target and its shadows on parts of the records, and attack the target.
 
     With `members`, the target is trained on these rows and tested on others of `non_members`
-    (see `make_splits`); with `splits`, all models are trained and tested as these say. What
+    (see `make_splits`); with `splits`, all models are trained and tested as these say. Who gives
+    either says how members were `drawn`; otherwise they were told, and no epsilon follows. What
     models say is kept in the folder `cache`, and not asked again; the target is written to the
     file `model`. A `sanitiser` makes of the rows that a model is to learn from what it does learn
     from; it is asked about the records as they are.
@@ -103,6 +111,7 @@ def audit(
     learner finds wrong (A009, A013); DataError (C005) for slices by columns that are not there.
     """
     attacks = attacks_of_model(settings, learner.gives)
+    is_told = not (members is None and non_members is None and splits is None)
     _check_slices(settings, records.columns)
     splits = splits or splits_of(records, attacks, settings, members, non_members)
     learnt, shown = _domains(records, settings)
@@ -117,6 +126,7 @@ def audit(
         evidence,
         splits.is_member,
         upper,
+        drawn or ("told" if is_told else "drawn"),
         data=records.name,
         data_digest=records.digest,
         records=len(records),
@@ -174,6 +184,7 @@ def audit_predictions(
         evidence,
         predictions.is_member,
         upper,
+        "told",
         data=predictions.name,
         data_digest=predictions.digest,
         records=len(predictions.labels),
@@ -304,11 +315,12 @@ def _whole(
     evidence: Evidence,
     is_member: NDArray[np.bool_],
     upper: EpsilonUpper | NotApplicable,
+    drawn: MembersAre,
     **about: Any,
 ) -> MembershipAudit:
     """Return the audit of what was found; `about` are the fields known before."""
     strongest, right = found.strongest.attack, evidence.target.is_right
-    lower = _lower(found, is_member, upper, evidence.seed)
+    lower = _lower(found, evidence, is_member, upper, drawn)
     return MembershipAudit(
         **about,
         target_train=_side(right[is_member]),
@@ -362,18 +374,24 @@ def _upper(target: Said, sanitiser: Sanitiser | None) -> EpsilonUpper | NotAppli
 
 
 def _lower(
-    found: _Found, is_member: NDArray[np.bool_], upper: EpsilonUpper | NotApplicable, seed: int
+    found: _Found,
+    evidence: Evidence,
+    is_member: NDArray[np.bool_],
+    upper: EpsilonUpper | NotApplicable,
+    drawn: MembersAre,
 ) -> EpsilonLower | NotApplicable:
     """Return what the best attack with confidences proves, at the accountant's delta."""
     able = [one.attack for one in found.results if one.ranks]
-    members, others = int(is_member.sum()), int((~is_member).sum())
+    labels = evidence.target.labels
     if not able:
         return NotApplicable(reason="no attack ranks the records by confidence")
-    if min(members, others) < 2:
-        return NotApplicable(reason="there are too few records to halve")
-    delta = upper.delta if isinstance(upper, EpsilonUpper) else 1 / members
+    if pairs_of(is_member, labels) < FEWEST_PAIRS:
+        return NotApplicable(reason="there are too few members and others of the same class")
+    delta = usual_delta(int(is_member.sum()))
+    if isinstance(upper, EpsilonUpper):
+        delta = upper.substitution_delta
     scores = {name: found.judgements[name].scores for name in able}
-    return epsilon_lower(scores, is_member, delta, seed)
+    return epsilon_lower(scores, is_member, labels, delta, members=drawn, seed=evidence.seed)
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -13,8 +13,8 @@ from policy_engine.errors import listed
 
 MEMBERS_TOLD = (
     "Who is a member was told, not drawn by lot: where members differ from the others in kind, "
-    "as by time or place, attacks tell the kinds apart, and every figure, the bound on epsilon "
-    "too, is of that as well."
+    "as by time or place, attacks tell the kinds apart, and every figure is of that as well. No "
+    "bound on epsilon follows; the figure is what it would be, had a lot drawn the members."
 )
 _SEEDED = (
     "The noise of the training follows from the seed: a model is differentially private only "

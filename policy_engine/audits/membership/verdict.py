@@ -194,25 +194,40 @@ def _epsilon(
 
 
 def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> bool:
-    """Return whether the attack shows more than the accountant proves.
+    """Return whether the attack shows more than the accountant proves, of one record exchanged.
 
     What holds at a delta holds at any larger one, so a bound at a smaller delta is no witness.
+    Nor is one where no lot decided who is a member, or where more than the training, of which
+    alone the accountant speaks, depends on who is.
     """
     return (
         isinstance(upper, EpsilonUpper)
         and isinstance(lower, EpsilonLower)
-        and lower.delta >= upper.delta
-        and lower.value > upper.value
+        and lower.members == "drawn"
+        and lower.delta >= upper.substitution_delta
+        and lower.value > upper.substitution
     )
 
 
 def _proof(upper: EpsilonUpper) -> str:
-    return f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g}"
+    at = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
+    return (
+        f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g} for one "
+        f"record more or less, and {at} for one exchanged for another"
+    )
 
 
 def _shown(lower: EpsilonLower) -> str:
     least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
+    shows, of = _SHOWN[lower.members]
     return (
-        f"attack ({lower.attack}) shows {least} at delta {lower.delta:.1g} (no attack on so many "
-        f"records could show more than {lower.ceiling:.2g})"
+        f"attack ({lower.attack}) {shows} {least} at delta {lower.delta:.1g} for one record "
+        f"exchanged{of} (no attack on so many records could show more than {lower.ceiling:.2g})"
     )
+
+
+_SHOWN = {
+    "drawn": ("shows", ""),
+    "drawn-first": ("shows", ", by the training and by how columns became features"),
+    "told": ("would show, had members been drawn by lot,", ""),
+}

@@ -18,6 +18,12 @@ GRID = 1e-4
 LEAST_NOISE, MOST_NOISE = 0.02, 10_000.0
 _FINE_UP_TO = 50.0
 _AIM = 0.998
+_BESIDE = 100
+"""How much smaller the delta of a substitution is than that of one record more or less."""
+_SPLITS = (1.005, 1.015, 1.025, 1.035, 1.05, 1.1)
+"""How much of epsilon the first of two steps may have, as parts of that of a single step."""
+_LEAST_ORDER = 4
+"""From which order on group privacy of two is known by Renyi DP."""
 _ORDERS_2019 = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(12, 64))
 """The orders in the examples of TensorFlow Privacy of 2019, with which papers of then count."""
 
@@ -28,18 +34,21 @@ def epsilon_of(
 ) -> EpsilonUpper:
     """Return what `steps` of DP-SGD spend at `delta`, of Poisson samples and Gaussian noise.
 
-    Neighbours differ by one record more or less. `rdp` converts as Canonne, Kamath and Steinke
+    Neighbours differ by one record more or less; for `substitution`, in which one record is
+    exchanged for another, see `substitution_epsilon`: it is at a hundredth of the delta, for of
+    so large a delta as one over the records, no attack on so many records shows anything. `rdp`
+    converts as Canonne, Kamath and Steinke
     (NeurIPS 2020, proposition 12) do, `classic` as Mironov (CSF 2017, proposition 3); `pld`
     composes privacy-loss distributions on a grid of 1e-4, coarser in proportion where epsilon is
-    above 50, and an upper bound all the same. Takes .05 to .1 CPU s, up to 1.5 s where epsilon is
-    large. Raises AuditError (A006) without noise, which has no epsilon, and with arguments out
+    above 50, and an upper bound all the same. Takes .2 to .5 CPU s, more where epsilon is large.
+    Raises AuditError (A006) without noise, which has no epsilon, and with arguments out
     of range.
     """
-    budget = Budget(noise_multiplier, sampling_rate, delta)
-    rdp = budget.spent(_checked(steps))
-    pld = _pld(noise_multiplier, sampling_rate, steps, delta, rdp)
+    rdp, pld = _both(noise_multiplier, sampling_rate, steps, delta)
     classic = _classic(noise_multiplier, sampling_rate, steps, delta)
-    if not all(map(math.isfinite, (rdp, pld, classic))):
+    beside = delta / _BESIDE
+    substitution = substitution_epsilon(noise_multiplier, sampling_rate, steps, beside)
+    if not all(map(math.isfinite, (rdp, pld, classic, substitution))):
         message = f"A noise multiplier of {noise_multiplier:g} has no epsilon that can be counted."
         raise AuditError.of("A006", message, "Take more noise.")
     return EpsilonUpper(
@@ -51,7 +60,36 @@ def epsilon_of(
         pld=pld,
         classic=classic,
         value=min(rdp, pld),
+        substitution=substitution,
+        substitution_delta=beside,
     )
+
+
+@cache
+def substitution_epsilon(
+    noise_multiplier: float, sampling_rate: float, steps: int, delta: float
+) -> float:
+    """Return what `steps` of DP-SGD spend at `delta` where one record is exchanged for another.
+
+    To exchange a record is to take one away and add another. Where both are a step of at most
+    delta(epsilon), as the privacy-loss distribution has it, an exchange has, for any a + b, a delta
+    of delta(a) + e^a delta(b): group privacy (Vadhan 2017, lemma 2.2) with the best split of what
+    is allowed. By Renyi DP an epsilon of order alpha becomes three times that of order alpha / 2
+    (Mironov, CSF 2017, proposition 2). The smaller of both is returned. dp-accounting has a PLD
+    for exchanges, with a tenth less for small sampling rates; that its pair of distributions is
+    the worst one under Poisson sampling is not shown, so that it is not used.
+    """
+    from dp_accounting.rdp import compute_epsilon  # noqa: PLC0415 (slow to import, an extra)
+
+    budget = Budget(noise_multiplier, sampling_rate, delta)
+    orders, of_a_step = budget.renyi()
+    usable = np.array(orders) >= _LEAST_ORDER
+    halved = np.array(orders)[usable] / 2
+    rdp = float(compute_epsilon(halved, 3 * of_a_step[usable] * _checked(steps), delta)[0])
+    accountant = _composed(noise_multiplier, sampling_rate, steps, budget.spent(steps))
+    alone = float(accountant.get_epsilon(delta))
+    splits = [_split(accountant, alone * share, delta) for share in _SPLITS]
+    return min(rdp, *splits)
 
 
 @cache
@@ -65,7 +103,7 @@ def noise_for(epsilon: float, sampling_rate: float, steps: int, delta: float) ->
     if not (math.isfinite(epsilon) and epsilon > 0):
         message = f"The epsilon is not positive. Given: {epsilon!r}. Allowed: a number above 0."
         raise AuditError.of("A006", message)
-    smallest = epsilon_of(MOST_NOISE, sampling_rate, steps, delta).value
+    smallest = min(_both(MOST_NOISE, sampling_rate, steps, delta))
     if smallest > epsilon:
         message = (
             f"No noise reaches an epsilon of {epsilon:g} at a delta of {delta:g} in {steps:,} "
@@ -86,6 +124,10 @@ class Budget:
         _check(noise_multiplier, sampling_rate, delta)
         self.delta = delta
         self._orders, self._of_a_step = _renyi(noise_multiplier, sampling_rate, None)
+
+    def renyi(self) -> tuple[list[float], NDArray[np.float64]]:
+        """Return orders, and the Renyi divergence of one step at each of them."""
+        return self._orders, self._of_a_step
 
     def spent(self, steps: int) -> float:
         """Return the epsilon of so many steps; 0 of none, infinity where none can be counted."""
@@ -114,7 +156,7 @@ def _least_noise(epsilon: float, sampling_rate: float, steps: int, delta: float)
     from scipy.optimize import brentq  # noqa: PLC0415 (slow to import, an extra)
 
     def excess(log_noise: float) -> float:
-        value = epsilon_of(math.exp(log_noise), sampling_rate, steps, delta).value
+        value = min(_both(math.exp(log_noise), sampling_rate, steps, delta))
         return math.log(max(value, 1e-12) / (_AIM * epsilon))
 
     def is_enough_by_rdp(noise: float) -> bool:
@@ -127,7 +169,7 @@ def _least_noise(epsilon: float, sampling_rate: float, steps: int, delta: float)
     if excess(low) * excess(high) >= 0:
         return math.exp(high)
     noise = math.exp(brentq(excess, low, high, xtol=5e-4))
-    while epsilon_of(noise, sampling_rate, steps, delta).value > epsilon:
+    while min(_both(noise, sampling_rate, steps, delta)) > epsilon:
         noise *= 1.001
     return float(noise)
 
@@ -155,13 +197,27 @@ def _renyi(
     return list(accountant.orders), np.array(accountant.rdp)
 
 
-def _pld(noise: float, rate: float, steps: int, delta: float, rdp: float) -> float:
+@cache
+def _both(noise: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
+    """Return epsilon by RDP and by PLD."""
+    rdp = Budget(noise, rate, delta).spent(_checked(steps))
+    return rdp, float(_composed(noise, rate, steps, rdp).get_epsilon(delta))
+
+
+def _split(accountant: Any, first: float, delta: float) -> float:
+    """Return the epsilon of two steps the first of which has so much of it; infinity for none."""
+    left = (delta - float(accountant.get_delta(first))) * math.exp(-min(first, 700.0))
+    return first + float(accountant.get_epsilon(left)) if left > 0 else math.inf
+
+
+def _composed(noise: float, rate: float, steps: int, rdp: float) -> Any:
+    """Return what has counted so many steps; `rdp` says how large epsilon is about."""
     from dp_accounting.pld import PLDAccountant  # noqa: PLC0415 (slow to import, an extra)
 
     grid = GRID * max(1.0, rdp / _FINE_UP_TO) if math.isfinite(rdp) else 1.0
     accountant = PLDAccountant(value_discretization_interval=grid)
     accountant.compose(_steps(noise, rate, steps))
-    return float(accountant.get_epsilon(delta))
+    return accountant
 
 
 def _classic(noise: float, rate: float, steps: int, delta: float) -> float:

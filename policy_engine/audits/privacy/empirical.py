@@ -1,121 +1,150 @@
-"""What an attack proves: a lower bound of epsilon, with its ceiling."""
+"""What an attack proves: a lower bound of epsilon from one model, with its ceiling."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.result import EpsilonLower
+from policy_engine.audits.membership.result import EpsilonLower, MembersAre
+from policy_engine.audits.privacy.one_run import one_run_bound
 from policy_engine.errors import AuditError
-from policy_engine.estimates import CONFIDENCE, clopper_pearson
+from policy_engine.estimates import CONFIDENCE
 
-_MOST_THRESHOLDS = 500
+FEWEST_PAIRS = 2
 _STREAM = 41
-_ONE_SIDE = (1 - CONFIDENCE) / 2
-"""Two bounds, each wrong with this probability at most, both hold with the confidence wanted."""
+_SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)
+"""Which parts of the pairs may be guessed, the surest first."""
+_CHOSEN_ON = 3
+"""Every third pair is there to choose by: half of them would cost more than it gains."""
 
 
 def epsilon_lower(
     attacks: Mapping[str, NDArray[np.float64]],
     is_member: NDArray[np.bool_],
+    labels: NDArray[np.int64],
     delta: float,
+    *,
+    members: MembersAre = "drawn",
     seed: int = 0,
 ) -> EpsilonLower:
     """Return the epsilon that the best of some attacks proves of one model, with 95% confidence.
 
-    Their scores (n,), by their notation, are higher for likelier members. Attack and threshold
-    are the best ones on a random half of the members and of the others; the rates are counted on
-    the other half, which had no part in the choice, and bounded as
-    Clopper and Pearson do: with probability 95%, (TPR - delta) / FPR or (TNR - delta) / FNR of
-    the attack are no less than what `value` is the logarithm of (Kairouz, Oh and Viswanath,
-    ICML 2015, theorem 2.1; Jagielski, Ullman and Oprea, NeurIPS 2020). The confidence is as if
-    every record were a draw of its own: one model is trained, on all of them. Raises AuditError
-    (A011) with fewer than two members or two others.
+    Their scores (n,), by their notation, are higher for likelier members. Members are matched at
+    random with others of their class. Where members were drawn by lot, of every class so many,
+    each of a pair is the member with probability one half, independently of all other pairs,
+    given the pairs: so the attack's guesses, of each pair that record with the higher score,
+    bound epsilon as those on canaries do (Steinke, Nasr and Jagielski, NeurIPS 2023, theorem
+    5.2). What is bounded is the epsilon of one record exchanged for another, of the one model
+    that there is, however its records depend on one another.
+
+    Attack, and how many of the surest pairs are guessed, are the best ones on a third of the
+    pairs; the guesses that count are on the rest, whose coins had no part in the choice. A pair
+    of equal scores is guessed by a coin. Raises AuditError (A011) with fewer than two pairs.
     """
-    members, others = _shuffled(is_member, seed)
-    if min(len(members), len(others)) < 2:
-        message = f"{len(members)} members and {len(others)} others cannot be halved."
-        raise AuditError.of("A011", message, "Give two of each at least.")
-    chosen = {
-        name: _best_threshold(scores[members[::2]], scores[others[::2]], delta)
-        for name, scores in attacks.items()
-    }
-    attack = max(chosen, key=lambda name: chosen[name].proves)
-    scores, threshold = attacks[attack], chosen[attack].threshold
-    counted = scores[members[1::2]], scores[others[1::2]]
-    found = int((counted[0] > threshold).sum())
-    accused = int((counted[1] > threshold).sum())
-    sizes = len(counted[0]), len(counted[1])
+    pairs = _Pairs.of(is_member, labels, seed)
+    chosen, counted = pairs.halves()
+    if len(pairs.members) < FEWEST_PAIRS:
+        message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
+        raise AuditError.of("A011", message, "Give two of each in one class at least.")
+    attack, share = _best(attacks, chosen, len(counted.members))
+    hits = counted.hits(attacks[attack])[: _part(share, len(counted.members))]
     return EpsilonLower(
         attack=attack,
         delta=delta,
-        value=_bound(found, sizes[0], accused, sizes[1], delta),
-        ceiling=ceiling(*sizes, delta),
+        members=members,
+        pairs=len(counted.members),
+        guesses=len(hits),
+        correct=int(hits.sum()),
+        value=one_run_bound(int(hits.sum()), len(hits), len(counted.members), delta),
+        ceiling=ceiling(len(counted.members), delta),
     )
 
 
-def ceiling(members: int, others: int, delta: float) -> float:
-    """Return what an attack without a mistake on so many records would prove."""
-    return _bound(members, members, 0, others, delta)
+def pairs_of(is_member: NDArray[np.bool_], labels: NDArray[np.int64]) -> int:
+    """Return how many members can be matched, each with another record of its class."""
+    sides = (np.bincount(labels[side], minlength=labels.max() + 1) for side in _sides(is_member))
+    return int(np.minimum(*sides).sum())
 
 
-def _bound(found: int, members: int, accused: int, others: int, delta: float) -> float:
-    tpr = clopper_pearson(found, members).low
-    fpr = clopper_pearson(accused, others).high
-    return float(_logarithm(np.array(tpr), np.array(fpr), delta))
+def usual_delta(members: int) -> float:
+    """Return the delta of a bound beside which no accountant names one: a hundredth of 1/n.
+
+    So many guesses may all come of a delta of 1/n, and nothing would be shown.
+    """
+    return 1 / (100 * members)
 
 
-def _logarithm(
-    tpr_low: NDArray[np.float64], fpr_high: NDArray[np.float64], delta: float
-) -> NDArray[np.float64]:
-    """Return the larger of the two bounds, none below 0; FNR and TNR are 1 less the others."""
-    with np.errstate(divide="ignore"):
-        gains = (tpr_low - delta) / fpr_high, (1 - fpr_high - delta) / (1 - tpr_low)
-    return np.log(np.maximum(np.maximum(*gains), 1.0))
+def ceiling(pairs: int, delta: float) -> float:
+    """Return what an attack without a mistake on so many pairs would prove."""
+    return one_run_bound(pairs, pairs, pairs, delta)
 
 
-class _Choice(NamedTuple):
-    threshold: float
-    proves: float
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Rows of members and, at the same places, of others of their class; `coins` settle ties."""
+
+    members: NDArray[np.int64]
+    others: NDArray[np.int64]
+    coins: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, is_member: NDArray[np.bool_], labels: NDArray[np.int64], seed: int) -> "_Pairs":
+        """Match at random, within each class, as many as there are of both; in a random order."""
+        random = np.random.default_rng([seed, _STREAM])
+        sides: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        for label in np.unique(labels):
+            inside, outside = (
+                random.permutation(np.flatnonzero(side & (labels == label)))
+                for side in _sides(is_member)
+            )
+            count = min(len(inside), len(outside))
+            sides.append((inside[:count], outside[:count]))
+        members, others = (np.concatenate(side) for side in zip(*sides, strict=True))
+        order = random.permutation(len(members))
+        return cls(members[order], others[order], random.random(len(order)) < 0.5)
+
+    def halves(self) -> tuple["_Pairs", "_Pairs"]:
+        """Return the pairs to choose by, and those that are counted."""
+        is_chosen = np.arange(len(self.members)) % _CHOSEN_ON == 0
+        parts = [
+            _Pairs(self.members[part], self.others[part], self.coins[part])
+            for part in (is_chosen, ~is_chosen)
+        ]
+        return parts[0], parts[1]
+
+    def hits(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return whether each guess is right, the surest guesses first.
+
+        Neither the order nor a coin knows which of the two is the member.
+        """
+        inside, outside = scores[self.members], scores[self.others]
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(inside - outside)
+        is_apart = apart > 0
+        right = np.where(is_apart, inside > outside, self.coins)
+        return right[np.argsort(np.where(is_apart, -apart, 0.0), kind="stable")]
 
 
-def _best_threshold(
-    members: NDArray[np.float64], others: NDArray[np.float64], delta: float
-) -> _Choice:
-    """Return the threshold that proves most on these records, by the same bounds, and how much."""
-    candidates = np.unique(np.concatenate([members, others]))
-    if len(candidates) > _MOST_THRESHOLDS:
-        ranks = np.linspace(0, len(candidates) - 1, _MOST_THRESHOLDS)
-        candidates = candidates[np.unique(ranks.astype(np.int64))]
-    found, accused = _above(members, candidates), _above(others, candidates)
-    tpr_low, _ = _interval(found, len(members))
-    _, fpr_high = _interval(accused, len(others))
-    proven = _logarithm(tpr_low, fpr_high, delta)
-    best = int(np.argmax(proven))
-    return _Choice(float(candidates[best]), float(proven[best]))
-
-
-def _interval(
-    hits: NDArray[np.int64], trials: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the intervals of `clopper_pearson`, of many counts at once."""
+def _best(
+    attacks: Mapping[str, NDArray[np.float64]], chosen: _Pairs, counted: int
+) -> tuple[str, float]:
+    """Return the attack, and the share of pairs, that promise most on so many other pairs."""
     from scipy.stats import beta  # noqa: PLC0415 (slow to import, an extra)
 
-    low = np.where(hits == 0, 0.0, beta.ppf(_ONE_SIDE, np.maximum(hits, 1), trials - hits + 1))
-    high = beta.ppf(1 - _ONE_SIDE, hits + 1, np.maximum(trials - hits, 1))
-    return low, np.where(hits == trials, 1.0, high)
+    promises: dict[tuple[str, float], float] = {}
+    for name, scores in attacks.items():
+        found = np.cumsum(chosen.hits(scores))
+        for share in _SHARES:
+            guesses, then = _part(share, len(found)), _part(share, counted)
+            hits = then * (found[guesses - 1] + 0.5) / (guesses + 1)
+            promises[name, share] = float(beta.ppf(1 - CONFIDENCE, hits, then - hits + 1))
+    return max(promises, key=promises.__getitem__)
 
 
-def _above(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
-    places = np.searchsorted(np.sort(scores), thresholds, side="right")
-    return len(scores) - places.astype(np.int64)
+def _sides(is_member: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    return is_member, ~is_member
 
 
-def _shuffled(
-    is_member: NDArray[np.bool_], seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the members and of the others, each in a random order."""
-    random = np.random.default_rng([seed, _STREAM])
-    places = np.flatnonzero(is_member), np.flatnonzero(~is_member)
-    return random.permutation(places[0]), random.permutation(places[1])
+def _part(share: float, pairs: int) -> int:
+    return max(1, round(share * pairs))

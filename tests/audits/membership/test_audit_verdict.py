@@ -146,21 +146,23 @@ def test_the_worst_slice_is_the_worst_of_how_many():
 def test_both_bounds_on_epsilon_stand_side_by_side():
     sentence = said(BASELINE, strongest="label-only", upper=UPPER, lower=LOWER)[-1]
     assert sentence == (
-        "The accountant proves epsilon at most 2.74 at delta 0.0001; the attack (lira-online) "
-        "shows an epsilon of at least 0.31 at delta 0.0001 (no attack on so many records could "
-        "show more than 5.6)."
+        "The accountant proves epsilon at most 2.74 at delta 0.0001 for one record more or less, "
+        "and 7.93 at delta 1e-06 for one exchanged for another; the attack (lira-online) shows an "
+        "epsilon of at least 0.31 at delta 1e-06 for one record exchanged (no attack on so many "
+        "records could show more than 5.6)."
     )
     alone = said(BASELINE, strongest="label-only", lower=LOWER)[-1]
     assert alone.startswith("The attack (lira-online) shows an epsilon of at least 0.31")
     nothing = LOWER.model_copy(update={"value": 0.0})
     alone = said(BASELINE, strongest="label-only", lower=nothing)[-1]
-    assert alone.startswith("The attack (lira-online) shows no epsilon above 0 at delta 0.0001")
+    assert alone.startswith("The attack (lira-online) shows no epsilon above 0 at delta 1e-06")
 
 
 def test_an_attack_that_shows_more_than_is_proven_is_a_contradiction():
-    more = LOWER.model_copy(update={"value": 3.0})
+    more = LOWER.model_copy(update={"value": 8.0})
     assert contradict(UPPER, more)
-    assert not contradict(UPPER, more.model_copy(update={"delta": 1e-5}))
+    assert not contradict(UPPER, LOWER.model_copy(update={"value": 7.9}))
+    assert not contradict(UPPER, more.model_copy(update={"delta": 1e-7}))
     assert not contradict(UPPER, NONE)
     sentence = said(BASELINE, strongest="label-only", upper=UPPER, lower=more)[-1]
     assert "one of the two is wrong" in sentence

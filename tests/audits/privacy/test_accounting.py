@@ -4,7 +4,12 @@ import math
 
 import pytest
 
-from policy_engine.audits.privacy.accounting import Budget, epsilon_of, noise_for
+from policy_engine.audits.privacy.accounting import (
+    Budget,
+    epsilon_of,
+    noise_for,
+    substitution_epsilon,
+)
 from policy_engine.errors import AuditError
 
 # MOSAICrOWN D5.2, section 4.3.3 (epsilon 3.5, 1.6, 1, .8, .4 with N=10,000), the other figures as
@@ -113,3 +118,25 @@ def test_budget_ends_before_it_is_exceeded():
 
 def test_budget_that_never_ends():
     assert Budget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
+
+
+def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more():
+    """Of the Gaussian mechanism, whose exchange has twice the sensitivity, it is known exactly."""
+    for noise in (1.0, 4.0):
+        spent = epsilon_of(noise, 1.0, 1, 1e-4)
+        exact = epsilon_of(noise / 2, 1.0, 1, spent.substitution_delta).value
+        assert exact <= spent.substitution <= 1.02 * exact
+        assert spent.substitution_delta == pytest.approx(1e-6)
+
+
+def test_an_exchange_is_no_worse_than_the_usual_bound_of_groups():
+    """Vadhan 2017, lemma 2.2: (epsilon, delta) of one is (2 epsilon, (1 + e^epsilon) delta)."""
+    one = epsilon_of(2.0, 0.01, 2_000, 1e-6).value
+    two = substitution_epsilon(2.0, 0.01, 2_000, (1 + math.exp(one)) * 1e-6)
+    assert one < two <= 2 * one
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.3])
+def test_an_exchange_has_an_epsilon_however_little_noise_there_is(noise):
+    spent = epsilon_of(noise, 0.05, 10, 1e-3)
+    assert spent.value < spent.substitution < math.inf
