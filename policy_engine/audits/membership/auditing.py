@@ -261,6 +261,7 @@ def _evidence(
             for said, rows in zip(online, splits.online_train, strict=True)
         ),
         seed=seed,
+        names=workshop.records.classes,
     )
 
 

@@ -104,6 +104,12 @@ class Observations:
         """
         return _finite(self._by_block(_margin))
 
+    @property
+    def log_odds(self) -> Floats:
+        """The logits of all probabilities, log(p / (1 - p)), (n, C), as finite as the margin."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _finite(_log_odds(self.logits.astype(np.float64)))
+
     @cached_property
     def loss(self) -> Floats:
         """The cross-entropy, -log p of the true class."""
@@ -203,13 +209,15 @@ class Evidence(Generic[SeenT]):
     """All that an attacker holds; which of the judged records are members is not in it.
 
     `target` is what the target says of the 2m judged records; `online` what shadows say that
-    were trained on half of these, with the half, (2m,), of each. `seed` is for draws.
+    were trained on half of these, with the half, (2m,), of each. `seed` is for draws; `names`
+    are those of the classes, where there are some.
     """
 
     target: SeenT
     shadows: tuple[Shadow[SeenT], ...]
     online: tuple[tuple[SeenT, Bools], ...]
     seed: int
+    names: tuple[str, ...] = ()
 
     @property
     def gives(self) -> Terms:
@@ -254,6 +262,14 @@ def _against_top(logits: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
     rest = below.copy()
     np.put_along_axis(rest, top[:, None], -np.inf, axis=1)
     return below, _log_sum(rest), top
+
+
+def _log_odds(logits: Floats) -> Floats:
+    below, log_rest, top = _against_top(logits)
+    log_p = below - np.logaddexp(0, log_rest)[:, None]
+    odds: Floats = log_p - np.log1p(-np.exp(log_p))
+    odds[np.arange(len(top)), top] = -log_rest
+    return odds
 
 
 def _log_entropy(logits: Floats, _: NDArray[np.int64]) -> Floats:

@@ -25,11 +25,15 @@ class Judgement:
 
     `scores` (2m,) are finite, the higher the rather a member. A record is called a member where
     its score lies above `threshold`: one for all, or one for each record, (2m,). None: there
-    was nothing to learn it from.
+    was nothing to learn it from. `dead` says why the attack did not work, where what it learnt
+    tells nothing though there is something to be told: its figures then prove nothing. `notes`
+    are sentences about how it went.
     """
 
     scores: Floats
     threshold: Floats | float | None
+    dead: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Attack(Protocol):

@@ -1,33 +1,37 @@
 """The attack with shadow models and a model of their confidences for each class."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Layer, Network
+from policy_engine.architecture import Network
 from policy_engine.audits.membership.attacks.attack import Judgement, check
+from policy_engine.audits.membership.attacks.attack_models import (
+    ATTACK_MODELS,
+    AttackModel,
+    Lesson,
+    Rows,
+    given_model,
+)
+from policy_engine.audits.membership.attacks.choosing import (
+    Choice,
+    Known,
+    flatness,
+    flaw,
+    learn,
+    tried,
+)
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
     SHADOWS,
     Evidence,
-    Floats,
-    Observations,
     Terms,
 )
-from policy_engine.audits.membership.training.parameters import Design, logits_of
-from policy_engine.audits.membership.training.stacks import Job, train
 
-ATTACK_NETWORK = Network(
-    layers=(Layer(units=64, activation="relu"),), epochs=50, batch_size=100, learning_rate=1e-2
-)
-"""64 relu units and 2 outputs, as in MOSAICrOWN's library; some hundred steps of Adam."""
-FEWEST = 10
-"""How many members, and how many others, of its class an attack model needs to learn from."""
-
-Rows = NDArray[np.int64]
+_DRAW = 17
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,20 @@ class Shokri:
     """Learns from the shadows how a model's confidences look on records it was trained on.
 
     Shokri et al., IEEE S&P 2017; MOSAICrOWN D5.1, equations 3.1 to 3.6. An attack model for each
-    true class takes the vector of all confidences, as the model gives it. It learns from what
-    the shadows say of their own training (in) and test (out) records of the class, as many in as
-    out, drawn with the evidence's seed where there are more of one. `model` is a network with
-    two outputs, or any binary classifier of scikit-learn; a class with fewer than `FEWEST`
-    records on a side is judged by one that learns from all classes. Scores are the log-odds of
-    "in", the threshold is 0.
+    true class learns from what the shadows say of their own training (in) and test (out) records
+    of the class, as many in as out, drawn with the evidence's seed where there are more of one; a
+    class with fewer than `FEWEST` records on a side is judged by one that learns from all
+    classes. Scores are the log-odds of "in", the threshold is 0.
+
+    Which attack model that is, of `models`, is chosen by its AUC on shadows held out, for each
+    class that has enough records, and it then learns from all shadows. One that has learnt
+    nothing gives way to the next; where none is left the judgement is `dead`. `model`, a network
+    with two outputs or any binary classifier of scikit-learn on the plain confidences, takes the
+    place of all.
     """
 
-    model: Network | Any = ATTACK_NETWORK
+    model: Network | Any = None
+    models: tuple[AttackModel, ...] = ATTACK_MODELS
     notation: ClassVar[str] = "shokri"
     needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS})
     uses: ClassVar[Terms] = frozenset()
@@ -51,120 +60,104 @@ class Shokri:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the log-odds that a record is a member. Raises AuditError (A005, A007)."""
         check(self, evidence)
-        known = _Known.of(evidence)
-        sets, models = known.sets(np.random.default_rng([evidence.seed, _DRAW]))
-        said = confidences(evidence.target)
-        asked = [np.flatnonzero(models[evidence.target.labels] == one) for one in range(len(sets))]
-        odds = self._learnt(known, sets, [said[rows] for rows in asked], evidence.seed)
-        scores = np.empty(len(said))
-        for rows, values in zip(asked, odds, strict=True):
-            scores[rows] = values
-        return Judgement(scores, 0.0)
-
-    def _learnt(
-        self, known: "_Known", sets: Sequence[Rows], asked: Sequence[NDArray[np.float32]], seed: int
-    ) -> list[Floats]:
-        """Return what models trained on the sets say of what each is asked about."""
-        if isinstance(self.model, Network):
-            return _of_networks(self.model, known, sets, asked, seed)
-        return [
-            _of_classifier(self.model, known.said[rows], known.is_in[rows], questions, seed)
-            for rows, questions in zip(sets, asked, strict=True)
-        ]
+        known = Known.of(evidence)
+        models = self.models if self.model is None else (given_model(self.model),)
+        trials = tried(known, models, evidence.seed)
+        everything = np.ones(len(known.labels), bool)
+        sets, own = known.sets(everything, np.random.default_rng([evidence.seed, _DRAW]))
+        overall = trials.choice()
+        assert overall is not None  # noqa: S101 (of all classes there always is one)
+        classes = [np.flatnonzero(own == number).tolist() for number in range(len(sets))]
+        choices = [trials.choice(one) or overall for one in classes]
+        return _Refit(known, sets, own, choices).judged(classes)
 
 
-_DRAW = 17
+class _Refit:
+    """The models chosen, which learn once more from all shadows; those that fail give way."""
 
+    def __init__(
+        self, known: Known, sets: Sequence[Rows], own: Rows, choices: Sequence[Choice]
+    ) -> None:
+        self.known, self.sets, self.choices = known, sets, choices
+        target = known.evidence.target
+        self.asked = [np.flatnonzero(own[target.labels] == n) for n in range(len(sets))]
+        self.place = [0] * len(sets)
+        self.flaws = [dict(one.flaws) for one in choices]
+        self.scores = np.zeros(len(target.labels))
 
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """What the attacker knows: confidences (n, C) of shadows, true classes, and who was in."""
+    def judged(self, classes: Sequence[Sequence[int]]) -> Judgement:
+        """Return the scores of the judged records, and what is to be said of the models."""
+        todo = [number for number in range(len(self.sets)) if len(self.asked[number])]
+        while todo := [number for number in todo if self._model(number)]:
+            first = self._model(todo[0])
+            assert first is not None  # noqa: S101 (those without one are left out above)
+            alike = [number for number in todo if self._model(number) is first]
+            failed = self._learnt(first, alike)
+            todo = [number for number in todo if number not in alike or number in failed]
+        lost = [n for n in range(len(self.sets)) if len(self.asked[n]) and not self._model(n)]
+        dead = self._dead(lost, classes)
+        return Judgement(self.scores, 0.0, dead, tuple(self._notes(classes)))
 
-    said: NDArray[np.float32]
-    labels: Rows
-    is_in: NDArray[np.bool_]
+    def _model(self, number: int) -> AttackModel | None:
+        ranking = self.choices[number].ranking
+        return ranking[self.place[number]][0] if self.place[number] < len(ranking) else None
 
-    @classmethod
-    def of(cls, evidence: Evidence) -> "_Known":
-        shadows = evidence.shadows
-        return cls(
-            np.concatenate([confidences(shadow.own) for shadow in shadows]),
-            np.concatenate([shadow.own.labels for shadow in shadows]),
-            np.concatenate([shadow.is_member for shadow in shadows]),
-        )
+    def _learnt(self, model: AttackModel, alike: Sequence[int]) -> list[int]:
+        """Let a model learn some sets and judge by it; return those for which it has failed."""
+        shown, target = self.known.seen(model.view), model.view(self.known.evidence.target)
+        lessons = [Lesson(shown[self.sets[n]], self.known.is_in[self.sets[n]]) for n in alike]
+        asked = [np.concatenate([target[self.asked[n]], shown[self.sets[n]]]) for n in alike]
+        learnt = learn(model, lessons, asked, self.known.evidence.seed)
+        failed = []
+        for place, number in enumerate(alike):
+            why = learnt if isinstance(learnt, str) else self._flaw(number, learnt[place])
+            if why:
+                failed.append(number)
+                self.flaws[number][model.name] = why
+                self.place[number] += 1
+            else:
+                self.scores[self.asked[number]] = learnt[place][: len(self.asked[number])]
+        return failed
 
-    def sets(self, rng: np.random.Generator) -> tuple[list[Rows], Rows]:
-        """Return balanced training sets, and for each class (C,) which of them is its own.
+    def _flaw(self, number: int, odds: NDArray[np.float64]) -> str:
+        """Return what is wrong with a model: with what it says of its own lesson, or of others."""
+        rows, asked = self.sets[number], self.asked[number]
+        margins = self.known.evidence.target.margin[asked]
+        why = flaw(odds[len(asked) :], self.known.signals[:, rows], self.known.is_in[rows])
+        return why or flatness(odds[: len(asked)], margins)
 
-        Where a class is too small for one, the last set is of all classes together.
-        """
-        classes = self.said.shape[1]
-        of_class = [np.flatnonzero(self.labels == one) for one in range(classes)]
-        sides = [min(self._sides(rows)) for rows in of_class]
-        large = [one for one in range(classes) if sides[one] >= FEWEST]
-        models = np.full(classes, len(large))
-        models[large] = np.arange(len(large))
-        sets = [self._balanced(of_class[one], rng) for one in large]
-        if len(large) < classes:
-            sets.append(self._balanced(np.arange(len(self.labels)), rng))
-        return sets, models
+    def _dead(self, lost: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
+        if not lost:
+            return ""
+        reasons = sorted({f"{name}: {why}" for n in lost for name, why in self.flaws[n].items()})
+        where = "" if len(lost) == len(self.sets) else f" for {self._called(lost, classes)}"
+        return f"No attack model has learnt anything{where} ({'; '.join(reasons)})."
 
-    def _sides(self, rows: Rows) -> tuple[int, int]:
-        members = int(self.is_in[rows].sum())
-        return members, len(rows) - members
+    def _notes(self, classes: Sequence[Sequence[int]]) -> Iterator[str]:
+        """Yield which model judges which classes, how it did where it was held out, and why."""
+        told: dict[tuple[str, str], list[int]] = {}
+        for number, choice in enumerate(self.choices):
+            if self._model(number) is None or not len(self.asked[number]):
+                continue
+            model, found = choice.ranking[self.place[number]]
+            of = "" if choice.is_own else " over all classes"
+            reached = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+            how = f"{reached} on shadows held out{of}"
+            told.setdefault((model.name, how), []).append(number)
+        for (name, how), numbers in told.items():
+            yield f"{self._called(numbers, classes)}: {name}, {how}."
+        flaws: dict[tuple[str, str], list[int]] = {}
+        for number, found_flaws in enumerate(self.flaws):
+            for flawed in found_flaws.items():
+                flaws.setdefault(flawed, []).append(number)
+        for (name, why), numbers in flaws.items():
+            yield f"{self._called(numbers, classes)}: not {name}, for {why}."
 
-    def _balanced(self, rows: Rows, rng: np.random.Generator) -> Rows:
-        fewest = min(self._sides(rows))
-        sides = [rows[self.is_in[rows]], rows[~self.is_in[rows]]]
-        return np.concatenate([np.sort(rng.permutation(side)[:fewest]) for side in sides])
-
-
-def confidences(observations: Observations) -> NDArray[np.float32]:
-    """Return the confidence vectors of records, (n, C): the softmax of what a model says."""
-    logits = observations.logits
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return np.asarray(shares, np.float32)
-
-
-def _of_networks(
-    network: Network,
-    known: _Known,
-    sets: Sequence[Rows],
-    asked: Sequence[NDArray[np.float32]],
-    seed: int,
-) -> list[Floats]:
-    """Train one network for each set, all at once, and return their logit differences."""
-    design = Design.of(network, known.said.shape[1], 2)
-    seeds = [int(one) for one in np.random.SeedSequence([seed, _DRAW]).generate_state(len(sets))]
-    job = Job(network, design, known.said, known.is_in.astype(np.int64), sets, seeds)
-    odds = []
-    for parameters, questions in zip(train(job), asked, strict=True):
-        logits = logits_of(parameters, design.activations, questions).astype(np.float64)
-        odds.append(logits[:, 1] - logits[:, 0])
-    return odds
-
-
-def _of_classifier(
-    model: Any,
-    said: NDArray[np.float32],
-    is_in: NDArray[np.bool_],
-    asked: NDArray[np.float32],
-    seed: int,
-) -> Floats:
-    """Return the log-odds of a clone of a scikit-learn classifier, kept finite."""
-    from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
-
-    own = clone(model)
-    if "random_state" in own.get_params():
-        own.set_params(random_state=seed % (1 << 32))
-    if not len(asked):
-        return np.empty(0)
-    own.fit(said, is_in.astype(int))
-    if not hasattr(own, "predict_proba"):
-        return cast(Floats, np.asarray(own.decision_function(asked), np.float64))
-    share = np.clip(own.predict_proba(asked)[:, 1], _LEAST, 1 - _LEAST)
-    return cast(Floats, np.log(share) - np.log1p(-share))
-
-
-_LEAST = 1e-12
+    def _called(self, numbers: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
+        named = [one for number in numbers for one in classes[number]]
+        if len(named) == len(self.known.evidence.target.logits[0]):
+            return "All classes"
+        names = self.known.evidence.names
+        shown = ", ".join(names[one] if names else str(one) for one in named[:5])
+        more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+        return f"{'Class' if len(named) == 1 else 'Classes'} {shown}{more}"

@@ -1,0 +1,243 @@
+"""Choosing attack models on shadows held out, and telling those that have learnt nothing.
+
+A network may end with one score for all records, and one that sees confidences alone is blind
+where they saturate. Neither says so itself: what it does not find would pass for privacy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.attacks.attack_models import (
+    AttackModel,
+    Lesson,
+    Rows,
+    View,
+)
+from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.intervals import area
+from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.estimates import Estimate
+
+FEWEST = 10
+"""How many members, and how many others, of its class an attack model needs to learn from."""
+FEWEST_TO_CHOOSE = 100
+"""How many of each have to be held out for a class to choose by itself."""
+_MOST_CLASSES = 12
+"""In how many classes the models are tried where no class can choose by itself."""
+_MOST_TRIED = 3_000
+_ONE_VALUE = 0.99
+_CHANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the attacker knows: what shadows say of their own n records, and who was in.
+
+    `labels`, `is_in` and `shadow`, (n,), are each record's class, whether it was a member, and
+    of which shadow.
+    """
+
+    evidence: Evidence
+    labels: Rows
+    is_in: Bools
+    shadow: Rows
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "Known":
+        """Return what is known of all shadows together."""
+        shadows = evidence.shadows
+        return cls(
+            evidence,
+            np.concatenate([one.own.labels for one in shadows]),
+            np.concatenate([one.is_member for one in shadows]),
+            np.repeat(np.arange(len(shadows)), [len(one.is_member) for one in shadows]),
+        )
+
+    def seen(self, view: View) -> NDArray[np.float32]:
+        """Return what an attack model is shown of the shadows' records, (n, d)."""
+        return np.concatenate([view(one.own) for one in self.evidence.shadows])
+
+    @cached_property
+    def signals(self) -> Floats:
+        """What tells a member without learning, (2, n): the margin, and how sure the model is."""
+        own = [one.own for one in self.evidence.shadows]
+        return np.stack(
+            [
+                np.concatenate([one.margin for one in own]),
+                np.concatenate([-one.log_entropy for one in own]),
+            ]
+        )
+
+    def sets(self, among: Bools, rng: np.random.Generator) -> tuple[list[Rows], Rows]:
+        """Return balanced training sets, and for each class (C,) which of them is its own.
+
+        They are of the records `among` which to learn. Where a class is too small for one, the
+        last set is of all classes together.
+        """
+        classes = self.evidence.target.classes
+        of_class = [np.flatnonzero(among & (self.labels == one)) for one in range(classes)]
+        large = [one for one in range(classes) if min(self._sides(of_class[one])) >= FEWEST]
+        models = np.full(classes, len(large))
+        models[large] = np.arange(len(large))
+        sets = [self._balanced(of_class[one], rng) for one in large]
+        if len(large) < classes:
+            sets.append(self._balanced(np.flatnonzero(among), rng))
+        return sets, models
+
+    def _sides(self, rows: Rows) -> tuple[int, int]:
+        members = int(self.is_in[rows].sum())
+        return members, len(rows) - members
+
+    def _balanced(self, rows: Rows, rng: np.random.Generator) -> Rows:
+        fewest = min(self._sides(rows))
+        sides = [rows[self.is_in[rows]], rows[~self.is_in[rows]]]
+        return np.concatenate([np.sort(rng.permutation(side)[:fewest]) for side in sides])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The attack models for one set of classes, the best first, each with its held-out AUC.
+
+    `flaws` are those that have learnt nothing, and why. `is_own` tells whether the choice was
+    made on these classes alone.
+    """
+
+    ranking: tuple[tuple[AttackModel, Estimate], ...]
+    flaws: Mapping[str, str]
+    is_own: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What every attack model says of records of shadows that it did not learn from.
+
+    `rows` (h,) are those records; `scores` their log-odds by each model's name, `raised` what
+    kept a model from giving any.
+    """
+
+    known: Known
+    rows: Rows
+    models: Mapping[str, AttackModel]
+    scores: Mapping[str, Floats]
+    raised: Mapping[str, str]
+
+    def choice(self, classes: Sequence[int] | None = None) -> Choice | None:
+        """Return the models by how well they do on some classes, or on all.
+
+        None where too few records of the classes are held out to tell.
+        """
+        chosen = slice(None) if classes is None else np.isin(self.known.labels[self.rows], classes)
+        rows = self.rows[chosen]
+        is_in = self.known.is_in[rows]
+        if classes is not None and min(is_in.sum(), (~is_in).sum()) < FEWEST_TO_CHOOSE:
+            return None
+        flaws, ranked = dict(self.raised), []
+        for name, scores in self.scores.items():
+            why = flaw(scores[chosen], self.known.signals[:, rows], is_in)
+            if why:
+                flaws[name] = why
+            else:
+                ranked.append((self.models[name], auc(scores[chosen], is_in)))
+        ranked.sort(key=lambda one: -one[1].value)
+        return Choice(tuple(ranked), flaws, classes is not None)
+
+
+def tried(known: Known, models: Sequence[AttackModel], seed: int) -> Trials:
+    """Try every attack model: let it learn from some shadows, and ask it about the others.
+
+    A third of the shadows is held out, at least one. Where there are many classes, and too few
+    records of each to choose by, the models are tried in a dozen of them.
+    """
+    rng = np.random.default_rng([seed, _TRIED])
+    is_held = known.shadow >= known.shadow.max() + 1 - max((known.shadow.max() + 1) // 3, 1)
+    sets, own = known.sets(~is_held, rng)
+    lessons = [_some(rows, rng) for rows in sets]
+    of_set = own[known.labels]
+    held = [_some(np.flatnonzero(is_held & (of_set == n)), rng) for n in range(len(sets))]
+    wanted = _wanted(known, held)
+    scores, raised = {}, {}
+    for model in models:
+        shown = known.seen(model.view)
+        learnt = learn(
+            model,
+            [Lesson(shown[lessons[n]], known.is_in[lessons[n]]) for n in wanted],
+            [shown[held[n]] for n in wanted],
+            seed,
+        )
+        if isinstance(learnt, str):
+            raised[model.name] = learnt
+        else:
+            scores[model.name] = np.concatenate(learnt)
+    rows = np.concatenate([held[n] for n in wanted])
+    return Trials(known, rows, {one.name: one for one in models}, scores, raised)
+
+
+_TRIED = 19
+
+
+def learn(
+    model: AttackModel, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
+) -> list[Floats] | str:
+    """Return what a model says of the records asked, or what it raised in place of it.
+
+    A model that anybody may have handed in is not to end an audit in which others can go on.
+    """
+    try:
+        return [np.asarray(one, np.float64) for one in model.odds(lessons, asked, seed)]
+    except Exception as error:  # noqa: BLE001 (see above)
+        return f"it raised {type(error).__name__}"
+
+
+def flaw(scores: Floats, signals: Floats, is_in: Bools) -> str:
+    """Return why scores (n,) show that an attack model has learnt nothing; empty where not.
+
+    They are held against what needs no learning, `signals` (s, n).
+    """
+    if why := flatness(scores, signals[0]):
+        return why
+    found = auc(scores, is_in)
+    simple = max((auc(one, is_in) for one in signals), key=lambda one: one.value)
+    if found.low <= _CHANCE and simple.low > max(_CHANCE, found.value):
+        return (
+            f"it ranks members no better than guessing (AUC {found.value:.3f}), and the plain "
+            f"confidence does ({simple.value:.3f})"
+        )
+    return ""
+
+
+def flatness(scores: Floats, margins: Floats) -> str:
+    """Return why scores are none of records that the margins tell apart; empty where they are."""
+    if not np.isfinite(scores).all():
+        return "its scores are not numbers"
+    if _is_one_value(scores) and not _is_one_value(margins):
+        return "it gives nearly all records one score"
+    return ""
+
+
+def auc(scores: Floats, is_in: Bools) -> Estimate:
+    """Return how often a member scores higher than another record, with its interval."""
+    order = order_of(scores)
+    points = curve(scores[order], is_in[order])
+    return area(points.area(), points.members, points.others)
+
+
+def _is_one_value(scores: Floats) -> bool:
+    if not len(scores):
+        return False
+    return bool(np.unique(scores, return_counts=True)[1].max() >= _ONE_VALUE * len(scores))
+
+
+def _some(rows: Rows, rng: np.random.Generator) -> Rows:
+    return rows if len(rows) <= _MOST_TRIED else np.sort(rng.permutation(rows)[:_MOST_TRIED])
+
+
+def _wanted(known: Known, held: Sequence[Rows]) -> list[int]:
+    """Return the sets in which models are tried: all, or some where none could choose alone."""
+    fewest = [min(known.is_in[rows].sum(), (~known.is_in[rows]).sum()) for rows in held]
+    if len(held) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:
+        return list(range(len(held)))
+    return [round(one) for one in np.linspace(0, len(held) - 1, _MOST_CLASSES).tolist()]
