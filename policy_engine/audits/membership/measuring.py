@@ -72,9 +72,10 @@ def attack_result(
         slices=tuple(one for one in slices if one.kind != "class"),
         worst=_worst(slices),
         exceeds_baseline=_exceeds(overall, evidence.target, is_member),
-        degenerate=_degenerate(attack, judgement.scores, evidence.target),
+        degenerate=judgement.dead or _degenerate(attack, judgement.scores, evidence.target),
         roc=curve(judgement.scores[order], is_member[order]).thinned(),
         histogram=histogram(judgement.scores, is_member),
+        notes=judgement.notes,
     )
 
 

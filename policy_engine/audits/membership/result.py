@@ -96,7 +96,8 @@ class AttackResult(_Frozen):
     above the baseline's accuracy; where the model gives no labels there is none. `degenerate`
     says why the score tells next to no records apart, and is empty where it does: what such an
     attack does not find proves nothing. An attack that does not rank has two scores by its
-    nature, and is told so at each false-positive rate alone.
+    nature, and is told so at each false-positive rate alone. `notes` are sentences on how the
+    attack went: which attack models were chosen, and which have learnt nothing.
     """
 
     attack: str
@@ -112,6 +113,7 @@ class AttackResult(_Frozen):
     degenerate: str = ""
     roc: Roc
     histogram: Histogram
+    notes: tuple[str, ...] = ()
 
     @property
     def ranks(self) -> bool:

@@ -161,12 +161,20 @@ def given_model(model: Network | Any) -> AttackModel:
 def _network(records: int) -> Any:
     """Return 64 relu units, as in MOSAICrOWN's library, for some hundred steps of Adam."""
     from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 (slow to import, an extra)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
     epochs = int(np.clip(_STEPS // records, 5, 50))
-    batch = min(100, records)
-    return make_pipeline(StandardScaler(), MLPClassifier((64,), batch_size=batch, max_iter=epochs))
+    return MLPClassifier((64,), batch_size=min(100, records), max_iter=epochs)
+
+
+def _scaled_network(records: int) -> Any:
+    return _scaled(_network(records))
+
+
+def _scaled(classifier: Any) -> Any:
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415 (slow to import, an extra)
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    return make_pipeline(StandardScaler(), classifier)
 
 
 def _forest(records: int) -> Any:
@@ -178,15 +186,13 @@ def _forest(records: int) -> Any:
 
 def _linear(_: int) -> Any:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import, an extra)
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
-    return make_pipeline(StandardScaler(), LogisticRegression())
+    return _scaled(LogisticRegression())
 
 
 ATTACK_MODELS: tuple[AttackModel, ...] = (
     OfClassifier("network on confidences", confidences, _network),
-    OfClassifier("network on log-odds", log_odds, _network),
+    OfClassifier("network on log-odds", log_odds, _scaled_network),
     OfClassifier("forest on log-odds", log_odds, _forest),
     OfClassifier("forest on ranked log-odds", ranked, _forest),
     OfClassifier("logistic regression on ranked log-odds", ranked, _linear),
