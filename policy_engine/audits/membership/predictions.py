@@ -228,11 +228,11 @@ def _predictions(
         )
         raise AuditError.of("A004", message, "Give one of each per record.")
     if scores.kind == "probabilities":
-        _check_probabilities(scores.values)
+        check_probabilities(scores.values)
     elif scores.kind == "logits":
-        _check_logits(scores.values)
+        check_logits(scores.values)
     numbers = _numbers(labels, scores.classes)
-    is_member = _membership(members)
+    is_member = membership(members)
     is_log = scores.kind == "probabilities"
     with np.errstate(divide="ignore"):
         logits = (np.log(scores.values) if is_log else scores.values).astype(np.float32)
@@ -249,7 +249,7 @@ def _predictions(
     )
 
 
-def _check_probabilities(values: Floats) -> None:
+def check_probabilities(values: Floats) -> None:
     """Raise AuditError (A004) with what is wrong with how many rows, and the first of them."""
     unknown = np.asarray(np.isnan(values).any(axis=1))
     outside = ~unknown & ((values < -1e-6) | (values > 1 + 1e-6)).any(axis=1)
@@ -282,7 +282,8 @@ def _tolerance(values: Floats) -> float:
     return _TOLERANCE
 
 
-def _check_logits(values: Floats) -> None:
+def check_logits(values: Floats) -> None:
+    """Raise AuditError (A004) where a logit is missing, or nothing is said of a row."""
     wrong = np.asarray(np.isnan(values).any(axis=1)) | np.isposinf(values).any(axis=1)
     wrong |= np.isneginf(values).all(axis=1)
     problems = _wrong(wrong, "hold a logit that is missing or infinite", values)
@@ -307,7 +308,11 @@ def _whole(text: str) -> str:
     return text.removesuffix(".0")
 
 
-def _membership(members: list[str]) -> Bools:
+def membership(members: list[str]) -> Bools:
+    """Return who is a member, of texts such as 1 and 0.
+
+    Raises AuditError (A011) for other texts, and where all are members, or none.
+    """
     known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
     unknown = sorted({one for one in members if one.strip().lower() not in known})
     if unknown:
@@ -322,14 +327,17 @@ def _membership(members: list[str]) -> Bools:
     return found
 
 
-def _doubts(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+def doubts_of(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return what is to be said where there are not as many members as others."""
     members, others = int(is_member.sum()), int((~is_member).sum())
-    said = []
-    if members != others:
-        said.append(
-            f"There are {members:,} members and {others:,} others: precision is of this mixture, "
-            "accuracy of a balanced one."
-        )
+    if members == others:
+        return ()
+    are = f"There are {members:,} members and {others:,} others"
+    return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)
+
+
+def _doubts(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+    said = [*doubts_of(is_member)]
     tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
     if tied > _TIED:
         said.append(

@@ -20,8 +20,8 @@ from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import is_text_of_csv, plain_texts, read_table
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 
-_FEATURES = ("features", "x", "X", "x_train", "X_train", "data")
-_LABELS = ("labels", "y", "y_train", "label", "target")
+FEATURES = ("features", "x", "X", "x_train", "X_train", "data")
+LABELS = ("labels", "y", "y_train", "label", "target")
 _FEWEST = 4
 """How many records of a class there must be: one for each side of a target and of a shadow."""
 
@@ -87,7 +87,7 @@ class Fitted:
         features = self.encoding.apply(table, leaves)
         rows, texts = texts_of(self.label, table.column(self.label))
         number = {label: place for place, label in enumerate(self.classes)}
-        places = np.array([number.get(_plain_number(text or ""), -1) for text in texts], np.int64)
+        places = np.array([number.get(plain_number(text or ""), -1) for text in texts], np.int64)
         labels = places[rows]
         if (labels < 0).any():
             message = (
@@ -208,7 +208,7 @@ def _classes_of(table: pa.Table, label: str) -> tuple[tuple[str, ...], tuple[str
     if "" in labels:
         count = int(encoded.counts()[labels.index("")])
         raise AuditError.of("A002", f"{count:,} rows have no label in {label!r}.")
-    written = list(dict.fromkeys(_plain_number(text) for text in labels))
+    written = list(dict.fromkeys(plain_number(text) for text in labels))
     _check_classes(written, table.num_rows)
     return tuple(written), tuple(_mapped(written))
 
@@ -223,12 +223,12 @@ def _numbered(
     if labels.dtype.kind not in "biufSU":
         raise AuditError.of("A002", f"Labels are numbers or texts. Given: {labels.dtype}.")
     values, numbers = np.unique(labels, return_inverse=True)
-    classes = [_plain_number(str(value)) for value in values.tolist()]
+    classes = [plain_number(str(value)) for value in values.tolist()]
     _check_classes(classes, len(labels))
     return numbers.astype(np.int64), tuple(classes), tuple(_mapped(classes))
 
 
-def _plain_number(text: str) -> str:
+def plain_number(text: str) -> str:
     """Return a whole number without its point and zeros; any other text as it is."""
     whole, point, zeros = text.partition(".")
     is_whole = point and not zeros.strip("0") and whole.removeprefix("-").isdigit()
@@ -306,14 +306,14 @@ def _kept(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
 
 def _records_of_npz(path: Path, name: str) -> Records:
     arrays = read_npz(path)
-    features = one_of(arrays, _FEATURES)
-    labels = one_of(arrays, _LABELS)
+    features = one_of(arrays, FEATURES)
+    labels = one_of(arrays, LABELS)
     if features is None or labels is None:
         lacking = [
             f"no {what} ({', '.join(names[:4])})"
             for what, names, found in (
-                ("features", _FEATURES, features),
-                ("labels", _LABELS, labels),
+                ("features", FEATURES, features),
+                ("labels", LABELS, labels),
             )
             if found is None
         ]

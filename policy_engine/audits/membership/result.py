@@ -194,6 +194,28 @@ class EncodedColumn(_Frozen):
     says: str
 
 
+class FittedTarget(_Frozen):
+    """A model that was fitted already: which file, of which kind, of which library.
+
+    `digest` is the sha-256 of the file, empty where the model is an object in memory; `gives`
+    what it tells of a record.
+    """
+
+    kind: str
+    library: str
+    model: str
+    file: str
+    digest: str
+    versions: Mapping[str, str]
+    gives: Literal["labels", "confidences"] = "confidences"
+
+    @property
+    def text(self) -> str:
+        """What it is, in a few words."""
+        where = f"the file {self.file!r}" if self.file else "memory"
+        return f"a fitted model as it is, {self.model} of {self.library}, from {where}"
+
+
 class MembershipAudit(_Frozen):
     """A whole audit: of what, with what, and all that was found.
 
@@ -201,7 +223,7 @@ class MembershipAudit(_Frozen):
     is the sha-256 of the rows that every model was trained on; data, architecture, settings and
     seed decide every figure. `baseline` is the label-only attack's notation, where the
     model gives labels; `strongest` is the attack with the highest accuracy. `warnings` are
-    sentences.
+    sentences. `fitted` says what was attacked where the model was there already.
     """
 
     data: str
@@ -225,6 +247,7 @@ class MembershipAudit(_Frozen):
     verdict: tuple[str, ...]
     warnings: tuple[str, ...]
     versions: Mapping[str, str]
+    fitted: FittedTarget | NotApplicable = NotApplicable(reason="the audit trained the model")
 
     def attack(self, notation: str) -> AttackResult:
         """Return the result of an attack. Raises KeyError where it was not run."""

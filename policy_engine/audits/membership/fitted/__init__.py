@@ -1,0 +1,1 @@
+"""Models that somebody has fitted already, attacked as they are."""

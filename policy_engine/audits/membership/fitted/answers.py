@@ -1,0 +1,188 @@
+"""What a fitted model says, checked, and as logits of the classes that the labels are of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.model import About, Answer
+from policy_engine.audits.membership.fitted.questions import blocks_of
+from policy_engine.audits.membership.observations import Gives
+from policy_engine.audits.membership.predictions import check_logits, check_probabilities
+from policy_engine.audits.membership.records import plain_number
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError
+
+Outputs = Literal["", "probabilities", "logits"]
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """What a model says of n records: `logits` (n, C), of labels alone 1 and 0."""
+
+    logits: NDArray[np.float32]
+    classes: tuple[str, ...]
+    gives: Gives
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers are read: the `classes` in the order of the answers, where the model does not
+    tell, and what its `outputs` are, where that cannot be seen."""
+
+    classes: tuple[str, ...] = ()
+    outputs: Outputs = ""
+
+
+def spoken(
+    ask: Callable[[Block], Answer],
+    about: About,
+    given: Block,
+    labels: Sequence[str],
+    reading: Reading = Reading(),
+    progress: Progress = silent,
+) -> Spoken:
+    """Ask a model about records, and return what it says of them.
+
+    Raises AuditError where its answers are no probabilities of classes (A004), or the labels
+    none of its classes (A002), and whatever `ask` does.
+    """
+    answer = _asked(ask, given, progress)
+    if "labels" in answer and not {"probabilities", "logits", "output"} & set(answer):
+        return _of_labels(answer["labels"], about, labels)
+    logits = _logits(answer, len(given), reading.outputs)
+    told = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
+    return Spoken(logits, _classes(logits.shape[1], told, reading.classes, labels), "confidences")
+
+
+def numbers_of(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+    """Return labels as places of classes. Raises AuditError (A002) for one that is none."""
+    place = {_key(one, classes): number for number, one in enumerate(classes)}
+    numbers = np.array([place.get(_key(one, classes), -1) for one in labels], dtype=np.int64)
+    if (numbers < 0).any():
+        wrong, known = int((numbers < 0).sum()), len(classes)
+        message = f"{wrong:,} records have a label that is none of the model's {known:,} classes."
+        hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
+        raise AuditError.of("A002", message, hint)
+    return numbers
+
+
+def _key(text: str, classes: Sequence[str]) -> str:
+    """Return a class as it is compared: truth values in any case, whole numbers without point."""
+    return text.lower() if set(classes) == {"False", "True"} else plain_number(text)
+
+
+def _asked(ask: Callable[[Block], Answer], given: Block, progress: Progress) -> Answer:
+    parts: list[Answer] = []
+    done = 0
+    progress("answers", 0, len(given))
+    for block in blocks_of(given):
+        part = ask(block)
+        _check_shape(part, len(block), parts)
+        parts.append(part)
+        done += len(block)
+        progress("answers", done, len(given))
+    whole = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+    return whole if "classes" not in whole else {**whole, "classes": parts[0]["classes"]}
+
+
+def _check_shape(part: Answer, rows: int, earlier: Sequence[Answer]) -> None:
+    for name, values in part.items():
+        if name == "classes":
+            continue
+        if not values.ndim or len(values) != rows:
+            message = f"Asked about {rows:,} records, the model answers {_shape(values)}."
+            raise AuditError.of("A004", message, "One answer per record is needed.")
+        if earlier and values.shape[1:] != earlier[0].get(name, values[:0, ...]).shape[1:]:
+            raise AuditError.of("A004", "The model answers one time so, another time otherwise.")
+    if earlier and set(part) != set(earlier[0]):
+        raise AuditError.of("A004", "The model answers one time so, another time otherwise.")
+
+
+def _shape(values: NDArray[Any]) -> str:
+    return f"with an array of shape {tuple(values.shape)}"
+
+
+def _logits(answer: Answer, rows: int, outputs: Outputs) -> NDArray[np.float32]:
+    """Return what was said as logits (n, C), after a look at whether it can be that."""
+    if "probabilities" in answer:
+        shares = _matrix(answer["probabilities"])
+        check_probabilities(shares)
+        if "logits" in answer:
+            return _checked(_matrix(answer["logits"]))
+        return _logarithms(shares)
+    if "logits" in answer:
+        return _checked(_matrix(answer["logits"]))
+    values = answer["output"]
+    is_one = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
+    values = _matrix(values.reshape(rows, -1) if is_one else values)
+    with np.errstate(invalid="ignore"):
+        are_shares = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
+    if is_one:
+        values = values[:, 0]
+        are_shares = are_shares if not outputs else outputs == "probabilities"
+        other = 1 - values if are_shares else np.zeros(rows)
+        values = np.stack([other, values], axis=1)
+    if outputs == "probabilities" or (not outputs and are_shares):
+        check_probabilities(values)
+        return _logarithms(values)
+    return _checked(values)
+
+
+def _matrix(values: NDArray[Any]) -> NDArray[np.float64]:
+    if values.ndim != 2 or values.dtype.kind not in "fiub" or not values.shape[1]:
+        message = f"The model answers {_shape(values)}."
+        hint = "One number for each class is needed, or one for class 1 of two."
+        raise AuditError.of("A004", message, hint)
+    return values.astype(np.float64)
+
+
+def _checked(logits: NDArray[np.float64]) -> NDArray[np.float32]:
+    if logits.shape[1] < 2:
+        raise AuditError.of("A004", "The model answers with one number that is of no class.")
+    check_logits(logits)
+    return np.clip(logits, -_WIDEST, _WIDEST).astype(np.float32)
+
+
+_WIDEST = 1e30
+
+
+def _logarithms(shares: NDArray[np.float64]) -> NDArray[np.float32]:
+    if shares.shape[1] < 2:
+        raise AuditError.of("A004", "The model answers with one number that is of no class.")
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(shares, 0)).astype(np.float32)
+
+
+def _classes(
+    count: int, told: tuple[str, ...], named: tuple[str, ...], labels: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the classes of answers: as the model has them, as they were named, else 0 to C-1."""
+    classes = tuple(plain_number(one) for one in named or told)
+    if classes and len(classes) != count:
+        whose = "are named" if named else "are what it tells of"
+        message = f"The model answers with {count:,} numbers a record, and {len(classes):,} classes"
+        raise AuditError.of("A004", f"{message} {whose}.")
+    if classes:
+        return classes
+    numbered = tuple(map(str, range(count)))
+    if not set(labels) <= set(numbered):
+        message = f"The model does not tell its {count:,} classes, and the labels are not 0 to "
+        hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
+        raise AuditError.of("A002", f"{message}{count - 1}.", hint)
+    return numbered
+
+
+def _of_labels(said: NDArray[Any], about: About, labels: Sequence[str]) -> Spoken:
+    """Return labels alone as 1 and 0."""
+    texts = [plain_number(str(one)) for one in said.ravel().tolist()]
+    told = tuple(plain_number(one) for one in about.classes)
+    if not told and not set(texts) & set(labels):
+        message = "No label that the model gives is a label of the data."
+        raise AuditError.of("A002", message, "Is this a classifier of these labels?")
+    classes = told or tuple(sorted({*texts, *labels}))
+    numbers = numbers_of(texts, classes)
+    return Spoken(np.eye(len(classes), dtype=np.float32)[numbers], classes, "labels")

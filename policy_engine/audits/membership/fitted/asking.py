@@ -1,0 +1,47 @@
+"""Asking a fitted model, and saying in one sentence what went wrong with it."""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.model import Answer, Fitted
+from policy_engine.errors import AuditError, PolicyEngineError
+
+_T = TypeVar("_T")
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|-?\d+\.\d\S*")
+_LONGEST = 300
+
+
+def say(model: Fitted, block: Block) -> Answer:
+    """Return what a model says of records. Raises AuditError (A008, A009) where it cannot."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return told(lambda: model.say(block), "A009", "The model refuses the data")
+
+
+def told(does: Callable[[], _T], code: str, what: str) -> _T:
+    """Return what a function does; whatever it raises becomes an AuditError in one sentence.
+
+    Too little memory has a code of its own (A008). Texts and fractions that a library quotes are
+    left out: they may be values of the data.
+    """
+    try:
+        return does()
+    except PolicyEngineError:
+        raise
+    except MemoryError:
+        message = "The model needs more memory than there is."
+        raise AuditError.of("A008", message, "Give fewer records.") from None
+    except Exception as error:  # noqa: BLE001 (code of any library, and of the user's own)
+        raise AuditError.of(code, f"{what}: {line_of(error)}") from None
+
+
+def line_of(error: object) -> str:
+    """Return the first line of what a library says, without the values that it quotes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return f"{type(error).__name__}."
+    text = _VALUES.sub("...", lines[0])[:_LONGEST].rstrip(". ")
+    return f"{text}."

@@ -1,0 +1,78 @@
+"""Boosters of XGBoost and LightGBM, asked for what their trees add up to."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
+from policy_engine.audits.membership.fitted.model import About, Answer, of_two, versions_of
+from policy_engine.errors import AuditError
+
+
+def _no_classifier(what: str, objective: str) -> Exception:
+    message = f"The {what} model was fitted for {objective!r}, which does not classify."
+    return AuditError.of("A014", message)
+
+
+@dataclass(frozen=True, eq=False)
+class XgboostModel:
+    """A Booster of XGBoost, asked for its margins."""
+
+    booster: Any
+
+    @property
+    def about(self) -> About:
+        """What its configuration tells."""
+        names = tuple(self.booster.feature_names or ())
+        width = int(self.booster.num_features())
+        return About("xgboost", "Booster", versions_of("xgboost", "xgboost-cpu"), (), names, width)
+
+    def say(self, block: Block) -> Answer:
+        """Return logits, or the labels where its objective has no more."""
+        import xgboost  # noqa: PLC0415 (slow to import, an extra)
+
+        objective = _objective_of_booster(self.booster)
+        matrix = as_matrix(block, np.float32)
+        given = xgboost.DMatrix(matrix, feature_names=self.booster.feature_names)
+        best = self.booster.attr("best_iteration")
+        trees = (0, int(best) + 1) if best is not None else (0, 0)
+        if objective == "binary:hinge":
+            said = self.booster.predict(given, iteration_range=trees)
+            return {"labels": said.astype(np.int64).astype(str)}
+        if not objective.startswith(("binary:", "multi:", "reg:logistic")):
+            raise _no_classifier("XGBoost", objective)
+        return {
+            "logits": of_two(self.booster.predict(given, output_margin=True, iteration_range=trees))
+        }
+
+
+def _objective_of_booster(booster: Any) -> str:
+    return str(json.loads(booster.save_config())["learner"]["objective"]["name"])
+
+
+@dataclass(frozen=True, eq=False)
+class LightgbmModel:
+    """A Booster of LightGBM, asked for its raw scores."""
+
+    booster: Any
+
+    @property
+    def about(self) -> About:
+        """What its file tells."""
+        names = tuple(self.booster.feature_name())
+        named = () if all(one == f"Column_{n}" for n, one in enumerate(names)) else names
+        versions = versions_of("lightgbm")
+        return About("lightgbm", "Booster", versions, (), named, int(self.booster.num_feature()))
+
+    def say(self, block: Block) -> Answer:
+        """Return logits: the raw scores, those of two classes by the steepness of their sigmoid."""
+        lines = self.booster.model_to_string(num_iteration=1).splitlines()
+        found = next((line for line in lines if line.startswith("objective=")), "objective=")
+        objective, *settings = found.removeprefix("objective=").split()[:3] or [""]
+        if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
+            raise _no_classifier("LightGBM", objective)
+        steep = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
+        raw = self.booster.predict(as_matrix(block, np.float64), raw_score=True)
+        return {"logits": of_two(raw) * (steep[0] if steep else 1.0)}

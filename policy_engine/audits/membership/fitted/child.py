@@ -1,0 +1,81 @@
+"""The process that a fitted model is opened in: it answers what its parent asks, and ends.
+
+Messages go through what were standard input and output. What the model itself prints goes to
+standard error, so that it cannot be taken for an answer.
+"""
+
+import os
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.asking import say, told
+from policy_engine.audits.membership.fitted.blocks import block_of, packed, unpacked
+from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
+from policy_engine.audits.membership.fitted.loading import Opening, load
+from policy_engine.errors import PolicyEngineError
+
+LENGTH = struct.Struct(">Q")
+
+
+def main() -> None:
+    """Open the model that the first message names, and answer every other."""
+    incoming, outgoing = _taken_over()
+    messages = _messages(incoming)
+    header, _ = next(messages)
+    model = None
+
+    def opened() -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        nonlocal model
+        file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
+        opening = Opening(header["trust_pickle"], header["model_class"])
+        what = f"The file cannot be opened by {LIBRARIES[file.kind]}"
+        model = told(lambda: load(file, opening), "A014", what)
+        return {"about": asdict(told(lambda: model.about, "A014", what))}, {}
+
+    _answer(outgoing, opened)
+    for _, arrays in messages:
+        if model is None:
+            return
+        _answer(outgoing, lambda: ({}, dict(say(model, block_of(arrays)))))  # noqa: B023
+
+
+def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output, for messages alone from now on."""
+    with suppress(OSError):  # the first to be stopped where the machine runs out of memory
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return incoming, outgoing
+
+
+def _messages(incoming: IO[bytes]) -> Iterator[tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
+    while len(length := incoming.read(LENGTH.size)) == LENGTH.size:
+        yield unpacked(incoming.read(LENGTH.unpack(length)[0]))
+
+
+def _answer(
+    outgoing: IO[bytes], does: Callable[[], tuple[dict[str, Any], dict[str, NDArray[Any]]]]
+) -> None:
+    try:
+        message = packed(*does())
+    except PolicyEngineError as error:
+        problems = [(one.code, one.message, one.hint) for one in error.problems]
+        kind = type(error).__name__
+        message = packed({"error": kind, "problems": problems, "source": error.source}, {})
+    outgoing.write(LENGTH.pack(len(message)) + message)
+    outgoing.flush()
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # libraries that hang while they are taken down do not matter any more

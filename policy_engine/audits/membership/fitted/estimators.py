@@ -1,0 +1,129 @@
+"""Classifiers with scikit-learn's interface, and functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.blocks import Block, as_frame, as_matrix, is_number
+from policy_engine.audits.membership.fitted.model import About, Answer, of_any, softmax, versions_of
+from policy_engine.errors import AuditError
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionModel:
+    """A function from features to probabilities, logits or labels."""
+
+    function: Callable[[Any], Any]
+
+    @property
+    def about(self) -> About:
+        """Its name, for a function tells no more."""
+        return About("Python", getattr(self.function, "__name__", type(self.function).__name__))
+
+    def say(self, block: Block) -> Answer:
+        """Return what the function does, of an array, or of a frame where columns are texts."""
+        return of_any(self.function(block if isinstance(block, np.ndarray) else _either(block)))
+
+
+def _either(block: pa.Table) -> Any:
+    """Return a table of numbers as an array, any other as a frame."""
+    try:
+        return as_matrix(block, np.float64)
+    except AuditError:
+        return as_frame(block)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorModel:
+    """A classifier with scikit-learn's interface: pipelines, XGBoost's and LightGBM's, too.
+
+    Where it knows its features by name it is given a frame of them. What it decides by stands
+    beside its probabilities, where these follow from it: they do not saturate.
+    """
+
+    model: Any
+
+    @property
+    def about(self) -> About:
+        """What its attributes tell."""
+        kind = type(self.model)
+        package = kind.__module__.partition(".")[0]
+        package = {"sklearn": "scikit-learn"}.get(package, package)
+        return About(
+            package,
+            kind.__name__,
+            versions_of(*dict.fromkeys((package, "scikit-learn"))),
+            _texts(_told(self.model, "classes_")),
+            _names(_told(self.model, "feature_names_in_")),
+            int(_told(self.model, "n_features_in_") or 0),
+        )
+
+    def say(self, block: Block) -> Answer:
+        """Return probabilities, what it decides by, or the labels alone."""
+        given = self._given(block)
+        if hasattr(self.model, "predict_proba"):
+            probabilities = np.asarray(self.model.predict_proba(given))
+            return {"probabilities": probabilities, **_logits(self.model, given, probabilities)}
+        classes = len(_texts(_told(self.model, "classes_")))
+        decided = _decided(self.model, given, classes)
+        if decided is not None:
+            return {"logits": decided}
+        return {"labels": np.asarray(self.model.predict(given)).ravel().astype(str)}
+
+    def _given(self, block: Block) -> Any:
+        if isinstance(block, np.ndarray):
+            return block.reshape(len(block), -1) if self.about.width else block
+        names = self.about.features
+        is_text = any(not is_number(one.type) for one in block.schema)
+        if is_text or (names and set(names) <= set(block.column_names)):
+            return as_frame(block)
+        return as_matrix(block, np.float64)
+
+
+def _told(model: Any, name: str) -> Any:
+    try:
+        return getattr(model, name, None)
+    except (AttributeError, ValueError, TypeError):
+        return None
+
+
+def _names(values: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in values) if values is not None else ()
+
+
+def _decided(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
+    """Return what a classifier decides by, (n, C), where it tells."""
+    if not hasattr(model, "decision_function"):
+        return None
+    decided = np.asarray(model.decision_function(given), dtype=np.float64)
+    if decided.ndim == 1:
+        decided = np.stack([np.zeros(len(decided)), decided], axis=1)
+    return decided if decided.ndim == 2 and decided.shape[1] == classes else None
+
+
+def _margins(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
+    """Return the raw scores of XGBoost's and LightGBM's classifiers, (n, C)."""
+    package = type(model).__module__.partition(".")[0]
+    asked = {"xgboost": {"output_margin": True}, "lightgbm": {"raw_score": True}}.get(package)
+    if asked is None:
+        return _decided(model, given, classes)
+    raw = np.asarray(model.predict(given, **asked), dtype=np.float64)
+    return np.stack([np.zeros(len(raw)), raw], axis=1) if raw.ndim == 1 else raw
+
+
+def _logits(model: Any, given: Any, probabilities: NDArray[Any]) -> Answer:
+    """Return the logits of probabilities where a model tells some of which they are the softmax."""
+    if probabilities.ndim != 2:
+        return {}
+    found = _margins(model, given, probabilities.shape[1])
+    if found is None or found.shape != probabilities.shape:
+        return {}
+    return {"logits": found} if np.allclose(softmax(found), probabilities, atol=1e-5) else {}
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(str, np.asarray(values).tolist())) if values is not None else ()

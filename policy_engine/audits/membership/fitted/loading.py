@@ -1,0 +1,242 @@
+"""Files to fitted models, in the process that was made for it.
+
+What a format can do when it is opened decides how it is opened. A pickle runs what it likes, and so
+do exported programs of PyTorch, whose loader unpickles what its safe reader refuses; they are
+opened where they are trusted alone. The others hold no code of Python, or are opened so that none
+is run: skops with types that are known, Keras in its safe mode, tensors by PyTorch's reader of
+weights.
+"""
+
+import importlib
+import importlib.util
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
+from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, Kind
+from policy_engine.audits.membership.fitted.model import Fitted, softmax
+from policy_engine.audits.membership.fitted.models import model_of
+from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
+from policy_engine.errors import AuditError, DataError, listed
+
+_KNOWN = ("xgboost.", "lightgbm.")
+_KNOWN_TYPES = ("collections.OrderedDict", "collections.defaultdict")
+"""What skops does not know, and what is no more dangerous than the library that it is of."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a file may be opened.
+
+    `trust_pickle` lets it run code; `model_class` names the class of a state_dict,
+    `file.py:Class` or `module:Class`, which is code of the user's own.
+    """
+
+    trust_pickle: bool = False
+    model_class: str = ""
+
+
+def check_opening(file: FittedFile, opening: Opening) -> None:
+    """Raise what is known before anything is opened.
+
+    AuditError (A015) for a file that runs code and is not trusted, (A014) for weights without
+    their class, DataError (C011) where the library is not installed.
+    """
+    if file.kind in ("pickle", "torch-export") and not opening.trust_pickle:
+        raise _untrusted(file)
+    if file.kind == "torch-weights" and not (opening.model_class or opening.trust_pickle):
+        message = "The file holds the weights of a PyTorch module, and not the module."
+        hint = 'Name its class: model_class="net.py:Net". The code of that class is run.'
+        raise AuditError.of("A014", message, hint, source=str(file.path))
+    if opening.model_class and file.kind != "torch-weights":
+        message = "A class is for the weights of a PyTorch module, and the file is no state_dict."
+        raise AuditError.of("A014", message, source=str(file.path))
+    package = LIBRARIES[file.kind]
+    if importlib.util.find_spec(package) is None:
+        message = f"To open the file, {package} is needed, which is not installed."
+        extra = "torch" if package == "torch" else "models"
+        raise DataError.of("C011", message, f"pip install 'policy-engine[{extra}]'.")
+
+
+def _untrusted(file: FittedFile) -> Exception:
+    what = "a pickle" if file.kind == "pickle" else "an exported program of PyTorch"
+    message = f"The file is {what}: to open it is to run whatever its maker put into it."
+    hint = "Save the model in a format without code, such as skops or ONNX, or say that you trust "
+    hint += "it: trust_pickle=True."
+    return AuditError.of("A015", message, hint, source=str(file.path))
+
+
+def load(file: FittedFile, opening: Opening) -> Fitted:
+    """Return the model of a file.
+
+    Raises as `check_opening`, AuditError (A015) for types that skops does not trust, and whatever
+    the library makes of a damaged file.
+    """
+    check_opening(file, opening)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _LOADERS[file.kind](file, opening)
+
+
+def _skops(file: FittedFile, opening: Opening) -> Fitted:
+    import skops.io  # noqa: PLC0415 (an extra)
+
+    found = skops.io.get_untrusted_types(file=file.path)
+    unknown = [one for one in found if not one.startswith(_KNOWN) and one not in _KNOWN_TYPES]
+    if unknown and not opening.trust_pickle:
+        message = f"The file holds types that are not known to be harmless: {listed(unknown[:5])}"
+        message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."
+        hint = "Where you trust its maker, say so: trust_pickle=True."
+        raise AuditError.of("A015", message, hint, source=str(file.path))
+    return model_of(skops.io.load(file.path, trusted=found))
+
+
+def _pickle(file: FittedFile, _: Opening) -> Fitted:
+    import joblib  # noqa: PLC0415 (an extra)
+
+    return model_of(joblib.load(file.path))
+
+
+def _xgboost(file: FittedFile, _: Opening) -> Fitted:
+    import xgboost  # noqa: PLC0415 (an extra)
+
+    content = bytearray(file.path.read_bytes())  # whatever the file's name ends in
+    return XgboostModel(xgboost.Booster(model_file=content))
+
+
+def _lightgbm(file: FittedFile, _: Opening) -> Fitted:
+    import lightgbm  # noqa: PLC0415 (an extra)
+
+    return LightgbmModel(lightgbm.Booster(model_str=file.path.read_text(encoding="utf-8")))
+
+
+def _keras(file: FittedFile, _: Opening) -> Fitted:
+    _choose_backend()
+    import keras  # noqa: PLC0415 (an extra)
+
+    model = keras.models.load_model(file.path, compile=False, safe_mode=True)
+    return KerasModel(model, is_linear=_made_linear(keras, model))
+
+
+def _choose_backend() -> None:
+    """Take the backend that is installed, where nobody chose one."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    for package in ("tensorflow", "torch", "jax"):
+        if importlib.util.find_spec(package) is not None:
+            os.environ.setdefault("KERAS_BACKEND", package)
+            return
+
+
+def _made_linear(keras: Any, model: Any) -> bool:
+    """Take away the last softmax or sigmoid, and tell whether the rest gives its logits.
+
+    A sigmoid in float32 says 1 of all that it is quite sure of; whoever has the file sees more.
+    """
+    last: Any = model.layers[-1] if getattr(model, "layers", ()) else None
+    kept = getattr(last, "activation", None)
+    name = getattr(kept, "__name__", "")
+    width = getattr(last, "units", 0)
+    if name != "softmax" and not (name == "sigmoid" and width == 1):
+        return False
+    shape = [one or 1 for one in getattr(model, "input_shape", ())[1:]]
+    tried = np.random.default_rng(0).normal(size=(4, *shape)).astype(np.float32)
+    before = np.asarray(model.predict(tried, verbose=0))
+    last.activation = keras.activations.linear
+    model.predict_function = None
+    after = np.asarray(model.predict(tried, verbose=0))
+    if before.shape == after.shape and np.allclose(_shares(after, name), before, atol=1e-5):
+        return True
+    last.activation, model.predict_function = kept, None
+    return False
+
+
+def _shares(logits: Any, name: str) -> Any:
+    return softmax(logits) if name == "softmax" else 1 / (1 + np.exp(-logits))
+
+
+def _torchscript(file: FittedFile, _: Opening) -> Fitted:
+    import torch  # noqa: PLC0415 (an extra)
+
+    module = torch.jit.load(  # type: ignore[no-untyped-call]
+        str(file.path), map_location="cpu"
+    )
+    return TorchModel(module.eval(), getattr(module, "original_name", "TorchScript"))
+
+
+def _torch_export(file: FittedFile, _: Opening) -> Fitted:
+    import torch  # noqa: PLC0415 (an extra)
+
+    return TorchModel(torch.export.load(file.path).module(), "ExportedProgram")
+
+
+def _torch_weights(file: FittedFile, opening: Opening) -> Fitted:
+    import torch  # noqa: PLC0415 (an extra)
+
+    is_whole = opening.trust_pickle and not opening.model_class
+    held = torch.load(file.path, map_location="cpu", weights_only=not is_whole)
+    if is_whole:
+        return model_of(held.eval() if isinstance(held, torch.nn.Module) else held)
+    module = _class_of(opening.model_class)()
+    with suppress(KeyError, TypeError):
+        held = held["state_dict"]  # as training loops keep it, beside the optimizer
+    module.load_state_dict(held)
+    return TorchModel(module.eval())
+
+
+def _class_of(name: str) -> Callable[[], Any]:
+    """Return a class, or a function, by `file.py:Class` or `module:Class`."""
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute:
+        message = f"The class is to be file.py:Class or module:Class. Given: {name!r}."
+        raise AuditError.of("A014", message)
+    if place.endswith(".py"):
+        spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+        if spec is None or spec.loader is None or not Path(place).is_file():
+            raise DataError.of("C002", f"There is no file {place!r}.")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    found: Callable[[], Any] | None = getattr(module, attribute, None)
+    if not callable(found):
+        raise AuditError.of("A014", f"{place!r} has no class {attribute!r}.")
+    return found
+
+
+def _onnx(file: FittedFile, _: Opening) -> Fitted:
+    import onnxruntime  # noqa: PLC0415 (an extra)
+
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    session = onnxruntime.InferenceSession(
+        str(file.path), settings, providers=["CPUExecutionProvider"]
+    )
+    return OnnxModel(session)
+
+
+_LOADERS: Mapping[Kind, Callable[[FittedFile, Opening], Fitted]] = {
+    "skops": _skops,
+    "pickle": _pickle,
+    "xgboost": _xgboost,
+    "lightgbm": _lightgbm,
+    "keras": _keras,
+    "torchscript": _torchscript,
+    "torch-export": _torch_export,
+    "torch-weights": _torch_weights,
+    "onnx": _onnx,
+}
+
+
+def with_absolute_class(opening: Opening) -> Opening:
+    """Return the same with the path of the class's file from the root."""
+    place, _, attribute = opening.model_class.rpartition(":")
+    if not place.endswith(".py"):
+        return opening
+    return replace(opening, model_class=f"{Path(place).resolve()}:{attribute}")

@@ -1,0 +1,161 @@
+"""Networks of Keras and PyTorch, and graphs of ONNX."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
+from policy_engine.audits.membership.fitted.model import About, Answer, of_any, of_two, versions_of
+
+
+@dataclass(frozen=True, eq=False)
+class KerasModel:
+    """A Keras model of any backend, asked for its output.
+
+    `is_linear` says that its last activation was taken away, so that it gives logits.
+    """
+
+    model: Any
+    is_linear: bool = False
+
+    @property
+    def about(self) -> About:
+        """Its class, and how many features it takes."""
+        import keras  # noqa: PLC0415 (slow to import, an extra)
+
+        backend = keras.backend.backend()
+        versions = versions_of("keras", backend, f"{backend}-cpu")
+        shape = getattr(self.model, "input_shape", None)
+        is_flat = isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[1], int)
+        width = shape[1] if is_flat and shape else 0
+        return About("keras", type(self.model).__name__, versions, (), (), width)
+
+    def say(self, block: Block) -> Answer:
+        """Return the output of all records."""
+        given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
+        said = np.asarray(self.model.predict(given, verbose=0))
+        if self.is_linear:
+            return {"logits": of_two(said[:, 0] if said.shape[1] == 1 else said)}
+        return {"output": said}
+
+
+@dataclass(frozen=True, eq=False)
+class TorchModel:
+    """A module of PyTorch, or a program made of one, asked for its output without gradients."""
+
+    module: Any
+    name: str = ""
+
+    @property
+    def about(self) -> About:
+        """The module's class."""
+        return About("torch", self.name or type(self.module).__name__, versions_of("torch"))
+
+    def say(self, block: Block) -> Answer:
+        """Return the output; whole numbers are given as such where the module asks for them."""
+        import torch  # noqa: PLC0415 (slow to import, an extra)
+
+        given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
+        was_training = bool(getattr(self.module, "training", False))
+        if was_training:
+            self.module.eval()
+        try:
+            with torch.no_grad():
+                return of_any(_tensor_of(self._asked(torch, given)).detach().cpu().numpy())
+        finally:
+            if was_training:
+                self.module.train()
+
+    def _asked(self, torch: Any, given: NDArray[Any]) -> Any:
+        try:
+            return self.module(torch.from_numpy(given.astype(np.float32)))
+        except (RuntimeError, TypeError):
+            if given.dtype.kind not in "iu":
+                raise
+            return self.module(torch.from_numpy(given.astype(np.int64)))
+
+
+def _tensor_of(said: Any) -> Any:
+    """Return the tensor of the classes in what a module returns: its logits, else its first."""
+    if isinstance(said, Mapping):
+        return said["logits"] if "logits" in said else next(iter(said.values()))
+    if isinstance(said, tuple | list):
+        return _tensor_of(said[0])
+    return said
+
+
+@dataclass(frozen=True, eq=False)
+class OnnxModel:
+    """A session of onnxruntime: one input of all features, or one for each column."""
+
+    session: Any
+
+    @property
+    def about(self) -> About:
+        """What its inputs tell."""
+        inputs = self.session.get_inputs()
+        versions = versions_of("onnxruntime", "onnxruntime-gpu")
+        if len(inputs) > 1:
+            names = tuple(one.name for one in inputs)
+            return About("onnxruntime", "ONNX", versions, (), names, len(names))
+        shape = inputs[0].shape
+        is_flat = len(shape) == 2 and isinstance(shape[1], int)
+        return About("onnxruntime", "ONNX", versions, (), (), shape[1] if is_flat else 0)
+
+    def say(self, block: Block) -> Answer:
+        """Return the probabilities where it gives some, its first output of numbers, or labels."""
+        inputs = self.session.get_inputs()
+        given = {inputs[0].name: _typed(inputs[0].type, block)}
+        if len(inputs) > 1 and isinstance(block, pa.Table):
+            given = {
+                one.name: _column(one.type, block.column(one.name)).reshape(-1, 1) for one in inputs
+            }
+        outputs = [one.name for one in self.session.get_outputs()]
+        return _of_outputs(dict(zip(outputs, self.session.run(None, given), strict=True)))
+
+
+_ONNX = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(uint8)": np.uint8,
+    "tensor(float16)": np.float16,
+    "tensor(bool)": np.bool_,
+}
+
+
+def _typed(kind: str, block: Block) -> NDArray[Any]:
+    wanted = _ONNX.get(kind, np.float32)
+    if isinstance(block, np.ndarray):
+        return block.astype(wanted)
+    return as_matrix(block, wanted)
+
+
+def _column(kind: str, column: pa.ChunkedArray) -> NDArray[Any]:
+    if kind == "tensor(string)":
+        texts = column.cast(pa.string()).to_pylist()
+        return np.array([text or "" for text in texts], dtype=object)
+    return as_matrix(pa.table({"": column}), _ONNX.get(kind, np.float32))[:, 0]
+
+
+def _of_outputs(said: Mapping[str, Any]) -> Answer:
+    maps = [
+        one for one in said.values() if isinstance(one, list) and one and isinstance(one[0], dict)
+    ]
+    if maps:
+        classes = list(maps[0][0])
+        values = np.array([[row[name] for name in classes] for row in maps[0]])
+        return {"probabilities": values, "classes": np.array(list(map(str, classes)))}
+    arrays = {name: one for name, one in said.items() if isinstance(one, np.ndarray)}
+    numbers = {name: one for name, one in arrays.items() if one.dtype.kind == "f"}
+    likely = [name for name in numbers if "prob" in name.lower()]
+    if likely:
+        return {"output": numbers[likely[0]]}
+    if numbers:
+        return {"output": next(iter(numbers.values()))}
+    return {"labels": next(iter(arrays.values())).ravel().astype(str)}

@@ -1,0 +1,188 @@
+"""A fitted model in a process of its own, which may crash, hang or print what it likes."""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from policy_engine.audits.membership.fitted.asking import line_of
+from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, packed, unpacked
+from policy_engine.audits.membership.fitted.child import LENGTH
+from policy_engine.audits.membership.fitted.kinds import FittedFile
+from policy_engine.audits.membership.fitted.loading import (
+    Opening,
+    check_opening,
+    with_absolute_class,
+)
+from policy_engine.audits.membership.fitted.model import About, Answer
+from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem
+
+_MODULE = "policy_engine.audits.membership.fitted.child"
+_PASSED = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH"),
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "KERAS_BACKEND", "KERAS_HOME"),
+    *("CUDA_VISIBLE_DEVICES", "TF_CPP_MIN_LOG_LEVEL"),
+)
+"""What of the environment a model may know: no key, no token."""
+_KEPT = 8192
+"""How many bytes of what a model prints are kept, to say what it died of."""
+_GRACE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class ModelProcess:
+    """A process with an open model, which is asked block by block."""
+
+    about: About
+    line: "_Line"
+
+    def ask(self, block: Block) -> Answer:
+        """Return what the model says of some records.
+
+        Raises AuditError where it refuses them (A009), crashes or takes too long (A016), or
+        needs more memory than there is (A008).
+        """
+        return self.line.exchange(packed({}, arrays_of(block)))[1]
+
+
+@contextmanager
+def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[ModelProcess]:
+    """Open a file in a process of its own, which ends with the block.
+
+    `seconds` is how long opening it, and each answer, may take. Raises as `check_opening`, and
+    AuditError where it cannot be opened (A014, A015) or its process fails (A008, A016).
+    """
+    check_opening(file, opening)
+    opening = with_absolute_class(opening)
+    with _process() as process:
+        line = _Line(process, seconds)
+        first = {
+            "path": str(file.path),
+            "kind": file.kind,
+            "digest": file.digest,
+            "trust_pickle": opening.trust_pickle,
+            "model_class": opening.model_class,
+        }
+        header, _ = line.exchange(packed(first, {}), str(file.path))
+        about = header["about"]
+        about |= {name: tuple(about[name]) for name in ("classes", "features")}
+        yield ModelProcess(About(**about), line)
+
+
+@contextmanager
+def _process() -> Iterator["subprocess.Popen[bytes]"]:
+    environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    paths = [os.path.abspath(one) for one in sys.path if one]  # noqa: PTH100 (some do not exist)
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    process = subprocess.Popen(  # noqa: S603 (our own module)
+        [sys.executable, "-P", "-m", _MODULE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and all that it started."""
+    with suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+class _Line:
+    """The line to a process: one message there, one back, within a time."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
+        self._process, self._seconds = process, seconds
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._printed = bytearray()
+        threads = [(self._read, process.stdout), (self._drain, process.stderr)]
+        self._threads = [
+            threading.Thread(target=one, args=(at,), daemon=True) for one, at in threads
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def exchange(self, message: bytes, source: str = "") -> tuple[dict[str, Any], Answer]:
+        """Send a message and return the answer; raise what it says is wrong."""
+        sending = threading.Thread(target=self._write, args=(message,), daemon=True)
+        sending.start()
+        try:
+            answer = self._answers.get(timeout=self._seconds)
+        except queue.Empty:
+            message_ = f"The model gave no answer within {self._seconds:g} seconds."
+            hint = "Allow it more: time_limit=SECONDS."
+            raise AuditError.of("A016", message_, hint, source=source) from None
+        if answer is None:
+            raise self._died(source)
+        try:
+            header, arrays = unpacked(answer)
+        except ValueError:
+            raise AuditError.of(
+                "A016", "The model's process gave no answer that can be read."
+            ) from None
+        if "problems" in header:
+            raise _error(header)
+        return header, arrays
+
+    def _write(self, message: bytes) -> None:
+        stream = self._process.stdin
+        with suppress(OSError, ValueError):  # closed: the other side is gone, which reading tells
+            if stream is not None:
+                stream.write(LENGTH.pack(len(message)))
+                stream.write(message)
+                stream.flush()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError):
+            while len(length := stream.read(LENGTH.size)) == LENGTH.size:
+                (size,) = LENGTH.unpack(length)
+                answer = stream.read(size)
+                if len(answer) < size:
+                    break
+                self._answers.put(answer)
+        self._answers.put(None)
+
+    def _drain(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError):
+            while chunk := stream.read1(_KEPT):  # type: ignore[attr-defined]
+                self._printed += chunk
+                del self._printed[:-_KEPT]
+
+    def _died(self, source: str) -> PolicyEngineError:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+        self._threads[1].join(_GRACE)
+        code = self._process.returncode
+        if code == -signal.SIGKILL:
+            message = "The model's process was killed, as it is where memory runs out."
+            return AuditError.of("A008", message, "Give fewer records.", source=source)
+        lines = self._printed.decode(errors="replace").strip().splitlines()
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with {code}"
+        last = f", saying {line_of(lines[-1])}" if lines else "."
+        return AuditError.of("A016", f"The model's process ended {how}{last}", source=source)
+
+
+def _error(header: dict[str, Any]) -> PolicyEngineError:
+    kind = {"DataError": DataError}.get(header["error"], AuditError)
+    problems = [Problem(code, message, hint) for code, message, hint in header["problems"]]
+    return kind(*problems, source=header["source"])

@@ -1,0 +1,177 @@
+"""The records that a fitted model is asked about, as it takes them: nothing of them is scaled."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.predictions import membership
+from policy_engine.audits.membership.records import (
+    FEATURES,
+    LABELS,
+    Texts,
+    digest_of,
+    one_of,
+    plain_number,
+    read_npz,
+    source_table,
+)
+from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.tables import as_typed, table_digest
+from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+
+_BLOCK = 1 << 24
+"""How many bytes a model is asked about at once."""
+_MOST_ROWS = 4096
+_MEMBERS = ("members", "member", "membership", "is_member")
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Records with their labels, and who was in the model's training data.
+
+    `given` is an array (n, ...) or a table, a column for each feature; `labels` (n,) are texts,
+    `columns` those of the whole table by name. `digest` is the sha-256 of all of it.
+    """
+
+    given: Block
+    labels: tuple[str, ...]
+    is_member: NDArray[np.bool_]
+    columns: Mapping[str, NDArray[np.object_]]
+    name: str
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def width(self) -> int:
+        """How many features a record has."""
+        if isinstance(self.given, np.ndarray):
+            return int(np.prod(self.given.shape[1:]))
+        return int(self.given.num_columns)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records some at a time, in their order."""
+        yield from blocks_of(self.given)
+
+
+def blocks_of(given: Block) -> Iterator[Block]:
+    """Yield records some at a time, in their order."""
+    count = len(given)
+    step = min(max(_BLOCK * count // max(given.nbytes, 1), 1), _MOST_ROWS)
+    for start in range(0, count, step):
+        yield (
+            given[start : start + step]
+            if isinstance(given, np.ndarray)
+            else given.slice(start, step)
+        )
+
+
+def rows_of(given: Block, rows: NDArray[np.int64]) -> Block:
+    """Return some of the records."""
+    return given[rows] if isinstance(given, np.ndarray) else given.take(pa.array(rows))
+
+
+def read_questions(
+    data: Any, label: str = "", members: str = "", features: Sequence[str] = ()
+) -> Questions:
+    """Return the records of a file or a frame with a column that says who is a member.
+
+    The features are all columns other than the label (the last one, if not given) and the
+    members', or those named, in that order. An npz file, or a tuple of arrays in memory, has
+    features (n, ...), labels and members. Raises DataError where it cannot be read, AuditError
+    on labels (A002) or features (A003) that are no use, and without members (A011).
+    """
+    if isinstance(data, tuple):
+        return _of_arrays(*data[:2], data[2] if len(data) == 3 else None)
+    if isinstance(data, str | Path) and str(data).lower().endswith(".npz"):
+        arrays = read_npz(Path(data))
+        wanted = (members,) if members else _MEMBERS
+        parts = [one_of(arrays, names) for names in (FEATURES, LABELS, wanted)]
+        if parts[2] is None:
+            raise without_members(members, tuple(arrays))
+        if parts[0] is None or parts[1] is None:
+            lacking = "features" if parts[0] is None else "labels"
+            message = f"The file has no {lacking}. It has {', '.join(arrays)}."
+            raise AuditError.of("A003", message, source=str(data))
+        return _of_arrays(parts[0], parts[1], parts[2], Path(data).name)
+    return _of_table(source_table(data), label, members, features, _name(data))
+
+
+def _name(data: Any) -> str:
+    return Path(data).name if isinstance(data, str | Path) else "a table in memory"
+
+
+def _of_arrays(
+    features: Any, labels: Any, members: Any = None, name: str = "arrays in memory"
+) -> Questions:
+    if members is None:
+        raise without_members("", ())
+    given, true = np.asarray(features), np.asarray(labels).ravel()
+    inside = np.asarray(members).ravel()
+    if given.ndim < 2 or not len(given) or given.dtype.kind not in "biuf":
+        message = f"Features are numbers, one row per record. Given: {given.dtype}"
+        raise AuditError.of("A003", f"{message} of shape {given.shape}.")
+    if len(true) != len(given) or len(inside) != len(given):
+        message = f"{len(given):,} records have {len(true):,} labels and {len(inside):,} members."
+        raise AuditError.of("A002", message, "Give one of each per record.")
+    if true.dtype.kind not in "biufSU":
+        raise AuditError.of("A002", f"Labels are numbers or texts. Given: {true.dtype}.")
+    texts = tuple(plain_number(str(one)) for one in true.tolist())
+    is_member = membership(list(map(str, inside.tolist())))
+    digest = digest_of(given, np.array(texts), is_member)
+    return Questions(given, texts, is_member, {}, name, digest)
+
+
+def _of_table(
+    table: pa.Table, label: str, members: str, features: Sequence[str], name: str
+) -> Questions:
+    names = table.column_names
+    members = members or next((one for one in _MEMBERS if one in names), "")
+    if not members or members not in names:
+        raise without_members(members, names)
+    rest = [one for one in names if one != members]
+    label = label or (rest[-1] if rest else "")
+    if label not in rest:
+        message = f"The data has no column {label!r} of labels."
+        raise AuditError.of("A002", message, did_you_mean(label, rest))
+    chosen = list(features) or [one for one in rest if one != label]
+    _check_features(chosen, rest, label)
+    rows, texts = texts_of(label, table.column(label))
+    labels = tuple(plain_number(texts[row] or "") for row in rows.tolist())
+    if "" in labels:
+        message = f"{labels.count(''):,} rows have no label in {label!r}."
+        raise AuditError.of("A002", message)
+    rows, texts = texts_of(members, table.column(members))
+    is_member = membership([texts[row] or "" for row in rows.tolist()])
+    given = as_typed(table.select(chosen)).combine_chunks()
+    digest = digest_of(np.array([table_digest(given)]), np.array(labels), is_member)
+    return Questions(given, labels, is_member, Texts(table), name, digest)
+
+
+def _check_features(chosen: list[str], names: list[str], label: str) -> None:
+    problems = [
+        Problem("A003", f"There is no column {one!r}.", did_you_mean(one, names))
+        for one in chosen
+        if one not in names
+    ]
+    if not chosen:
+        problems = [Problem("A003", f"The data has no column but the labels {label!r}.")]
+    if problems:
+        raise AuditError(*problems)
+
+
+def without_members(members: str, names: Sequence[str]) -> Exception:
+    """Return the error where nothing says which records a model was trained on."""
+    if not members:
+        message = "Which records the model was trained on is not said."
+        hint = "Give both kinds of records, and a column of 1 and 0: members=COLUMN."
+        return AuditError.of("A011", message, hint)
+    message = f"There is no {members!r} that says who is a member. There are {listed(names)}."
+    return AuditError.of("A011", message, did_you_mean(members, names))

@@ -1,0 +1,146 @@
+"""The fitted model that is attacked: in a file, or an object of the caller's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from policy_engine.audits.membership.fitted.answers import Outputs, Reading
+from policy_engine.audits.membership.fitted.asking import say, told
+from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.kinds import fitted_file
+from policy_engine.audits.membership.fitted.loading import Opening
+from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
+from policy_engine.audits.membership.fitted.models import model_of
+from policy_engine.audits.membership.fitted.process import opened
+from policy_engine.audits.membership.result import FittedTarget
+from policy_engine.errors import AuditError, Problem, did_you_mean
+
+TIME_LIMIT = 600.0
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model that somebody has fitted already, and how it is opened and asked.
+
+    `model` is a file (skops, XGBoost, LightGBM, Keras 3, TorchScript, a state_dict, ONNX), or an
+    object with predict_proba or predict, or a function from features to answers. `trust_pickle`
+    opens files that run code when they are opened; `model_class` is the class of a state_dict,
+    `net.py:Net` or `package.module:Net`. `features` names the columns that it takes, `classes`
+    its classes in the order of its answers, `outputs` what these are, where it does not tell.
+    `time_limit` is how many seconds opening it, and each answer, may take.
+    """
+
+    model: Any
+    trust_pickle: bool = False
+    model_class: str = ""
+    features: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    outputs: Outputs = ""
+    time_limit: float = TIME_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.outputs not in ("", "probabilities", "logits"):
+            message = f"Outputs are 'probabilities' or 'logits'. Given: {self.outputs!r}."
+            raise AuditError.of("A014", message)
+        if not self.time_limit > 0:
+            message = f"The time limit is to be above 0 seconds. Given: {self.time_limit!r}."
+            raise AuditError.of("A014", message)
+
+    @property
+    def opening(self) -> Opening:
+        """How its file may be opened."""
+        return Opening(self.trust_pickle, self.model_class)
+
+    @property
+    def reading(self) -> Reading:
+        """How its answers are read."""
+        return Reading(self.classes, self.outputs)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is in a file."""
+        return isinstance(self.model, str | Path)
+
+
+class Target(Protocol):
+    """An open model that can be asked."""
+
+    @property
+    def about(self) -> About:
+        """What it tells of itself."""
+        ...
+
+    def ask(self, block: Block) -> Answer:
+        """Return what it says of some records. Raises AuditError where it cannot."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Present:
+    """A model of this very process: an object of the caller's."""
+
+    model: Fitted
+    about: About = field(init=False)
+
+    def __post_init__(self) -> None:
+        about = told(lambda: self.model.about, "A014", "The model does not tell what it is")
+        object.__setattr__(self, "about", about)
+
+    def ask(self, block: Block) -> Answer:
+        """Return what the model says. Raises AuditError (A008, A009)."""
+        return say(self.model, block)
+
+
+@contextmanager
+def opened_target(fitted: FittedModel) -> Iterator[tuple[Target, FittedTarget]]:
+    """Open a model, in a process of its own where it is in a file, and say what it is.
+
+    Raises DataError (C002, C003, C011), AuditError (A008, A014, A015, A016).
+    """
+    if not fitted.is_file:
+        target = Present(model_of(fitted.model))
+        yield target, _described(target.about, "object", "")
+        return
+    file = fitted_file(Path(fitted.model))
+    with opened(file, fitted.opening, fitted.time_limit) as process:
+        yield process, _described(process.about, file.kind, file.digest, file.path.name)
+
+
+def _described(about: About, kind: str, digest: str, name: str = "") -> FittedTarget:
+    return FittedTarget(
+        kind=kind,
+        library=about.library,
+        model=about.name,
+        file=name,
+        digest=digest,
+        versions=dict(about.versions),
+    )
+
+
+def aligned(given: Block, about: About) -> Block:
+    """Return records with the features that a model takes, by name where it has names.
+
+    Raises AuditError (A003) where columns are not there, or are too many or too few.
+    """
+    if isinstance(given, pa.Table) and about.features:
+        names = given.column_names
+        lacking = [one for one in about.features if one not in names]
+        if not lacking:
+            return given.select(list(about.features))
+        if len(lacking) < len(about.features):
+            raise AuditError(*[_lacking(one, names) for one in lacking[:10]])
+    width = given.num_columns if isinstance(given, pa.Table) else given[0].size
+    if about.width and width != about.width:
+        message = f"The model takes {about.width:,} features. The records have {width:,}."
+        hint = "Name those that it takes: features=(COLUMN, ...)."
+        raise AuditError.of("A003", message, hint)
+    return given
+
+
+def _lacking(name: str, names: list[str]) -> Problem:
+    message = f"The model takes a column {name!r}, which the data does not have."
+    return Problem("A003", message, did_you_mean(name, names))
