@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from policy_engine.architecture import CentralPrivacy, Estimator, Layer, Network
     from policy_engine.auditing import audit_membership, audit_predictions_file, audit_tradeoff
+    from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.audits.membership.learners.keras_function import KerasLearner
     from policy_engine.audits.privacy.one_run import audit_in_one_run
     from policy_engine.compliance import compliance_report
@@ -49,6 +50,7 @@ _HOMES = {
     "policy_schema": "schema",
     "run_policy_tests": "policy_tests",
     "verify_log": "decision_log",
+    "FittedModel": "audits.membership.fitted.target",
     "KerasLearner": "audits.membership.learners.keras_function",
     "audit_in_one_run": "audits.privacy.one_run",
     **dict.fromkeys(("CentralPrivacy", "Estimator", "Layer", "Network"), "architecture"),
@@ -62,6 +64,7 @@ __all__ = [
     "Decision",
     "DecisionLog",
     "Estimator",
+    "FittedModel",
     "KerasLearner",
     "Layer",
     "Limits",

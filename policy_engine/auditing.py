@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from policy_engine.architecture import Estimator, Network, read_architecture
 from policy_engine.audits.membership.auditing import audit, audit_predictions, splits_of
 from policy_engine.audits.membership.caveats import MEMBERS_TOLD
+from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.records import (
@@ -51,6 +52,7 @@ def audit_membership(
     *,
     settings: Settings | None = None,
     members: str = "",
+    fitted: Any = None,
     out: Path | None = None,
     report: Path | None = None,
     progress: Progress = silent,
@@ -64,6 +66,11 @@ def audit_membership(
     column, or an array of an npz file, that says of each record whether the target is to be
     trained on it (1) or not (0).
 
+    With `fitted` nothing is trained: that model is attacked as it is, with the records that
+    `members` says it was trained on and the others, as it takes them. It is a file, an object
+    with predict_proba or predict, a function from features to answers, or a `FittedModel`, which
+    says how it is opened and asked.
+
     Into the folder `out` go `splits.npz` (the rows and the seed of every model), `audit.html`
     and, last, `audit.json` with all figures; its `cache` keeps what models said, so that an
     interrupted audit goes on. Raises AuditError and DataError for what is wrong with the input,
@@ -71,6 +78,11 @@ def audit_membership(
     """
     settings = settings or Settings()
     _check_output(out, report)
+    if fitted is not None:
+        found = _audit_fitted(data, label, model, members, fitted, settings, progress)
+        source = fitted.model if isinstance(fitted, FittedModel) else fitted
+        _write(found, out, report, {}, _inputs(data, source))
+        return found
     learner, architecture = _learner(model)
     records, inside = _records(data, label, members)
     sides = (None, None) if inside is None else _sides(inside)
@@ -89,6 +101,30 @@ def audit_membership(
     splits = _splits(records, learner, settings, sides) if out else {}
     _write(found, out, report, splits, _inputs(data, model))
     return found
+
+
+def _audit_fitted(
+    data: Any,
+    label: str,
+    model: Model,
+    members: str,
+    fitted: Any,
+    settings: Settings,
+    progress: Progress,
+) -> MembershipAudit:
+    """Attack a model that is fitted already."""
+    from policy_engine.audits.membership.fitted.auditing import (  # noqa: PLC0415 (as above)
+        audit_fitted,
+    )
+    from policy_engine.audits.membership.fitted.questions import read_questions  # noqa: PLC0415
+
+    if model is not None or settings.local_epsilon is not None:
+        what = "a model to be trained" if model is not None else "a local epsilon"
+        message = f"A fitted model is attacked as it is, and {what} is given beside it."
+        raise AuditError.of("A014", message, "Give the one or the other.")
+    known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
+    questions = read_questions(data, label, members, known.features)
+    return audit_fitted(questions, known, settings, progress)
 
 
 def audit_predictions_file(

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.fitted import (
+    ClassesOption,
+    FeaturesOption,
+    FittedOption,
+    ModelClassOption,
+    OutputsOption,
+    TimeLimitOption,
+    TrustOption,
+    fitted_model,
+)
 from policy_engine.cli.options import Format, FormatOption, folder_of, numbers_of, usage
 
 if TYPE_CHECKING:
@@ -64,6 +74,13 @@ def membership(
     members: Annotated[
         str, typer.Option(metavar="COLUMN", help="Which records the target was trained on.")
     ] = "",
+    fitted: FittedOption = None,
+    trust_pickle: TrustOption = False,
+    model_class: ModelClassOption = "",
+    features: FeaturesOption = "",
+    classes: ClassesOption = "",
+    outputs: OutputsOption = None,
+    time_limit: TimeLimitOption = 600,
     attacks: Annotated[
         str, typer.Option(metavar="NAME,NAME,...", help="Such as shokri,lira; else all.")
     ] = "",
@@ -98,6 +115,15 @@ def membership(
 
     if (data is None) == (predictions is None):
         raise usage("Give either --data FILE with records, or --predictions FILE with answers.")
+    known = fitted_model(
+        fitted,
+        trust_pickle=trust_pickle,
+        model_class=model_class,
+        features=_names(features),
+        classes=_names(classes),
+        outputs=outputs,
+        time_limit=time_limit,
+    )
     settings = Settings(
         attacks=_names(attacks),
         shadows=shadows,
@@ -108,7 +134,7 @@ def membership(
     )
     with resumable(out), progress_bar(time_left=True) as progress:
         if predictions is not None:
-            _refuse_training(label, model, members, local_epsilon)
+            _refuse_training(label, model, members, local_epsilon, fitted)
             found = audit_predictions_file(
                 predictions, settings=settings, out=out, report=report, progress=progress
             )
@@ -119,6 +145,7 @@ def membership(
                 model,
                 settings=settings,
                 members=members,
+                fitted=known,
                 out=out,
                 report=report,
                 progress=progress,
@@ -144,7 +171,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _refuse_training(
-    label: str, model: Path | None, members: str, local_epsilon: float | None
+    label: str,
+    model: Path | None,
+    members: str,
+    local_epsilon: float | None,
+    fitted: Path | None,
 ) -> None:
     """Raise RequestError for what an audit of predictions, where nothing is trained, ignores."""
     given = {
@@ -152,6 +183,7 @@ def _refuse_training(
         "--model": model,
         "--members": members,
         "--local-epsilon": local_epsilon,
+        "--fitted": fitted,
     }
     for name, value in given.items():
         if value not in ("", None):

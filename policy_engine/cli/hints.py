@@ -9,14 +9,20 @@ from policy_engine.errors import PolicyEngineError, Problem, locate
 
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
+        "classes=(CLASS, ...)": "--classes CLASS,CLASS,...",
         "contexts={URL: FILE}": "--context URL=FILE",
         "data={IRI: PATH}": "--data IRI=PATH",
         'engine="spark"': "--engine spark",
+        "features=(COLUMN, ...)": "--features COLUMN,COLUMN,...",
         "key=FILE": "--key FILE",
+        "members=COLUMN": "--members COLUMN",
+        'model_class="net.py:Net"': "--model-class net.py:Net",
         "overwrite=True": "--overwrite",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
+        "time_limit=SECONDS": "--time-limit SECONDS",
+        "trust_pickle=True": "--trust-pickle",
         "vocabularies=[FILE]": "--vocabulary FILE",
         "wait=True": "--wait",
     }

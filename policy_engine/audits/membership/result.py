@@ -207,7 +207,7 @@ class FittedTarget(_Frozen):
     file: str
     digest: str
     versions: Mapping[str, str]
-    gives: Literal["labels", "confidences"] = "confidences"
+    gives: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

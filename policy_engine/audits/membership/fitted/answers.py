@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import About, Answer
 from policy_engine.audits.membership.fitted.questions import blocks_of
-from policy_engine.audits.membership.observations import Gives
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.predictions import check_logits, check_probabilities
 from policy_engine.audits.membership.records import plain_number
 from policy_engine.engines.engine import Progress, silent
@@ -25,7 +25,7 @@ class Spoken:
 
     logits: NDArray[np.float32]
     classes: tuple[str, ...]
-    gives: Gives
+    gives: Terms
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def spoken(
         return _of_labels(answer["labels"], about, labels)
     logits = _logits(answer, len(given), reading.outputs)
     told = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
-    return Spoken(logits, _classes(logits.shape[1], told, reading.classes, labels), "confidences")
+    return Spoken(logits, _classes(logits.shape[1], told, reading.classes, labels), OF_CONFIDENCES)
 
 
 def numbers_of(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
@@ -185,4 +185,4 @@ def _of_labels(said: NDArray[Any], about: About, labels: Sequence[str]) -> Spoke
         raise AuditError.of("A002", message, "Is this a classifier of these labels?")
     classes = told or tuple(sorted({*texts, *labels}))
     numbers = numbers_of(texts, classes)
-    return Spoken(np.eye(len(classes), dtype=np.float32)[numbers], classes, "labels")
+    return Spoken(np.eye(len(classes), dtype=np.float32)[numbers], classes, OF_LABELS)

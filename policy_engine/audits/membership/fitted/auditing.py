@@ -51,5 +51,5 @@ def _about(questions: Questions, described: FittedTarget, said: Spoken) -> dict[
     return {
         "architecture": described.text,
         "features": questions.width,
-        "fitted": described.model_copy(update={"gives": said.gives}),
+        "fitted": described.model_copy(update={"gives": tuple(sorted(said.gives))}),
     }

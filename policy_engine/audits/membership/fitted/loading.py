@@ -26,9 +26,20 @@ from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
 from policy_engine.errors import AuditError, DataError, listed
 
-_KNOWN = ("xgboost.", "lightgbm.")
-_KNOWN_TYPES = ("collections.OrderedDict", "collections.defaultdict")
-"""What skops does not know, and what is no more dangerous than the library that it is of."""
+_KNOWN = frozenset(
+    {
+        *("collections.OrderedDict", "collections.defaultdict"),
+        *("lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"),
+        *("xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"),
+        *("sklearn.calibration._CalibratedClassifier", "sklearn.calibration._SigmoidCalibration"),
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        *("sklearn.neighbors._ball_tree.BallTree", "sklearn.neighbors._kd_tree.KDTree"),
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.tree._tree.Tree",
+    }
+)
+"""Types that skops leaves to its caller: parts of classifiers, which run no code of the file."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +63,8 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
     if file.kind in ("pickle", "torch-export") and not opening.trust_pickle:
         raise _untrusted(file)
     if file.kind == "torch-weights" and not (opening.model_class or opening.trust_pickle):
-        message = "The file holds the weights of a PyTorch module, and not the module."
-        hint = 'Name its class: model_class="net.py:Net". The code of that class is run.'
+        message = "The file is of torch.save: tensors, and not the code that they belong to."
+        hint = 'Name the class of the module: model_class="net.py:Net". Its code is run.'
         raise AuditError.of("A014", message, hint, source=str(file.path))
     if opening.model_class and file.kind != "torch-weights":
         message = "A class is for the weights of a PyTorch module, and the file is no state_dict."
@@ -89,7 +100,7 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
     import skops.io  # noqa: PLC0415 (an extra)
 
     found = skops.io.get_untrusted_types(file=file.path)
-    unknown = [one for one in found if not one.startswith(_KNOWN) and one not in _KNOWN_TYPES]
+    unknown = [one for one in found if one not in _KNOWN]
     if unknown and not opening.trust_pickle:
         message = f"The file holds types that are not known to be harmless: {listed(unknown[:5])}"
         message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."

@@ -1,6 +1,7 @@
 """Networks of Keras and PyTorch, and graphs of ONNX."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,13 +63,15 @@ class TorchModel:
         given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
         was_training = bool(getattr(self.module, "training", False))
         if was_training:
-            self.module.eval()
+            with suppress(NotImplementedError):  # an exported program is as it was exported
+                self.module.eval()
         try:
             with torch.no_grad():
                 return of_any(_tensor_of(self._asked(torch, given)).detach().cpu().numpy())
         finally:
             if was_training:
-                self.module.train()
+                with suppress(NotImplementedError):
+                    self.module.train()
 
     def _asked(self, torch: Any, given: NDArray[Any]) -> Any:
         try:

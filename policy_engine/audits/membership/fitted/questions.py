@@ -89,7 +89,7 @@ def read_questions(
     on labels (A002) or features (A003) that are no use, and without members (A011).
     """
     if isinstance(data, tuple):
-        return _of_arrays(*data[:2], data[2] if len(data) == 3 else None)
+        return _of_arrays(*[*data, None][:3])
     if isinstance(data, str | Path) and str(data).lower().endswith(".npz"):
         arrays = read_npz(Path(data))
         wanted = (members,) if members else _MEMBERS
