@@ -10,7 +10,8 @@ from policy_engine.audits.membership.fitted.model import Answer, Fitted
 from policy_engine.errors import AuditError, PolicyEngineError
 
 _T = TypeVar("_T")
-_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|-?\d+\.\d\S*")
+_VALUES = re.compile(r"(?<!\w)(['\"]).*\1(?!\w)|-?\d+\.\d\S*")
+"""All from the first quotation mark to the last, for values may hold some; and fractions."""
 _LONGEST = 300
 
 
@@ -43,5 +44,5 @@ def line_of(error: object) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return f"{type(error).__name__}."
-    text = _VALUES.sub("...", lines[0])[:_LONGEST].rstrip(". ")
-    return f"{text}."
+    text = _VALUES.sub("...", lines[0].rstrip("."))[:_LONGEST]
+    return text if text.endswith("...") else f"{text}."

@@ -1,0 +1,223 @@
+"""A model of every kind that knows its members by heart is found to, from its file alone."""
+
+import json
+import os
+import warnings
+import zipfile
+from importlib.util import find_spec
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.target import opened_target
+from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
+from policy_engine.errors import AuditError, DataError
+
+needs_torch = pytest.mark.skipif(
+    find_spec("torch") is None, reason="torch is not installed: its models were NOT tested"
+)
+NET = """
+import torch
+
+def Net():
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(60, 3, bias=False))
+"""
+
+
+def found_in(records, path, **how):
+    return audit_membership(records, fitted=FittedModel(path, **how))
+
+
+def assert_found(audit, library):
+    assert audit.fitted.library == library
+    assert audit.fitted.versions
+    assert audit.target_train.accuracy > 0.9
+    assert audit.target_test.accuracy < 0.7
+    assert audit.attack("loss").figures.auc.low > 0.6
+
+
+def test_a_forest_in_skops_is_asked_by_the_names_of_its_columns(records, folder):
+    import skops.io
+    from sklearn.ensemble import RandomForestClassifier
+
+    features, labels, is_member = records
+    columns = {f"f{n}": features[:, n] for n in range(20)}
+    names = np.array(["ham", "egg", "tea"])[labels]
+    table = pa.table({**columns, "was": is_member, "label": names})
+    known = table.filter(pa.array(is_member)).to_pandas()
+    forest = RandomForestClassifier(20, random_state=0)
+    forest.fit(known[[*reversed(columns)]], known["label"])
+    skops.io.dump(forest, folder / "forest.skops")
+    pyarrow.parquet.write_table(table, folder / "table.parquet")
+    data = folder / "table.parquet"
+    audit = audit_membership(data, "label", fitted=folder / "forest.skops", members="was")
+    assert_found(audit, "scikit-learn")
+    assert audit.classes == ("egg", "ham", "tea")
+    assert audit.fitted.file == "forest.skops"
+
+
+def test_functions_in_skops_are_refused(folder):
+    import skops.io
+    from sklearn.preprocessing import FunctionTransformer
+
+    skops.io.dump(FunctionTransformer(os.system), folder / "hostile.skops")
+    with pytest.raises(AuditError, match=r"A015 .*types that are not known to be harmless"):
+        audit_membership((np.zeros((4, 1)), [0] * 4, [0, 0, 1, 1]), fitted=folder / "hostile.skops")
+
+
+@pytest.mark.parametrize("name", ["trees.json", "trees.ubj", "trees"])
+def test_xgboost_is_found_in_its_own_formats(name, records, folder):
+    if name == "trees":
+        (folder / name).write_bytes((folder / "trees.json").read_bytes())
+    else:
+        import xgboost
+
+        features, labels, is_member = records
+        given = xgboost.DMatrix(features[is_member], labels[is_member])
+        settings = {
+            "objective": "multi:softprob",
+            "num_class": 3,
+            "min_child_weight": 0,
+            "nthread": 1,
+        }
+        xgboost.train(settings, given, 10).save_model(folder / name)
+    assert_found(found_in(records, folder / name), "xgboost")
+
+
+def test_lightgbm_is_found_with_two_classes(records, folder):
+    import lightgbm
+
+    features, labels, is_member = records
+    given = lightgbm.Dataset(features[is_member], labels[is_member] > 0)
+    settings = {"objective": "binary", "min_data_in_leaf": 1, "verbosity": -1, "num_threads": 1}
+    lightgbm.train(settings, given, 20).save_model(folder / "trees.txt")
+    audit = found_in((features, (labels > 0).astype(int), is_member), folder / "trees.txt")
+    assert_found(audit, "lightgbm")
+
+
+def graph(weights, folder, last="Softmax"):
+    import onnx
+    from onnx import helper, numpy_helper
+
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["z"])]
+    nodes += [helper.make_node(last, ["z"], ["y"])]
+    shape = [onnx.TensorProto.FLOAT, [None, weights.shape[0]]], [onnx.TensorProto.FLOAT, [None, 3]]
+    made = helper.make_graph(
+        nodes,
+        "memory",
+        [helper.make_tensor_value_info("x", *shape[0])],
+        [helper.make_tensor_value_info("y", *shape[1])],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    model = helper.make_model(made, opset_imports=opset, ir_version=9)
+    path = folder / f"{last}.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("last", ["Softmax", "Identity"])
+def test_onnx_is_found_whether_it_gives_probabilities_or_logits(last, weights, records, folder):
+    assert_found(found_in(records, graph(weights, folder, last)), "onnxruntime")
+
+
+def test_onnx_whose_answers_are_no_probabilities_is_refused(weights, records, folder):
+    with pytest.raises(AuditError, match=r"A004 .*do not sum to 1"):
+        found_in(records, graph(weights, folder, "Sigmoid"))
+
+
+def save_keras(weights, path, last=lambda _: []):
+    keras = need_keras()
+    layers = [keras.Input((60,)), *last(keras), keras.layers.Dense(3, "softmax", use_bias=False)]
+    model = keras.Sequential(layers)
+    model.layers[-1].set_weights([weights])
+    with without_deprecations():
+        model.save(path)
+
+
+def test_keras_is_asked_for_its_logits(weights, records, folder):
+    save_keras(100 * weights, folder / "net.keras")
+    with opened_target(FittedModel(folder / "net.keras")) as (target, described):
+        said = target.ask(records[0])
+    assert (described.kind, described.library) == ("keras", "keras")
+    # The softmax of logits such as these is 1 of every member, and all of them would tie.
+    np.testing.assert_allclose(said["logits"], 100 * records[0] @ weights, rtol=1e-3, atol=1e-2)
+
+
+def test_keras_runs_no_code_of_a_lambda(weights, records, folder):
+    path = folder / "lambda.keras"
+    save_keras(weights, path, lambda keras: [keras.layers.Lambda(lambda x: x)])
+    with pytest.raises(AuditError, match="A014 The file cannot be opened by keras"):
+        found_in(records, path)
+
+
+@needs_torch
+def test_torchscript_is_found(weights, records, folder):
+    torch_net(weights, folder, "script")
+    assert_found(found_in(records, folder / "script.pt"), "torch")
+
+
+@needs_torch
+def test_a_state_dict_is_found_with_its_class(weights, records, folder):
+    torch_net(weights, folder, "weights")
+    (folder / "net.py").write_text(NET)
+    audit = found_in(records, folder / "weights.pt", model_class=f"{folder / 'net.py'}:Net")
+    assert_found(audit, "torch")
+
+
+@needs_torch
+def test_a_whole_module_is_not_unpickled_in_the_place_of_its_weights(records, folder):
+    import torch
+    from fitted_faults import Opened
+
+    mark = folder / "mark"
+    torch.save({"0.weight": torch.zeros(1), "more": Opened(mark)}, folder / "whole.pt")
+    (folder / "net.py").write_text(NET)
+    with pytest.raises(AuditError, match="A014 The file cannot be opened by torch"):
+        found_in(records, folder / "whole.pt", model_class=f"{folder / 'net.py'}:Net")
+    assert not mark.exists()
+
+
+def torch_net(weights, folder, name):
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(60, 3, bias=False))
+    with torch.no_grad():
+        net[1].weight.copy_(torch.from_numpy(weights.T))
+    path = folder / f"{name}.pt"
+    if name == "script":
+        with warnings.catch_warnings():  # deprecated, and still what many files are
+            warnings.simplefilter("ignore")
+            torch.jit.trace(net, torch.zeros(1, 60)).save(str(path))
+    else:
+        torch.save(net.state_dict(), path)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no fitted model"),
+        (b"a,b\n1,2\n", "is no fitted model"),
+        (json.dumps({"layers": []}).encode(), "is no fitted model"),
+        (b"\x89HDF\r\n\x1a\n", "Keras before version 3"),
+        (b"tree\nversion=v4\nnothing else", "cannot be opened by lightgbm"),
+        (b'{"learner": {}}', "cannot be opened by xgboost"),
+    ],
+    ids=["empty", "table", "recipe", "hdf5", "lightgbm", "xgboost"],
+)
+def test_a_file_that_is_no_model_is_refused(content, words, records, tmp_path):
+    (tmp_path / "model").write_bytes(content)
+    with pytest.raises(AuditError, match=f"A014 .*{words}"):
+        found_in(records, tmp_path / "model")
+
+
+def test_an_archive_that_is_no_model_is_refused(records, tmp_path):
+    with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
+        archive.writestr("readme", "")
+    with pytest.raises(AuditError, match="A014"):
+        found_in(records, tmp_path / "model.zip")
+    with pytest.raises(DataError, match="C002"):
+        found_in(records, tmp_path / "nothing.zip")

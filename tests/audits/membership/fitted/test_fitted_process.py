@@ -1,0 +1,112 @@
+"""What goes wrong in a model's own process is one coded sentence here."""
+
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from fitted_faults import (
+    Aborting,
+    Greedy,
+    Hanging,
+    Killed,
+    Leaving,
+    Memory,
+    Opened,
+    Quoting,
+    Talking,
+)
+
+from policy_engine import FittedModel, audit_membership
+from policy_engine.errors import AuditError
+
+ROWS = np.zeros((20, 2)), np.zeros(20, int), np.arange(20) < 10
+"""Records that say nothing, all of class 0, the first ten of them members."""
+
+
+def attacked(model, folder, **how):
+    path = folder / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    return audit_membership(ROWS, fitted=FittedModel(path, trust_pickle=True, **how))
+
+
+def refused(model, folder, **how):
+    with pytest.raises(AuditError) as error:
+        attacked(model, folder, **how)
+    [problem] = error.value.problems
+    return problem
+
+
+def test_a_model_that_remembers_is_found_from_its_file(tmp_path):
+    found = attacked(Memory(), tmp_path)
+    assert found.attack("loss").figures.auc.value == 1
+    assert found.fitted.kind == "pickle"
+    assert len(found.fitted.digest) == 64
+    assert found.architecture.startswith("a fitted model as it is, Memory of fitted_faults")
+
+
+def test_what_a_model_prints_is_no_answer_and_it_knows_no_secret(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLICY_ENGINE_KEY", "secret")
+    assert attacked(Talking(), tmp_path).attack("loss").figures.auc.value == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "words"),
+    [
+        (Aborting(), "A016", "ended by signal 6, saying the library's last words about ..."),
+        (Leaving(), "A016", "ended with 0."),
+        (Killed(), "A008", "was killed, as it is where memory runs out"),
+        (Greedy(), "A008", "more memory than there is"),
+    ],
+    ids=["abort", "exit", "killed", "memory"],
+)
+def test_a_process_that_ends_is_told_in_a_sentence(model, code, words, tmp_path):
+    problem = refused(model, tmp_path)
+    assert problem.code == code
+    assert words in problem.message
+    assert "\n" not in problem.message
+
+
+def test_a_model_that_hangs_is_given_up(tmp_path):
+    problem = refused(Hanging(), tmp_path, time_limit=3)
+    assert problem.code == "A016"
+    assert problem.message == "The model gave no answer within 3 seconds."
+
+
+def test_values_that_a_library_quotes_are_left_out(tmp_path):
+    problem = refused(Quoting(), tmp_path)
+    assert problem.code == "A009"
+    assert (
+        problem.message
+        == "The model refuses the data: could not convert string to float: ..., nor ..."
+    )
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.joblib", "model.skops", "model.txt", "model"])
+def test_no_pickle_is_opened_untrusted_whatever_its_name(name, tmp_path):
+    mark = tmp_path / "mark"
+    (tmp_path / name).write_bytes(pickle.dumps(Opened(mark)))
+    with pytest.raises(AuditError, match="A015 The file is a pickle"):
+        audit_membership(ROWS, fitted=tmp_path / name)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("inside", "code"), [("archive/data.pkl", "A014"), ("archive/models/model.json", "A015")]
+)
+def test_no_archive_of_torch_is_unpickled_untrusted(inside, code, tmp_path):
+    mark, path = tmp_path / "mark", tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(inside, pickle.dumps(Opened(mark)))
+    with pytest.raises(AuditError, match=code):
+        audit_membership(ROWS, fitted=path)
+    assert not mark.exists()
+
+
+def test_arrays_of_objects_are_not_unpickled_as_data(tmp_path):
+    mark, path = tmp_path / "mark", tmp_path / "data.npz"
+    np.savez(path, features=np.array([[Opened(mark)]]), labels=[0], members=[1])
+    mark.unlink(missing_ok=True)
+    with pytest.raises(Exception, match="C003"):
+        audit_membership(path, fitted=Memory())
+    assert not mark.exists()
