@@ -1,4 +1,4 @@
-"""Comparing the target with models that were not trained on the record, and learning from it."""
+"""Comparing the target with models whose records are known, and learning from it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,10 +6,16 @@ from typing import Any
 import numpy as np
 
 from policy_engine.audits.membership.attacks.attack import best_threshold
-from policy_engine.audits.membership.observations import Bools, Evidence, Floats
+from policy_engine.audits.membership.observations import FEWEST_SHADOWS, Bools, Evidence, Floats
+from policy_engine.errors import AuditError
+
+_TRIED = 8
 
 Comparison = Callable[[Floats, Floats, Bools], Floats]
-"""From signals of one model, (n,), of S others, (S, n), and which of these count, the scores."""
+"""From signals of one model, (n,), of S others, (S, n), and which of these count, the scores.
+
+Those that count have not seen the record; of online shadows, those that have.
+"""
 
 
 def compared(evidence: Evidence[Any], score: Comparison) -> Floats:
@@ -20,6 +26,15 @@ def compared(evidence: Evidence[Any], score: Comparison) -> Floats:
 
 def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | None:
     """Return the threshold that tells best whether shadows were trained on their own records.
+
+    None where it is not known what the others say of a shadow's records.
+    """
+    known = left_out(evidence, score)
+    return best_threshold(*known) if known else None
+
+
+def left_out(evidence: Evidence[Any], score: Comparison) -> tuple[Floats, Bools] | None:
+    """Return the scores of the shadows' own records, and which of these were members.
 
     Each shadow in turn is taken for the target, and compared with those others that were not
     trained on the record; records without any are passed over. None where it is not known what
@@ -34,7 +49,43 @@ def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | No
         signals = shadow.peers.signals[:, known]
         scores.append(score(shadow.own.signal[known], signals, counts[:, known]))
         truths.append(shadow.is_member[known])
-    return best_threshold(np.concatenate(scores), np.concatenate(truths)) if scores else None
+    return (np.concatenate(scores), np.concatenate(truths)) if scores else None
+
+
+def online_models(evidence: Evidence[Any]) -> tuple[Floats, Bools]:
+    """Return the signals of the online shadows, (S, 2m), and which of them was trained on what.
+
+    Raises AuditError (A007) where a record was in none or in all of them.
+    """
+    signals = np.stack([observed.signal for observed, _ in evidence.online])
+    seen = np.stack([is_member for _, is_member in evidence.online])
+    if not _has_both(seen).all():
+        message = "A record was used to train none or all of the online shadow models."
+        hint = "Each record belongs into half of them."
+        raise AuditError.of("A007", message, hint)
+    return signals, seen
+
+
+def online_threshold(signals: Floats, seen: Bools, score: Comparison) -> float:
+    """Return the best threshold with online shadows, at most eight, taken in turn for the target.
+
+    With fewer than four it is 0, where a record is as likely seen as not.
+    """
+    if len(signals) < 2 * FEWEST_SHADOWS:
+        return 0.0
+    scores, truths = [], []
+    for one in range(min(len(signals), _TRIED)):
+        others = np.delete(seen, one, axis=0)
+        both = _has_both(others)
+        peers = np.delete(signals, one, axis=0)[:, both]
+        if both.any():
+            scores.append(score(signals[one, both], peers, others[:, both]))
+            truths.append(seen[one, both])
+    return best_threshold(np.concatenate(scores), np.concatenate(truths)) if scores else 0.0
+
+
+def _has_both(seen: Bools) -> Bools:
+    return np.logical_and(seen.any(axis=0), ~seen.all(axis=0))
 
 
 def mean_of(figures: Floats, counts: Bools) -> Floats:

@@ -6,8 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
+from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.attacks.references import (
     compared,
+    left_out,
     left_out_threshold,
     mean_of,
 )
@@ -31,9 +33,10 @@ class Rmia:
     the same z, so that the share is a rising step function of ratio(x), whatever gamma and z:
     the score here is the ratio's logarithm, which ranks as the share does and breaks its ties.
 
-    `a` ties the two worlds, p_in = a p_out + 1 - a. The paper tunes it on shadows; here it
-    is the one for which this holds on average over the shadows' own members and others. The
-    threshold is the best with each shadow taken in turn for the target.
+    `a` ties the two worlds, p_in = a p_out + 1 - a. As in the paper it is tuned with shadows taken
+    for the target: of the slope for which this holds on average over their own members and
+    others, and of the steps from 0 to 1, it is the one with the highest AUC. The threshold is the
+    best with each shadow taken in turn for the target.
     """
 
     notation: ClassVar[str] = "rmia"
@@ -43,26 +46,48 @@ class Rmia:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the logarithms of the ratios, and one threshold for all."""
         check(self, evidence)
-        score = partial(_score, a=slope(evidence))
+        score = partial(_score, a=tuned(evidence))
         return Judgement(compared(evidence, score), left_out_threshold(evidence, score))
+
+
+def tuned(evidence: Evidence) -> float:
+    """Return the a that tells best which of their own records shadows were trained on.
+
+    It is the slope where what shadows say of each other's records is not known.
+    """
+    found: dict[float, float] = {}
+    for a in (slope(evidence), *_STEPS):
+        known = left_out(evidence, partial(_score, a=a))
+        if known is None:
+            return a
+        found.setdefault(a, auc(*known).value)
+    return max(found, key=lambda a: found[a])
+
+
+_STEPS = tuple(step / 10 for step in range(11))
 
 
 def slope(evidence: Evidence) -> float:
     """Return a: the mean doubt on the shadows' members over that on others, at most 1."""
-    inside = [_doubt(one.own.margin[one.is_member]) for one in evidence.shadows]
-    outside = [_doubt(one.own.margin[~one.is_member]) for one in evidence.shadows]
+    inside = [doubts(one.own.margin[one.is_member]) for one in evidence.shadows]
+    outside = [doubts(one.own.margin[~one.is_member]) for one in evidence.shadows]
     unseen = float(np.concatenate(outside).mean())
     return min(float(np.concatenate(inside).mean()) / unseen, 1.0) if unseen else 1.0
 
 
-def _doubt(margins: Floats) -> Floats:
-    """Return 1 - p, which p itself would round off."""
+def doubts(margins: Floats) -> Floats:
+    """Return 1 - p of margins, which p itself would round off."""
     return np.exp(-np.logaddexp(0, margins))
 
 
 def _score(margin: Floats, margins: Floats, counts: Bools, a: float) -> Floats:
-    """Return log p - log P; P close to 1 is reckoned from 1 - q, else from q itself."""
-    doubt, q = mean_of(_doubt(margins), counts), mean_of(_doubt(-margins), counts)
-    near_one = np.log1p(-(1 + a) / 2 * np.minimum(doubt, 0.5))
-    near_none = np.log(np.maximum((1 + a) / 2 * q + (1 - a) / 2, np.finfo(np.float64).tiny))
+    """Return log p - log P."""
+    doubt, q = mean_of(doubts(margins), counts), mean_of(doubts(-margins), counts)
+    return log_ratio(margin, (1 + a) / 2 * doubt, (1 + a) / 2 * q + (1 - a) / 2)
+
+
+def log_ratio(margin: Floats, doubt: Floats, share: Floats) -> Floats:
+    """Return log p - log P of a margin; P close to 1 is reckoned from 1 - P, else from itself."""
+    near_one = np.log1p(-np.minimum(doubt, 0.5))
+    near_none = np.log(np.maximum(share, np.finfo(np.float64).tiny))
     return -np.logaddexp(0, -margin) - np.where(doubt < 0.5, near_one, near_none)

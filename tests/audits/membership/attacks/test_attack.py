@@ -33,6 +33,7 @@ OWN = (
     "lira-online",
     "lira-offline",
     "rmia",
+    "rmia-online",
 )
 
 
@@ -64,7 +65,9 @@ def test_labels_alone_are_too_little(notation):
         attack_of(notation).judge(evidence([1, 2], gives=OF_LABELS))
 
 
-@pytest.mark.parametrize("notation", ["calibrated-loss", "lira-online", "lira-offline", "rmia"])
+@pytest.mark.parametrize(
+    "notation", ["calibrated-loss", "lira-online", "lira-offline", "rmia", "rmia-online"]
+)
 def test_one_shadow_is_too_few(notation):
     one = shadow([1], [True], [1, 2])
     online = [([1, 2], [True, False])]

@@ -5,8 +5,9 @@ import pytest
 from attacked import evidence, gaussian_evidence, observed, shadow, unseen
 from scipy.stats import norm
 
-from policy_engine.audits.membership.attacks import attack_of, rmia
+from policy_engine.audits.membership.attacks import attack_of, choosing, rmia
 from policy_engine.audits.membership.attacks.likelihood import OWN_VARIANCE, gaussians
+from policy_engine.audits.membership.attacks.references import left_out
 from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.observations import Evidence
 
@@ -111,6 +112,29 @@ def test_rmia_finds_the_slope_between_the_two_worlds():
     logit = np.log([9, 1.5])
     shadows = [shadow(logit, [True, False], [0, 0]) for _ in range(2)]
     assert rmia.slope(evidence([0, 0], shadows)) == pytest.approx(0.25)
+
+
+def test_rmia_takes_the_slope_that_tells_most_of_the_shadows_own_records():
+    draw = np.random.default_rng(1)
+    is_member = np.arange(400) < 200
+    hard = draw.normal(0, 2, 400)
+
+    def said(seen):
+        return hard + 1.5 * seen + draw.normal(0, 0.3, 400)
+
+    shadows = [
+        shadow(said(is_member), is_member, hard, [said(False), said(False)], np.zeros((2, 400)))
+        for _ in range(3)
+    ]
+    seen = evidence(hard, shadows)
+    reached = {
+        a: choosing.auc(*left_out(seen, partial(rmia._score, a=a))).value
+        for a in (rmia.slope(seen), 0.0, 0.5, 1.0, rmia.tuned(seen))
+    }
+    assert reached[rmia.tuned(seen)] == max(reached.values())
+    assert rmia.tuned(evidence([0], unseen([1], [2]))) == rmia.slope(
+        evidence([0], unseen([1], [2]))
+    )
 
 
 @pytest.mark.parametrize("notation", REFERENCES)
