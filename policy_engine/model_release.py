@@ -15,9 +15,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from policy_engine import terms
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners import learner_of
+from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
 from policy_engine.audits.membership.records import Fitted, Records
 from policy_engine.audits.membership.releases import (
     Covered,
@@ -357,7 +359,8 @@ def _by_modelling(steps: Sequence[Attack]) -> list[tuple[Attack, ...]]:
 def _models(steps: Sequence[Attack]) -> int:
     """Return how many models audits of one model train: the target, and the shadows."""
     attacks = {name for step in steps for name in step.method.run}
-    groups = ("lira-online" in attacks) + bool(attacks - {"lira-online", "label-only"})
+    needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
+    groups = len(needed & {SHADOWS, ONLINE_SHADOWS})
     return 1 + groups * max(step.method.shadow_models for step in steps)
 
 

@@ -123,7 +123,7 @@ def test_rmia_takes_the_slope_that_tells_most_of_the_shadows_own_records():
         return hard + 1.5 * seen + draw.normal(0, 0.3, 400)
 
     shadows = [
-        shadow(said(is_member), is_member, hard, [said(False), said(False)], np.zeros((2, 400)))
+        shadow(said(is_member), is_member, hard, [said(0), said(0)], np.zeros((2, 400)))
         for _ in range(3)
     ]
     seen = evidence(hard, shadows)
