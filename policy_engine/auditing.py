@@ -25,7 +25,13 @@ from policy_engine.audits.membership.records import (
 )
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
-from policy_engine.audits.membership.shadows import ONLINE, SHADOW, TARGET, seed_of
+from policy_engine.audits.membership.shadows import (
+    FURTHER,
+    ONLINE,
+    SHADOW,
+    TARGET,
+    seed_of,
+)
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.charts import need_matplotlib
 from policy_engine.engines.engine import Progress, silent
@@ -371,15 +377,22 @@ def _rows_of(splits: Splits) -> dict[str, NDArray[Any]]:
         "shadow_train": np.array(splits.shadow_train, dtype=np.int64),
         "shadow_test": np.array(splits.shadow_test, dtype=np.int64),
         "online_train": np.array(splits.online_train, dtype=np.int64),
+        "further_train": np.array(splits.further_train, dtype=np.int64),
     }
 
 
 def _seeds_of(splits: Splits, seed: int) -> dict[str, NDArray[Any]]:
-    shadows, online = range(len(splits.shadow_train)), range(len(splits.online_train))
+    roles = {
+        "shadow_seeds": (SHADOW, splits.shadow_train),
+        "online_seeds": (ONLINE, splits.online_train),
+        "further_seeds": (FURTHER, splits.further_train),
+    }
     return {
         "target_seed": _whole_numbers([seed_of(seed, TARGET)])[0],
-        "shadow_seeds": _whole_numbers([seed_of(seed, SHADOW, n) for n in shadows]),
-        "online_seeds": _whole_numbers([seed_of(seed, ONLINE, n) for n in online]),
+        **{
+            name: _whole_numbers([seed_of(seed, role, n) for n in range(len(rows))])
+            for name, (role, rows) in roles.items()
+        },
     }
 
 

@@ -360,8 +360,10 @@ def _models(steps: Sequence[Attack]) -> int:
     """Return how many models audits of one model train: the target, and the shadows."""
     attacks = {name for step in steps for name in step.method.run}
     needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
-    groups = len(needed & {SHADOWS, ONLINE_SHADOWS})
-    return 1 + groups * max(step.method.shadow_models for step in steps)
+    shadows = max(step.method.shadow_models for step in steps)
+    if ONLINE_SHADOWS in needed:  # they come in pairs, and serve the other attacks too
+        return 1 + shadows + shadows % 2
+    return 1 + (shadows if SHADOWS in needed else 0)
 
 
 def _seed(given: int | None) -> int:

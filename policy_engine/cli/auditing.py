@@ -50,6 +50,10 @@ ModelOption = Annotated[
 ShadowsOption = Annotated[
     int, typer.Option("--shadows", min=0, max=10_000, help="How many shadow models to train.")
 ]
+TargetsOption = Annotated[
+    int,
+    typer.Option(min=1, max=10_000, help="How many models to attack, each of another half."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same figures.")]
 OutOption = Annotated[
     Path | None,
@@ -85,6 +89,7 @@ def membership(
         str, typer.Option(metavar="NAME,NAME,...", help="Such as shokri,lira; else all.")
     ] = "",
     shadows: ShadowsOption = 10,
+    targets: TargetsOption = 1,
     seed: SeedOption = 0,
     slices: Annotated[
         list[str],
@@ -127,6 +132,7 @@ def membership(
     settings = Settings(
         attacks=_names(attacks),
         shadows=shadows,
+        targets=targets,
         seed=seed,
         slices=tuple(slices),
         local_epsilon=local_epsilon,
@@ -134,7 +140,7 @@ def membership(
     )
     with resumable(out), progress_bar(time_left=True) as progress:
         if predictions is not None:
-            _refuse_training(label, model, members, local_epsilon, fitted)
+            _refuse_training(label, model, members, local_epsilon, fitted, targets)
             found = audit_predictions_file(
                 predictions, settings=settings, out=out, report=report, progress=progress
             )
@@ -176,6 +182,7 @@ def _refuse_training(
     members: str,
     local_epsilon: float | None,
     fitted: Path | None,
+    targets: int,
 ) -> None:
     """Raise RequestError for what an audit of predictions, where nothing is trained, ignores."""
     given = {
@@ -184,6 +191,7 @@ def _refuse_training(
         "--members": members,
         "--local-epsilon": local_epsilon,
         "--fitted": fitted,
+        "--targets": targets if targets > 1 else None,
     }
     for name, value in given.items():
         if value not in ("", None):
@@ -199,13 +207,20 @@ def _print_audit(found: "MembershipAudit", output_format: Format, written: list[
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
-    from policy_engine.rendering.audits import attacks_table, audit_lines  # noqa: PLC0415
+    from policy_engine.estimates import NotApplicable  # noqa: PLC0415
+    from policy_engine.rendering.audits import (  # noqa: PLC0415
+        attacks_table,
+        audit_lines,
+        over_targets_table,
+    )
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     out = console()
     for line in audit_lines(found):
         out.print(line, soft_wrap=not out.is_terminal)
     out.print(attacks_table(found))
+    if not isinstance(found.over_targets, NotApplicable):
+        out.print(over_targets_table(found.over_targets))
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.audits.membership.over_targets import OverTargets, over_targets_rows
 from policy_engine.audits.membership.result import Figures, MembershipAudit, Slice
 from policy_engine.audits.membership.verdict import rate_text, share_text
 from policy_engine.estimates import Estimate, NotApplicable
-from policy_engine.rendering.tables import new_table
+from policy_engine.rendering.tables import new_table, rows_table
 
 if TYPE_CHECKING:
     from policy_engine.audits.privacy.tradeoff import Tradeoff
@@ -38,6 +39,12 @@ def attacks_table(audit: MembershipAudit) -> Table:
         table.add_section()
         table.add_row("its worst slice", *_cells(worst.figures))
     return table
+
+
+def over_targets_table(found: OverTargets) -> Table:
+    """Return what every attack reaches over all targets: means and standard deviations."""
+    head, rows = over_targets_rows(found)
+    return rows_table(f"Over {found.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
 def _cells(figures: Figures) -> tuple[str, ...]:

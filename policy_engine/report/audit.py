@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.over_targets import over_targets_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
     EpsilonLower,
@@ -99,7 +100,16 @@ def _attacks(found: MembershipAudit) -> Iterator[str]:
     rows = [_attack_row(one) for one in order]
     yield html_table("The strongest stands out", head, rows, (1,), marked)
     yield '<p class="soft">* Counted on so few others, guessing might have found as many.</p>'
+    yield from _over_targets(found)
     yield from _priors(found)
+
+
+def _over_targets(found: MembershipAudit) -> Iterator[str]:
+    if isinstance(found.over_targets, NotApplicable):
+        return
+    over = found.over_targets
+    head, rows = over_targets_rows(over)
+    yield html_table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
 def _by_accuracy(found: MembershipAudit) -> list[AttackResult]:

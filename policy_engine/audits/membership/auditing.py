@@ -1,6 +1,5 @@
 """An audit from end to end: split, train, attack, count, and say what was found."""
 
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +17,31 @@ from policy_engine.audits.membership.caveats import (
     of_few,
     of_settings,
 )
+from policy_engine.audits.membership.conduct import (
+    Conduct,
+    out_models,
+    thresholds,
+    versions,
+)
 from policy_engine.audits.membership.games import play
+from policy_engine.audits.membership.gathering import Gathered, gather
 from policy_engine.audits.membership.learners.learner import Learner
-from policy_engine.audits.membership.measuring import attack_result
+from policy_engine.audits.membership.measuring import attack_result, called_members
 from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     ONLINE_SHADOWS,
     SHADOWS,
     Evidence,
     Observations,
-    Peers,
-    Shadow,
+    Terms,
+)
+from policy_engine.audits.membership.over_targets import (
+    OverTargets,
+    attack_over_targets,
+    spread_of,
 )
 from policy_engine.audits.membership.predictions import Predictions
+from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.result import (
     AttackResult,
@@ -46,18 +57,11 @@ from policy_engine.audits.membership.settings import (
     Settings,
     attacks_of_model,
     attacks_of_predictions,
+    skipped_attacks,
 )
-from policy_engine.audits.membership.shadows import (
-    ONLINE,
-    SHADOW,
-    TARGET,
-    Job,
-    Sanitiser,
-    Workshop,
-    seed_of,
-)
+from policy_engine.audits.membership.shadows import Chunk, Sanitiser, Workshop, unheard
 from policy_engine.audits.membership.slices import Part, parts_of
-from policy_engine.audits.membership.splits import Rows, Splits, Wanted, make_splits
+from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.empirical import (
     FEWEST_PAIRS,
@@ -67,21 +71,37 @@ from policy_engine.audits.privacy.empirical import (
 )
 from policy_engine.audits.privacy.randomized_response import perturb
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import DataError, Problem, did_you_mean
+from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 from policy_engine.estimates import NotApplicable
-from policy_engine.versions import version_of
 
 _PERTURBED = 65
-_COMPARED = 8
-"""How many shadows are compared with the others, as if each were the target."""
+_ONE_TARGET = NotApplicable(reason="one model was attacked")
 _SHOKRI = "shokri"
-_PACKAGES = (
-    *("policy-engine", "numpy", "scipy", "scikit-learn"),
-    *("tensorflow", "tensorflow-cpu", "keras"),
-)
+_FEWEST_TURNS = 4
+"""How many online shadows there are to be for each to be a target: its pair is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """An audit's report, and what the attacks said of each record, which the report leaves out."""
+
+    report: MembershipAudit
+    scores: RecordScores
 
 
 def audit(
+    records: Records,
+    learner: Learner,
+    settings: Settings,
+    *,
+    architecture: Network | Estimator | str,
+    **how: Any,
+) -> MembershipAudit:
+    """Return the report of `examine`, which takes the same arguments."""
+    return examine(records, learner, settings, architecture=architecture, **how).report
+
+
+def examine(
     records: Records,
     learner: Learner,
     settings: Settings,
@@ -96,7 +116,8 @@ def audit(
     sanitiser: Sanitiser | None = None,
     progress: Progress = silent,
     available: Callable[[], int] = available_memory,
-) -> MembershipAudit:
+    kept: Callable[[Chunk], None] = unheard,
+) -> Examined:
     """Train a target and its shadows on parts of the records, and attack the target.
 
     With `members`, the target is trained on these rows and tested on others of `non_members`
@@ -104,7 +125,7 @@ def audit(
     either says how members were `drawn`; otherwise they were told, and no epsilon follows. What
     models say is kept in the folder `cache`, and not asked again; the target is written to the
     file `model`. A `sanitiser` makes of the rows that a model is to learn from what it does learn
-    from; it is asked about the records as they are.
+    from; it is asked about the records as they are. Each chunk of models is told to `kept`.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not bear (A005), classes too small (A001), too little memory (A008), and whatever the
@@ -115,18 +136,21 @@ def audit(
     _check_slices(settings, records.columns)
     splits = splits or splits_of(records, attacks, settings, members, non_members)
     learnt, shown = _domains(records, settings)
-    workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available)
-    target, evidence = _evidence(workshop, splits, settings.seed, model, progress)
+    workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept)
+    gathered = gather(workshop, splits, settings.seed, settings.targets - 1, model, progress)
+    target, evidence = gathered.target, gathered.turn.evidence
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings.fprs, progress)
     upper = _upper(target, sanitiser)
-    return _whole(
+    report = _whole(
         found,
         evidence,
         splits.is_member,
         upper,
         drawn or ("told" if is_told else "drawn"),
+        over_targets=_over_targets(attacks, gathered, found, splits, settings, progress),
+        conduct=_conduct(settings, learner.gives, found, evidence),
         data=records.name,
         data_digest=records.digest,
         records=len(records),
@@ -134,7 +158,7 @@ def audit(
         features=records.features.shape[1],
         encoding=records.encoding,
         architecture=architecture,
-        shadow_models=len(splits.shadow_train) + len(splits.online_train),
+        shadow_models=splits.shadows,
         seed=settings.seed,
         splits_digest=splits.digest,
         warnings=(
@@ -144,6 +168,7 @@ def audit(
             *(beyond_epsilon(records) if isinstance(upper, EpsilonUpper) else []),
         ),
     )
+    return Examined(report, _scores(found, splits.judged, splits.is_member, settings.seed))
 
 
 def splits_of(
@@ -153,19 +178,54 @@ def splits_of(
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
 ) -> Splits:
-    """Return the rows of every model of an audit; errors as `make_splits`."""
+    """Return the rows of every model of an audit.
+
+    Where an attack needs online shadows, these serve all the others too, and there are no
+    disjoint ones. Errors as `make_splits`; (A007) for more targets than online shadows can stand
+    in for, (A011) for several of them where it is told who the members are.
+    """
     needed = frozenset[str]().union(*(one.needs for one in attacks))
+    online = ONLINE_SHADOWS in needed
+    if settings.targets > 1:
+        _check_targets(settings, online=online, told=members is not None or non_members is not None)
     wanted = Wanted(
-        disjoint=settings.shadows if SHADOWS in needed else 0,
-        online=settings.shadows if ONLINE_SHADOWS in needed else 0,
+        disjoint=settings.shadows if SHADOWS in needed and not online else 0,
+        online=settings.shadows if online else 0,
         seed=settings.seed,
+        further=0 if online else settings.targets - 1,
     )
     return make_splits(records.labels, records.classes, wanted, members, non_members)
+
+
+def _check_targets(settings: Settings, *, online: bool, told: bool) -> None:
+    problems = []
+    if told:
+        message = (
+            "Several targets are trained on parts drawn by lot. It was told who the members are."
+        )
+        problems.append(Problem("A011", message, "Audit one target, or leave that out."))
+    most = settings.shadows + 1 if settings.shadows >= _FEWEST_TURNS else 1
+    if online and settings.targets > most:
+        message = (
+            f"Each online shadow model takes its turn as a target, the others being its shadows. "
+            f"Given: {settings.targets} targets, {settings.shadows} shadow models."
+        )
+        needed = max(settings.targets - 1, _FEWEST_TURNS)
+        problems.append(Problem("A007", message, f"There are to be {needed} or more of them."))
+    if problems:
+        raise AuditError(*problems)
 
 
 def audit_predictions(
     predictions: Predictions, settings: Settings, progress: Progress = silent
 ) -> MembershipAudit:
+    """Return the report of `examine_predictions`."""
+    return examine_predictions(predictions, settings, progress).report
+
+
+def examine_predictions(
+    predictions: Predictions, settings: Settings, progress: Progress = silent
+) -> Examined:
     """Attack a model of which nothing is known but what it said of some records.
 
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
@@ -179,12 +239,15 @@ def audit_predictions(
     parts = parts_of(said, predictions.classes, columns)
     found = _attacked(attacks, evidence, predictions.is_member, parts, settings.fprs, progress)
     upper = NotApplicable(reason="how the model was trained is not known")
-    return _whole(
+    is_member = predictions.is_member
+    report = _whole(
         found,
         evidence,
-        predictions.is_member,
+        is_member,
         upper,
         "told",
+        over_targets=_ONE_TARGET,
+        conduct=_conduct(settings, predictions.gives, found, evidence, trains=False),
         data=predictions.name,
         data_digest=predictions.digest,
         records=len(predictions.labels),
@@ -201,6 +264,8 @@ def audit_predictions(
             *of_few(int((~predictions.is_member).sum())),
         ),
     )
+    rows = np.arange(len(is_member))
+    return Examined(report, _scores(found, rows, is_member, settings.seed))
 
 
 @dataclass(frozen=True)
@@ -238,61 +303,6 @@ def _domains(records: Records, settings: Settings) -> tuple[Records, NDArray[Any
     return perturbed, features if settings.attack_domain == "perturbed" else records.features
 
 
-def _evidence(
-    workshop: Workshop, splits: Splits, seed: int, model: Path | None, progress: Progress
-) -> tuple[Said, Evidence]:
-    """Train all models, and return what the target said and all that the attacker holds."""
-    judged = splits.judged
-    asked = np.unique(np.concatenate([judged, *splits.shadow_train, *splits.shadow_test]))
-    jobs = [
-        Job(splits.target_train, judged, seed_of(seed, TARGET)),
-        *(Job(r, asked, seed_of(seed, SHADOW, n)) for n, r in enumerate(splits.shadow_train)),
-        *(Job(r, judged, seed_of(seed, ONLINE, n)) for n, r in enumerate(splits.online_train)),
-    ]
-    workshop.check(jobs)
-    target, *others = workshop.run(jobs, "models", progress, model)
-    labels, gives = workshop.records.labels, workshop.learner.gives
-    shadows, online = others[: len(splits.shadow_train)], others[len(splits.shadow_train) :]
-    return target, Evidence(
-        target=Observations(target.logits, labels[judged], gives),
-        shadows=_shadows(shadows, asked, splits, labels),
-        online=tuple(
-            (Observations(said.logits, labels[judged], gives), np.isin(judged, rows))
-            for said, rows in zip(online, splits.online_train, strict=True)
-        ),
-        seed=seed,
-        names=workshop.records.classes,
-    )
-
-
-def _shadows(
-    said: Sequence[Said], asked: Rows, splits: Splits, labels: NDArray[np.int64]
-) -> tuple[Shadow, ...]:
-    """Return the disjoint shadows; the first of them also with what the others say."""
-    if not said:
-        return ()
-    every = [Observations(one.logits, labels[asked]) for one in said]
-    trained = [np.isin(asked, rows) for rows in splits.shadow_train]
-    at = np.searchsorted(asked, splits.judged)
-    found = []
-    for number, sides in enumerate(zip(splits.shadow_train, splits.shadow_test, strict=True)):
-        own = np.searchsorted(asked, np.concatenate(sides))
-        others = [n for n in range(len(said)) if n != number]
-        peers = Peers(
-            np.stack([every[n].signal[own] for n in others]),
-            np.stack([trained[n][own] for n in others]),
-        )
-        found.append(
-            Shadow(
-                own=Observations(said[number].logits[own], labels[asked[own]]),
-                is_member=trained[number][own],
-                judged=Observations(said[number].logits[at], labels[splits.judged]),
-                peers=peers if number < _COMPARED else None,
-            )
-        )
-    return tuple(found)
-
-
 def _attacked(
     attacks: Sequence[Attack],
     evidence: Evidence,
@@ -309,6 +319,68 @@ def _attacked(
         results.append(attack_result(attack, judgement, evidence, is_member, parts, fprs))
     progress("attacks", len(attacks), len(attacks))
     return _Found(tuple(results), judgements)
+
+
+def _over_targets(
+    attacks: Sequence[Attack],
+    gathered: Gathered,
+    first: _Found,
+    splits: Splits,
+    settings: Settings,
+    progress: Progress,
+) -> OverTargets | NotApplicable:
+    """Return what the attacks reach on all targets, each in its turn."""
+    if not gathered.further:
+        return _ONE_TARGET
+    turns, fprs = (gathered.turn, *gathered.further), settings.fprs
+    others = [
+        _attacked(attacks, turn.evidence, turn.is_member, (), fprs, progress)
+        for turn in gathered.further
+    ]
+    found = [first, *others]
+    sides = [(one.evidence.target.is_right, one.is_member) for one in turns]
+    return OverTargets(
+        targets=len(turns),
+        trained_for_it=len(splits.further_train),
+        train=spread_of([float(right[inside].mean()) for right, inside in sides]),
+        test=spread_of([float(right[~inside].mean()) for right, inside in sides]),
+        attacks=tuple(
+            attack_over_targets(one.notation, [of.results[n].figures for of in found])
+            for n, one in enumerate(attacks)
+        ),
+    )
+
+
+def _conduct(
+    settings: Settings, gives: Terms, found: _Found, evidence: Evidence, *, trains: bool = True
+) -> Conduct:
+    run = tuple(found.judgements)
+    return Conduct(
+        requested=settings.attacks,
+        skipped=tuple(skipped_attacks(run, gives, trains=trains)),
+        shadows=settings.shadows,
+        out_models=out_models(evidence),
+        targets=settings.targets if trains else 1,
+        slices=settings.slices,
+        fprs=settings.fprs,
+        local_epsilon=settings.local_epsilon,
+        attack_domain=settings.attack_domain,
+        thresholds=tuple(thresholds(found.judgements, evidence)),
+    )
+
+
+def _scores(
+    found: _Found, rows: NDArray[np.int64], is_member: NDArray[np.bool_], seed: int
+) -> RecordScores:
+    return RecordScores(
+        rows=rows,
+        is_member=is_member,
+        scores={name: one.scores for name, one in found.judgements.items()},
+        called={
+            name: called_members(one, is_member, seed) for name, one in found.judgements.items()
+        },
+        exposed_by=found.strongest.attack,
+    )
 
 
 def _whole(
@@ -339,7 +411,7 @@ def _whole(
             epsilon_upper=upper,
             epsilon_lower=lower,
         ),
-        versions=dict(_versions()),
+        versions=versions(),
     )
 
 
@@ -393,11 +465,3 @@ def _lower(
         delta = upper.substitution_delta
     scores = {name: found.judgements[name].scores for name in able}
     return epsilon_lower(scores, is_member, labels, delta, members=drawn, seed=evidence.seed)
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    yield "python", platform.python_version()
-    for name in _PACKAGES:
-        found = version_of(name)
-        if found != "not installed":
-            yield name, found

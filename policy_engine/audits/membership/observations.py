@@ -194,14 +194,16 @@ class Shadow(Generic[SeenT]):
     """A model that the attacker trained, on records that they know.
 
     `own` are its training rows and then its test rows, `is_member` (n,) tells which is which;
-    `judged` the records in question, none of which it was trained on. With `peers` an attack
-    that compares models can be tried on this one as if it were the target.
+    `judged` the records in question, none of which it was trained on, or those of them that
+    `seen` (2m,) says. With `peers` an attack that compares models can be tried on this one as if
+    it were the target.
     """
 
     own: SeenT
     is_member: Bools
     judged: SeenT
     peers: Peers | None = None
+    seen: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)

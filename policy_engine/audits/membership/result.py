@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import terms
 from policy_engine.architecture import Architecture
+from policy_engine.audits.membership.conduct import Conduct, Timings
+from policy_engine.audits.membership.over_targets import OverTargets
 from policy_engine.estimates import Estimate, NotApplicable
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -224,6 +226,8 @@ class MembershipAudit(_Frozen):
     seed decide every figure. `baseline` is the label-only attack's notation, where the
     model gives labels; `strongest` is the attack with the highest accuracy. `warnings` are
     sentences. `fitted` says what was attacked where the model was there already.
+    `over_targets` is there where several models were attacked, `timings` where it was told how
+    long it took.
     """
 
     data: str
@@ -248,6 +252,9 @@ class MembershipAudit(_Frozen):
     warnings: tuple[str, ...]
     versions: Mapping[str, str]
     fitted: FittedTarget | NotApplicable = NotApplicable(reason="the audit trained the model")
+    conduct: Conduct | NotApplicable = NotApplicable(reason="it was not told")
+    over_targets: OverTargets | NotApplicable = NotApplicable(reason="one model was attacked")
+    timings: Timings | NotApplicable = NotApplicable(reason="it was not told")
 
     def attack(self, notation: str) -> AttackResult:
         """Return the result of an attack. Raises KeyError where it was not run."""

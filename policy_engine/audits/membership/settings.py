@@ -1,12 +1,13 @@
 """How an audit is run: which attacks, with how many shadow models, from which seed."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.audits.membership.attacks import Attack, attack_of, expand_attacks, notations
 from policy_engine.audits.membership.attacks.attack import told
+from policy_engine.audits.membership.conduct import Skipped
 from policy_engine.audits.membership.measuring import FPRS
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
@@ -29,9 +30,11 @@ class Settings:
     `slices` names columns by whose values the figures are told apart. With `local_epsilon` all
     training data are perturbed, every attribute with that epsilon, and the attacker asks about
     records of the original or the perturbed domain. `fprs` are the false-positive rates at which
-    true-positive rates are told. Raises AuditError with all that is wrong:
-    an unknown attack (A012), fewer than two shadows where some are needed (A007), an epsilon
-    that is not above 0 (A006).
+    true-positive rates are told. With several `targets` every attack is run on so many models, each
+    trained on another half of the records that are judged, and the report has means and
+    deviations too. Raises AuditError with all that is wrong:
+    an unknown attack (A012), fewer than two shadows where some are needed or no target (A007), an
+    epsilon that is not above 0 (A006).
     """
 
     attacks: tuple[str, ...] = ()
@@ -41,6 +44,7 @@ class Settings:
     local_epsilon: float | None = None
     attack_domain: Literal["original", "perturbed"] = "original"
     fprs: tuple[float, ...] = FPRS
+    targets: int = 1
 
     def __post_init__(self) -> None:
         problems: list[Problem] = []
@@ -59,6 +63,9 @@ class Settings:
         if self.shadows < FEWEST_SHADOWS and self._needs_shadows():
             message = f"There are to be {FEWEST_SHADOWS} shadow models or more."
             yield Problem("A007", f"{message} Given: {self.shadows}.")
+
+        if self.targets < 1:
+            yield Problem("A007", f"There is to be a target, or several. Given: {self.targets}.")
 
     def _needs_shadows(self) -> bool:
         try:
@@ -101,6 +108,17 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
         raise AuditError.of("A007", message, "Give the data and a model.")
     runnable = [one for one in attacks_of_model(settings, gives) if not needs_shadows(one)]
     return _with_baseline(runnable)
+
+
+def skipped_attacks(run: Collection[str], gives: Terms, *, trains: bool) -> Iterator[Skipped]:
+    """Yield the attacks of the vocabulary that were not run, each with the reason."""
+    offered = gives | _OF_SHADOWS if trains else gives
+    for attack in map(attack_of, notations()):
+        lacking = sorted(attack.needs - offered)
+        if attack.notation in run:
+            continue
+        reason = f"it needs {' and '.join(lacking)}" if lacking else "it was not asked for"
+        yield Skipped(attack=attack.notation, reason=reason)
 
 
 def needs_shadows(attack: Attack) -> bool:

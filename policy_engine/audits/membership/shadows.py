@@ -23,7 +23,7 @@ from policy_engine.audits.membership.splits import Rows
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.versions import version_of
 
-TARGET, SHADOW, ONLINE = range(3)
+TARGET, SHADOW, ONLINE, FURTHER = range(4)
 _SECRET = 1 << 64
 _AT_ONCE = 16
 """The most models trained together: more gain little."""

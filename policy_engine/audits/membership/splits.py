@@ -11,7 +11,7 @@ from policy_engine.errors import AuditError, Problem
 
 Rows = NDArray[np.int64]
 
-_TARGET, _POOL, _SHADOW, _ONLINE = range(4)
+_TARGET, _POOL, _SHADOW, _ONLINE, _FURTHER = range(5)
 _QUARTERS = 4
 """The sides of the target and of a shadow: in and out, each as large as the others."""
 
@@ -24,7 +24,8 @@ class Splits:
     class as many. Every shadow has as many of every class on both its sides, disjoint from each
     other and from both sides of the target; two shadows may share rows. `online_train` are
     halves of the target's 2m rows, in pairs that complement one another, so that every row is
-    in exactly half of them (Carlini et al., IEEE S&P 2022, section IV).
+    in exactly half of them (Carlini et al., IEEE S&P 2022, section IV). `further_train` are
+    halves that further targets are trained on, where no online shadows can take their turn.
     """
 
     target_train: Rows
@@ -33,11 +34,17 @@ class Splits:
     shadow_test: tuple[Rows, ...]
     online_train: tuple[Rows, ...]
     digest: str
+    further_train: tuple[Rows, ...] = ()
 
     @property
     def judged(self) -> Rows:
         """The rows that attacks judge, (2m,): the target's own, then its test rows."""
         return np.concatenate([self.target_train, self.target_test])
+
+    @property
+    def shadows(self) -> int:
+        """How many shadow models there are."""
+        return len(self.shadow_train) + len(self.online_train)
 
     @property
     def is_member(self) -> NDArray[np.bool_]:
@@ -47,11 +54,15 @@ class Splits:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How many models there are to be: `disjoint` shadows, `online` ones, drawn from `seed`."""
+    """How many models there are to be: `disjoint` shadows, `online` ones, `further` targets.
+
+    All are drawn from `seed`.
+    """
 
     disjoint: int = 0
     online: int = 0
     seed: int = 0
+    further: int = 0
 
 
 def make_splits(
@@ -81,21 +92,24 @@ def make_splits(
     else:
         train, others = _sides_given(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
-        sides = 3 if wanted.disjoint else 1
+        needed = 3 if wanted.disjoint else 1
         sizes = np.bincount(labels[others], minlength=len(classes))
-        _check_sizes(classes, sizes, sides * quotas, " that are no members")
+        _check_sizes(classes, sizes, needed * quotas, " that are no members")
         test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
         pool = np.setdiff1d(others, test)
     shadows = draw.shadows(pool, train, wanted.disjoint)
     online = draw.halves(train, test, wanted.online)
-    groups = ([train], [test], [one for one, _ in shadows], [other for _, other in shadows], online)
+    further = draw.each_half(train, test, wanted.further)
+    sides = [one for one, _ in shadows], [other for _, other in shadows]
+    groups = [[train], [test], *sides, online, *([further] if further else [])]
     return Splits(
         target_train=train,
         target_test=test,
-        shadow_train=tuple(groups[2]),
-        shadow_test=tuple(groups[3]),
+        shadow_train=tuple(sides[0]),
+        shadow_test=tuple(sides[1]),
         online_train=tuple(online),
         digest=_digest(groups),
+        further_train=tuple(further),
     )
 
 
@@ -132,6 +146,12 @@ class _Draw:
         quotas = np.bincount(self.labels[train], minlength=self.classes)
         pairs = [self.sides(judged, quotas, (_ONLINE, number)) for number in range(-(-count // 2))]
         return [half for pair in pairs for half in pair]
+
+    def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+        """Draw halves of the rows judged, of every class half, each by itself."""
+        judged = np.concatenate([train, test])
+        quotas = np.bincount(self.labels[train], minlength=self.classes)
+        return [self.sides(judged, quotas, (_FURTHER, number))[0] for number in range(count)]
 
 
 def _sides_given(

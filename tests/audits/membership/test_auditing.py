@@ -49,7 +49,7 @@ def bits(rows=400):
 
 
 def run(records=None, attacks=ATTACKS, architecture=NEIGHBOURS, *, learner=None, **more):
-    asked = ("shadows", "seed", "slices", "local_epsilon", "attack_domain")
+    asked = ("shadows", "seed", "slices", "local_epsilon", "attack_domain", "targets")
     chosen = {name: more.pop(name) for name in asked if name in more}
     return audit(
         records or bits(),
@@ -83,7 +83,7 @@ def test_an_audit_says_what_it_was_of(learnt_by_heart):
     found = learnt_by_heart
     assert (found.data, found.data_digest, found.records) == ("coins", bits().digest, 400)
     assert (found.features, found.classes, found.seed) == (24, ("0", "1"), 0)
-    assert found.shadow_models == 8
+    assert found.shadow_models == 4
     assert found.baseline == "label-only"
     assert found.attack("rmia").shadow_models == 4
     assert [one.attack for one in found.games] == [found.strongest]

@@ -1,0 +1,115 @@
+"""What attacks reach over several trained models: means and how far the models lie apart."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.estimates import CONFIDENCE, Estimate
+
+if TYPE_CHECKING:
+    from policy_engine.audits.membership.result import Figures
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Spread(_Frozen):
+    """A figure over several models: their mean, their standard deviation, and each one's own.
+
+    The interval is of 95% by Student's t: of the mean over models trained from other seeds on
+    other halves of the same records. It says nothing of other records.
+    """
+
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+
+
+class AttackOverTargets(_Frozen):
+    """What one attack reaches over all targets, by the names of the figures.
+
+    These are `precision`, `recall`, `accuracy`, `advantage`, `auc`, and `tpr at` a false-positive
+    rate. A figure that one of the targets has not is left out.
+    """
+
+    attack: str
+    figures: Mapping[str, Spread]
+
+
+class OverTargets(_Frozen):
+    """What attacks reach over several targets, as papers report it.
+
+    Every target is trained on a half of the same judged records, drawn by itself; `trained_for_it`
+    are those that served for nothing else. `train` and `test` are the targets' accuracies.
+    """
+
+    targets: int
+    trained_for_it: int
+    train: Spread
+    test: Spread
+    attacks: tuple[AttackOverTargets, ...]
+
+    def attack(self, notation: str) -> AttackOverTargets:
+        """Return the figures of an attack. Raises KeyError where it was not run."""
+        for one in self.attacks:
+            if one.attack == notation:
+                return one
+        raise KeyError(notation)
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """Return the spread of the figures of two models or more."""
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
+
+    mean, deviation = fmean(values), stdev(values)
+    quantile = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    half = quantile * deviation / math.sqrt(len(values))
+    return Spread(
+        mean=mean, deviation=deviation, low=mean - half, high=mean + half, values=tuple(values)
+    )
+
+
+def attack_over_targets(attack: str, figures: "Sequence[Figures]") -> AttackOverTargets:
+    """Return the spread of every figure of an attack that all targets have."""
+    each = [dict(_named(one)) for one in figures]
+    shared = [name for name in each[0] if all(name in one for one in each)]
+    spreads = {name: spread_of([one[name] for one in each]) for name in shared}
+    return AttackOverTargets(attack=attack, figures=spreads)
+
+
+def _named(figures: "Figures") -> Iterator[tuple[str, float]]:
+    if isinstance(figures.precision, Estimate):
+        yield "precision", figures.precision.value
+    yield "recall", figures.recall.value
+    yield "accuracy", figures.accuracy.value
+    yield "advantage", figures.advantage.value
+    yield "auc", figures.auc.value
+    for at in figures.tpr_at_fpr:
+        yield f"tpr at {at.fpr:g}", at.tpr.value
+
+
+def over_targets_rows(found: OverTargets) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the head and the rows of a table, mean and deviation of each figure of each attack."""
+    names = tuple(dict.fromkeys(name for one in found.attacks for name in one.figures))
+    ranked = sorted(found.attacks, key=lambda one: -one.figures["accuracy"].mean)
+    rows = [(one.attack, *(_cell(name, one.figures.get(name)) for name in names)) for one in ranked]
+    return ("attack", *map(_title, names)), rows
+
+
+def _title(name: str) -> str:
+    rate = name.removeprefix("tpr at ")
+    return f"TPR at {float(rate):.4g} FPR" if rate != name else {"auc": "AUC"}.get(name, name)
+
+
+def _cell(name: str, spread: Spread | None) -> str:
+    if spread is None:
+        return "-"
+    if name == "auc":
+        return f"{spread.mean:.3f} \u00b1 {spread.deviation:.3f}"
+    return f"{spread.mean:.1%} \u00b1 {spread.deviation:.1%}"
