@@ -75,11 +75,16 @@ def levels_of(values: Values, fewest: int) -> Levels:
 
 def rounded(value: float, step: float) -> float:
     """Return the multiple nearest to a value of the next 1, 2 or 5 times a power of ten."""
-    if not step:
-        return value
-    power = Fraction(10) ** int(np.floor(np.log10(step)))
-    unit = next(float(power * times) for times in (1, 2, 5, 10) if float(power * times) >= step)
-    return round(value / unit) * unit
+    unit = step_above(step)
+    return round(value / unit) * unit if unit else value
+
+
+def step_above(least: float) -> float:
+    """Return the least 1, 2 or 5 times a power of ten that is not below a number; 0 for 0."""
+    if not least:
+        return 0.0
+    power = Fraction(10) ** int(np.floor(np.log10(least)))
+    return next(float(power * times) for times in (1, 2, 5, 10) if float(power * times) >= least)
 
 
 def cells_of(values: Values, fewest: int) -> Cells:

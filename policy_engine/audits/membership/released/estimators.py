@@ -1,0 +1,218 @@
+"""Classifiers of scikit-learn stripped to what inference needs, their figures rounded."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.released.rounding import (
+    of_share,
+    priors,
+    shares,
+    steps_of,
+    to_steps,
+)
+from policy_engine.errors import AuditError
+
+_UNSET = ("random_state", "n_jobs", "verbose")
+_OF_LEAF = 0.01
+"""The step of what a leaf of a boosted tree adds, before the learning rate."""
+
+
+def bare(model: Any, features: NDArray[Any], labels: NDArray[np.int64], fewest: int) -> Any:
+    """Return a fitted classifier with what inference needs and no more.
+
+    Neither counts nor impurities, scores, seeds or generators are in it; and what it knows of the
+    records that it learnt from (features (n, d), labels (n,)) is rounded so that `fewest` of them
+    do not show: shares of classes, means and deviations, what leaves say. Raises AuditError (A014)
+    for a kind of which is not known what it needs.
+    """
+    kind = type(model).__name__
+    if kind not in _BARE:
+        message = f"What a {kind} needs to say anything is not known, so it cannot be released."
+        raise AuditError.of("A014", message, f"Allowed are {', '.join(sorted(_BARE))}.")
+    return _BARE[kind](model, _Learnt(features, labels, fewest))
+
+
+class _Learnt:
+    """What a model learnt from, and how many records of it are not to show."""
+
+    def __init__(self, features: NDArray[Any], labels: NDArray[np.int64], fewest: int) -> None:
+        self.records, self.fewest = len(features), fewest
+        self.spans = np.ptp(features, axis=0).astype(np.float64)
+        # A count follows from the mean of bits. Of levels it does not, and few are far out.
+        wide = features.std(axis=0, dtype=np.float64)
+        self.deviations = np.where(self.spans > 1, wide, self.spans)
+        self.sizes = np.bincount(labels)[np.unique(labels)]
+
+
+def _fresh(model: Any, fitted: Mapping[str, Any], *kept: str) -> Any:
+    """Return a new estimator with the parameters of another, and some of what was fitted."""
+    given = model.get_params(deep=False)
+    made = type(model)(**given)
+    for name in _UNSET:
+        if name in given:
+            setattr(made, name, type(model)().get_params()[name])
+    held = vars(model)
+    for name in ("classes_", "n_features_in_", *kept):
+        if name in held:
+            setattr(made, name, held[name])
+    for name, value in fitted.items():
+        setattr(made, name, value)
+    return made
+
+
+def _linear(model: Any, learnt: _Learnt) -> Any:
+    shift = learnt.fewest / learnt.records
+    spans = np.where(learnt.spans > 0, learnt.spans, 1.0)
+    return _fresh(
+        model,
+        {
+            "coef_": to_steps(model.coef_, steps_of(shift / spans)),
+            "intercept_": to_steps(model.intercept_, steps_of(shift)),
+        },
+    )
+
+
+def _gaussian(model: Any, learnt: _Learnt) -> Any:
+    shift = learnt.fewest / learnt.sizes[:, None] * learnt.deviations[None, :]
+    spread = steps_of(shift * learnt.deviations[None, :])
+    least = np.where(spread > 0, spread / 2, model.var_)
+    return _fresh(
+        model,
+        {
+            "theta_": to_steps(model.theta_, steps_of(shift)),
+            "var_": np.maximum(to_steps(model.var_, spread), least),
+            "class_prior_": priors(model.class_prior_, learnt.records, learnt.fewest),
+        },
+    )
+
+
+def _bernoulli(model: Any, learnt: _Learnt) -> Any:
+    given = np.exp(model.feature_log_prob_)
+    prior = priors(np.exp(model.class_log_prior_), learnt.records, learnt.fewest)
+    return _fresh(
+        model,
+        {
+            "feature_log_prob_": np.log(of_share(given, learnt.sizes[:, None], learnt.fewest)),
+            "class_log_prior_": np.log(prior),
+        },
+    )
+
+
+def _perceptron(model: Any, _: _Learnt) -> Any:
+    kept = ("coefs_", "intercepts_", "n_layers_", "n_outputs_", "out_activation_")
+    return _fresh(model, {"_label_binarizer": model._label_binarizer}, *kept)  # noqa: SLF001
+
+
+def _tree(model: Any, _: _Learnt) -> Any:
+    kept = ("n_classes_", "n_outputs_")
+    return _fresh(model, {"tree_": _bare_tree(model.tree_, shares)}, *kept)
+
+
+def _forest(model: Any, learnt: _Learnt) -> Any:
+    trees = [_tree(one, learnt) for one in model.estimators_]
+    made = _fresh(model, {"estimators_": trees}, "n_classes_", "n_outputs_")
+    made.warm_start = made.oob_score = False
+    return made
+
+
+def _boosted(model: Any, learnt: _Learnt) -> Any:
+    trees = np.empty(model.estimators_.shape, dtype=object)
+    for place, one in np.ndenumerate(model.estimators_):
+        inner = _bare_tree(one.tree_, lambda values: to_steps(values, _OF_LEAF))
+        trees[place] = _fresh(one, {"tree_": inner}, "n_outputs_")
+    kept = ("n_classes_", "n_estimators_", "n_trees_per_iteration_", "_loss")
+    fitted = {"estimators_": trees, "init_": _first(model.init_, learnt)}
+    return _fresh(model, fitted, *kept)
+
+
+def _first(init: Any, learnt: _Learnt) -> Any:
+    """Return what a boosted model begins with: the shares of the classes, or nothing."""
+    if not hasattr(init, "class_prior_"):
+        if init == "zero":
+            return init
+        message = "A boosted model that begins with another model cannot be released."
+        raise AuditError.of("A014", message, "Leave out the parameter 'init'.")
+    prior = priors(np.asarray(init.class_prior_), learnt.records, learnt.fewest)
+    return _fresh(init, {"class_prior_": prior}, "n_classes_", "n_outputs_", "_strategy")
+
+
+def _bare_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Any:
+    """Return a tree with its splits and what its leaves say, and nothing of its records."""
+    state = tree.__getstate__()
+    nodes, values = state["nodes"].copy(), state["values"]
+    is_leaf = nodes["left_child"] < 0
+    for name in ("impurity", "n_node_samples", "weighted_n_node_samples"):
+        nodes[name] = 0
+    nodes["feature"][is_leaf] = 0
+    nodes["threshold"][is_leaf] = 0
+    said = np.zeros_like(values)
+    said[is_leaf] = rounded(values[is_leaf])
+    made = type(tree)(tree.n_features, np.atleast_1d(tree.n_classes), tree.n_outputs)
+    made.__setstate__({**state, "nodes": nodes, "values": said})
+    return made
+
+
+def _histograms(model: Any, learnt: _Learnt) -> Any:
+    kept = (
+        *("_n_features", "n_trees_per_iteration_", "_loss", "is_categorical_"),
+        *("_is_categorical_remapped", "_preprocessor"),
+    )
+    fitted = {
+        "_predictors": [[_bare_predictor(one, model) for one in row] for row in model._predictors],  # noqa: SLF001
+        "_baseline_prediction": _baseline(model._baseline_prediction, learnt),  # noqa: SLF001
+        "_bin_mapper": _without_bins(model._bin_mapper),  # noqa: SLF001
+    }
+    return _fresh(model, fitted, *kept)
+
+
+def _bare_predictor(predictor: Any, model: Any) -> Any:
+    nodes = predictor.nodes.copy()
+    is_leaf = nodes["is_leaf"].astype(bool)
+    for name in ("count", "gain", "depth", "bin_threshold"):
+        nodes[name] = 0
+    nodes["value"][~is_leaf] = 0
+    step = _OF_LEAF * model.learning_rate
+    nodes["value"][is_leaf] = np.round(nodes["value"][is_leaf] / step) * step
+    nodes["num_threshold"][is_leaf] = 0
+    return type(predictor)(
+        nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets
+    )
+
+
+def _baseline(given: NDArray[np.float64], learnt: _Learnt) -> NDArray[np.float64]:
+    """Return the logits of the shares of classes, rounded, in the shape that they had."""
+    raw = given.ravel()
+    logits = np.array([0.0, raw[0]]) if len(raw) == 1 else raw
+    share = np.exp(logits - logits.max())
+    rounded = np.log(priors(share / share.sum(), learnt.records, learnt.fewest))
+    made = rounded[1:] - rounded[0] if len(raw) == 1 else rounded - rounded.mean()
+    return np.asarray(made.reshape(given.shape).astype(given.dtype))
+
+
+def _without_bins(mapper: Any) -> Any:
+    """Return what tells categories apart, and no edge of a histogram."""
+    made = type(mapper)(
+        is_categorical=mapper.is_categorical, known_categories=mapper.known_categories
+    )
+    made.is_categorical_ = mapper.is_categorical_
+    made.missing_values_bin_idx_ = mapper.missing_values_bin_idx_
+    made.bin_thresholds_ = [np.array([]) for _ in mapper.bin_thresholds_]
+    made.n_bins_non_missing_ = np.zeros_like(mapper.n_bins_non_missing_)
+    return made
+
+
+_BARE: Mapping[str, Callable[[Any, _Learnt], Any]] = {
+    "RandomForestClassifier": _forest,
+    "ExtraTreesClassifier": _forest,
+    "GradientBoostingClassifier": _boosted,
+    "HistGradientBoostingClassifier": _histograms,
+    "DecisionTreeClassifier": _tree,
+    "LogisticRegression": _linear,
+    "GaussianNB": _gaussian,
+    "BernoulliNB": _bernoulli,
+    "MLPClassifier": _perceptron,
+    "LinearSVC": _linear,
+}

@@ -1,0 +1,57 @@
+"""Figures of a released model, rounded so that no few records show in them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.coarsening import step_above
+
+Floats = NDArray[np.float64]
+_SHARE = 0.01
+"""The step of shares in leaves: how many records there are in a leaf does not show."""
+
+
+def to_steps(values: Any, steps: Any) -> Floats:
+    """Return each value as the nearest multiple of its step; where that is 0, as it is."""
+    given, step = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(steps, np.float64))
+    safe = np.where(step > 0, step, 1.0)
+    # Divided by a whole number where a step is below 1, so that .3 is .3 and not .30000000000000004.
+    whole = np.round(1 / safe)
+    is_part = (safe < 1) & np.isclose(whole * safe, 1)
+    near = np.round(given / safe)
+    made = np.where(is_part, near / np.where(is_part, whole, 1.0), near * safe)
+    return np.where(step > 0, made, given) + 0.0
+
+
+def steps_of(shifts: Any) -> Floats:
+    """Return the least 1, 2 or 5 times a power of ten that is not below each shift."""
+    found = np.vectorize(step_above, otypes=[np.float64])(np.asarray(shifts, np.float64))
+    return np.asarray(found, np.float64)
+
+
+def shares(given: Floats, step: float = _SHARE) -> Floats:
+    """Return shares (..., C) in whole steps that sum to 1, the largest remainders rounded up."""
+    units = round(1 / step)
+    wanted = given * units
+    floor = np.floor(wanted + 1e-9)
+    left = np.round(units - floor.sum(axis=-1, keepdims=True))
+    order = np.argsort(-(wanted - floor), axis=-1, kind="stable")
+    rank = np.argsort(order, axis=-1, kind="stable")
+    return np.asarray((floor + (rank < left)) / units)
+
+
+def priors(given: Floats, records: int, fewest: int) -> Floats:
+    """Return shares of classes (C,), of which so few records more or less change nothing.
+
+    None is 0, and they sum to 1.
+    """
+    step = step_above(min(fewest / records, 1.0))
+    units = np.maximum(np.round(given / step), 1.0)
+    return np.asarray(units / units.sum())
+
+
+def of_share(given: Floats, records: Any, fewest: int) -> Floats:
+    """Return shares of so many records each, in steps of `fewest` of them, and never 0 or 1."""
+    step = steps_of(np.minimum(fewest / np.asarray(records, np.float64), 1.0))
+    return np.clip(to_steps(given, step), step / 2, 1 - step / 2)
