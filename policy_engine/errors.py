@@ -149,6 +149,7 @@ CODES = {
     "A014": "a fitted model that cannot be opened or asked",
     "A015": "a file that runs code when it is opened",
     "A016": "a fitted model whose process failed",
+    "A017": "a model that no file holds safely",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule governs",
     "W002": "a parent's prohibition that is undone",

@@ -49,7 +49,7 @@ what it knows is released with it, and a value of one record alone would give th
 records are anonymised it is k, if that is more."""
 _SECRET_BITS = 128
 """Of few bits it could be tried out, and who is trained on and all noise follow from it."""
-_ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".joblib"}
+_ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".skops"}
 
 
 class Cost(BaseModel):
@@ -260,7 +260,7 @@ class Workpiece:
         _ = self.sanitised
         return audit(
             self._records(self._shown(), "the input"),
-            learner_of(self.modelling.architecture),
+            learner_of(self.modelling.architecture, self.fewest if self.is_released else 0),
             Settings(
                 attacks=tuple(attacks) or ("label-only",),
                 shadows=shadows,

@@ -7,6 +7,7 @@ from modelled import MODEL, TEAM, of_raw, of_release, of_table, people_table
 
 from policy_engine import apply_policy
 from policy_engine.api import certify_output, estimate_policy, plan_policy
+from policy_engine.audits.membership.released.files import read_estimator
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Request, decide
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
@@ -46,7 +47,7 @@ def test_only_the_model_is_released_beside_its_certificate(released):
     assert release.path == folder / "model"
     assert names(folder) == [
         *("certificate.jsonld", "model", "model/architecture.json", "model/encoding.json"),
-        "model/model.joblib",
+        "model/model.skops",
     ]
 
 
@@ -66,9 +67,7 @@ def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(r
 
 
 def test_the_model_was_trained_on_the_anonymised_share_and_foretells(released):
-    import joblib
-
-    model = joblib.load(released[1] / "model" / "model.joblib")
+    model = read_estimator(released[1] / "model" / "model.skops")
     encoding = json.loads((released[1] / "model" / "encoding.json").read_text())
     assert encoding["classes"] == ["flu", "none"]
     assert [one["name"] for one in encoding["columns"]] == ["age", "city"]

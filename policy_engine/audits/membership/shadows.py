@@ -104,10 +104,10 @@ class Workshop:
     ) -> list[Said]:
         """Return what the model of each job says, training those whose words are not kept.
 
-        With `save`, the first of them is trained in any case and written there. Progress is told
-        in hundredths of a model. The first model is trained alone and shows how long one takes;
-        the others follow as many at a time as some twenty seconds and the memory allow. What a
-        model says does not depend on which others are trained with it.
+        With `save`, the first of them is trained in any case, written there, and asked as it is in
+        that file. Progress is told in hundredths of a model. The first model is trained alone and
+        shows how long one takes; the others follow as many at a time as some twenty seconds and
+        the memory allow. What a model says does not depend on which others are trained with it.
         """
         digests = (digest_of(self.shown), self.records.digest)
         keys = [self._key(job, digests) for job in jobs]
@@ -123,7 +123,7 @@ class Workshop:
             told = partial(_told, progress, stage, (done, len(chunk), len(jobs)))
             trained = self._train([jobs[n] for n in chunk], told)
             if save and chunk[0] == 0:
-                trained.save(save, 0)
+                trained = trained.save(save, 0)
             for n, said in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
                 self.cache.keep(keys[n], said)
                 found[n] = said

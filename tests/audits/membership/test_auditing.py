@@ -15,6 +15,7 @@ from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import read_records, records_of_arrays
+from policy_engine.audits.membership.released.files import read_estimator
 from policy_engine.audits.membership.result import EncodedColumn, EpsilonUpper, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
@@ -195,10 +196,8 @@ def test_a_sanitiser_stands_between_the_rows_and_the_model():
 
 
 def test_the_target_is_saved(tmp_path):
-    import joblib
-
-    run(attacks=("loss",), architecture=TREE, model=tmp_path / "target.joblib")
-    assert isinstance(joblib.load(tmp_path / "target.joblib"), DecisionTreeClassifier)
+    run(attacks=("loss",), architecture=TREE, model=tmp_path / "target.skops")
+    assert isinstance(read_estimator(tmp_path / "target.skops"), DecisionTreeClassifier)
 
 
 def test_nothing_is_trained_where_memory_would_not_do(monkeypatch):

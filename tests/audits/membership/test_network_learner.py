@@ -1,5 +1,10 @@
 """Stacked dense networks: they learn as Keras's own do, and come out as Keras files."""
 
+import re
+import subprocess
+import sys
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -241,3 +246,40 @@ def test_without_tensorflow_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(runtime.sys.modules, "tensorflow", None)
     with pytest.raises(DataError, match=r"policy-engine\[audits\]"):
         runtime.need_tensorflow()
+
+
+SAVED = """
+import sys
+import numpy as np
+from pathlib import Path
+from policy_engine.audits.membership.learners.network import Networks, keras_network
+from policy_engine.audits.membership.training.parameters import Design
+design = Design((3, 4, 2), ("relu",), (0.2,))
+for _ in range(int(sys.argv[1])):
+    keras_network(design)
+random = np.random.default_rng(0)
+weights = tuple(random.normal(size=shape).astype(np.float32) for shape in design.shapes())
+Networks(design, (weights,)).save(Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.nightly
+def test_a_network_is_the_same_file_in_every_process(tmp_path):
+    for number in (0, 3):
+        given = [str(number), str(tmp_path / f"{number}.keras")]
+        subprocess.run([sys.executable, "-c", SAVED, *given], check=True, capture_output=True)
+    assert (tmp_path / "0.keras").read_bytes() == (tmp_path / "3.keras").read_bytes()
+
+
+def test_a_network_is_the_same_file_each_time_and_read_back_as_it_is(trained, tmp_path):
+    again = trained.save(tmp_path / "one.keras", 1)
+    trained.save(tmp_path / "other.keras", 1)
+    assert (tmp_path / "one.keras").read_bytes() == (tmp_path / "other.keras").read_bytes()
+    pairs = zip(again.models[0], trained.models[1], strict=True)
+    assert all((one == other).all() for one, other in pairs)
+    with zipfile.ZipFile(tmp_path / "one.keras") as archive:
+        assert sorted(archive.namelist()) == ["config.json", "metadata.json", "model.weights.h5"]
+        assert b"date" not in archive.read("metadata.json")
+        config = archive.read("config.json")
+    assert b"optimizer" not in config
+    assert not set(re.findall(rb'"seed": (\w+)', config)) - {b"null"}

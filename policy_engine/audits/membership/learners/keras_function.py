@@ -6,7 +6,7 @@ import json
 import random
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from policy_engine.architecture import CentralPrivacy
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.released.files import weights_in, write_keras
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
 from policy_engine.audits.membership.training.keras_steps import (
@@ -30,7 +31,6 @@ from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.runtime import (
     need_keras,
     need_tensorflow,
-    without_deprecations,
 )
 from policy_engine.audits.membership.training.spending import (
     Spending,
@@ -65,12 +65,12 @@ class KerasModels:
         """Return the logits, or the logs of the probabilities, of records (n, d): (S, n, C)."""
         return np.stack([self.vessel.logits(weights, features) for weights in self.models])
 
-    def save(self, path: Path, model: int = 0) -> None:
-        """Write one model as a `.keras` file, as the function makes it."""
+    def save(self, path: Path, model: int = 0) -> "KerasModels":
+        """Write one model as a `.keras` file, as the function makes it, and read it back."""
         made = self.vessel.fresh(0)
         made.set_weights(self.models[model])
-        with without_deprecations():
-            made.save(path)
+        write_keras(made, path)
+        return replace(self, models=(list(weights_in(path)),))
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ class Trained(Protocol):
         """
         ...
 
-    def save(self, path: Path, model: int = 0) -> None:
-        """Write one model as a file that can be released."""
+    def save(self, path: Path, model: int = 0) -> "Trained":
+        """Write one model as a file that can be released, and return it as it is in the file."""
         ...
 
 

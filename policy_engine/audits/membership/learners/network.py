@@ -1,7 +1,7 @@
 """Dense networks from their description, trained together, with or without privacy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,9 +13,10 @@ from policy_engine.architecture import Network
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.released.files import weights_in, write_keras
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
-from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
+from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.audits.membership.training.spending import Spending, most_spent, spending_of
 from policy_engine.audits.membership.training.stacks import Job, bytes_of_a_model, train
 from policy_engine.engines.engine import Progress, silent
@@ -52,12 +53,15 @@ class Networks:
                 logits[model, part] = logits_of(parameters, self.design.activations, values)
         return logits
 
-    def save(self, path: Path, model: int = 0) -> None:
-        """Write one model as a `.keras` file, which gives probabilities."""
-        keras_model = keras_network(self.design)
-        keras_model.set_weights(list(self.models[model]))
-        with without_deprecations():
-            keras_model.save(path)
+    def save(self, path: Path, model: int = 0) -> "Networks":
+        """Write one model as a `.keras` file, which gives probabilities, and read it back.
+
+        Without dropout, which is for the training alone. Raises OutputError (O002).
+        """
+        made = keras_network(replace(self.design, dropouts=(0.0,) * len(self.design.dropouts)))
+        made.set_weights(list(self.models[model]))
+        write_keras(made, path)
+        return replace(self, models=(weights_in(path),))
 
 
 @dataclass(frozen=True)
@@ -113,11 +117,12 @@ class NetworkLearner:
 def keras_network(design: Design) -> Any:
     """Return a Keras model of a design, a softmax at its end, its weights not yet set."""
     keras = need_keras()
-    layers = [keras.layers.Input((design.widths[0],))]
+    layers = [keras.layers.Input((design.widths[0],), name="features")]
     hidden = zip(design.widths[1:-1], design.activations, design.dropouts, strict=True)
-    for units, activation, dropout in hidden:
-        layers.append(keras.layers.Dense(units, activation=activation))
+    for number, (units, activation, dropout) in enumerate(hidden, start=1):
+        name = f"hidden_{number}"
+        layers.append(keras.layers.Dense(units, activation=activation, name=name))
         if dropout:
-            layers.append(keras.layers.Dropout(dropout))
-    layers.append(keras.layers.Dense(design.widths[-1], activation="softmax"))
-    return keras.Sequential(layers)
+            layers.append(keras.layers.Dropout(dropout, name=f"dropout_{number}"))
+    layers.append(keras.layers.Dense(design.widths[-1], activation="softmax", name="classes"))
+    return keras.Sequential(layers, name="network")

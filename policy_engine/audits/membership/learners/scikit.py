@@ -4,8 +4,7 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,12 @@ from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.released.estimators import bare
+from policy_engine.audits.membership.released.files import read_estimator, write_estimator
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 from policy_engine.estimates import NotApplicable
 
-_SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_subsample_rng")
 _MODULES = {
     "RandomForestClassifier": "ensemble",
     "ExtraTreesClassifier": "ensemble",
@@ -48,22 +48,25 @@ class EstimatorLearner:
 
     Without `predict_proba` its confidences are what it decides by (`decision_function`): whoever
     has its file can ask for that. With neither it gives labels alone. `workers` is how many are
-    trained at once, in threads; the models do not depend on it.
+    trained at once, in threads; the models do not depend on it. With `fewest` the models are
+    stripped and rounded as those that are released.
     """
 
     estimator: Any
     name: str
     workers: int = 1
+    fewest: int = 0
 
     @classmethod
-    def of(cls, architecture: Estimator, workers: int = 0) -> "EstimatorLearner":
+    def of(cls, architecture: Estimator, workers: int = 0, fewest: int = 0) -> "EstimatorLearner":
         """Return the learner of a description. Raises AuditError (A009) on unknown parameters."""
         _need_sklearn()
         from sklearn import __version__  # noqa: PLC0415 (slow to import, an extra)
 
         described = architecture.model_dump(mode="json")
+        described |= {"fewest": fewest} if fewest else {}
         name = json.dumps({**described, "scikit-learn": __version__}, sort_keys=True)
-        return cls(_made(architecture), name, workers or _processors())
+        return cls(_made(architecture), name, workers or _processors(), fewest)
 
     @classmethod
     def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
@@ -110,7 +113,7 @@ class EstimatorLearner:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             tasks = (
-                delayed(_fitted)(self.estimator, records, lot, seed)
+                delayed(self._fitted)(records, lot, seed)
                 for lot, seed in zip(rows, seeds, strict=True)
             )
             for done, model in enumerate(run(tasks), start=1):
@@ -118,6 +121,12 @@ class EstimatorLearner:
                 progress("models", done, len(rows))
         noted = dict.fromkeys(f"Training warned: {_line(one.message)}" for one in said)
         return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
+
+    def _fitted(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
+        model = _fitted(self.estimator, records, rows, seed)
+        if not self.fewest:
+            return model
+        return bare(model, records.features[rows], records.labels[rows], self.fewest)
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return an estimate of the most bytes that training so many models takes."""
@@ -160,30 +169,13 @@ class TrainedEstimators:
                 said[number][:, model.classes_] = decided
         return said
 
-    def save(self, path: Path, model: int = 0) -> None:
-        """Write one model as a joblib file, which is to be opened by those who trust it alone.
+    def save(self, path: Path, model: int = 0) -> "TrainedEstimators":
+        """Write one model, as a skops file unless its name ends as joblib's, and read it back.
 
-        It tells nothing of the seed: who is trained on follows from the same one.
+        Raises AuditError (A017) where no such file holds it safely, OutputError (O002).
         """
-        import joblib  # noqa: PLC0415 (an extra)
-
-        kept = deepcopy(self.models[model])
-        _forget_seeds(kept)
-        joblib.dump(kept, path, compress=3)
-
-
-def _forget_seeds(part: Any) -> None:
-    """Take away the seeds and generators of a fitted estimator, and of all that it is made of."""
-    if isinstance(part, list | tuple):
-        for one in part:
-            _forget_seeds(one)
-    elif isinstance(part, np.ndarray) and part.dtype == object:
-        _forget_seeds(part.ravel().tolist())
-    elif hasattr(part, "get_params") and not isinstance(part, type):
-        held = vars(part)
-        held.update({name: None for name in _SEEDS if name in held})
-        for one in held.values():
-            _forget_seeds(one)
+        write_estimator(self.models[model], path)
+        return replace(self, models=(read_estimator(path),))
 
 
 def _need_sklearn() -> None:

@@ -25,13 +25,13 @@ def bare(model: Any, features: NDArray[Any], labels: NDArray[np.int64], fewest: 
 
     Neither counts nor impurities, scores, seeds or generators are in it; and what it knows of the
     records that it learnt from (features (n, d), labels (n,)) is rounded so that `fewest` of them
-    do not show: shares of classes, means and deviations, what leaves say. Raises AuditError (A014)
+    do not show: shares of classes, means and deviations, what leaves say. Raises AuditError (A017)
     for a kind of which is not known what it needs.
     """
     kind = type(model).__name__
     if kind not in _BARE:
         message = f"What a {kind} needs to say anything is not known, so it cannot be released."
-        raise AuditError.of("A014", message, f"Allowed are {', '.join(sorted(_BARE))}.")
+        raise AuditError.of("A017", message, f"Allowed are {', '.join(sorted(_BARE))}.")
     return _BARE[kind](model, _Learnt(features, labels, fewest))
 
 
@@ -134,7 +134,7 @@ def _first(init: Any, learnt: _Learnt) -> Any:
         if init == "zero":
             return init
         message = "A boosted model that begins with another model cannot be released."
-        raise AuditError.of("A014", message, "Leave out the parameter 'init'.")
+        raise AuditError.of("A017", message, "Leave out the parameter 'init'.")
     prior = priors(np.asarray(init.class_prior_), learnt.records, learnt.fewest)
     return _fresh(init, {"class_prior_": prior}, "n_classes_", "n_outputs_", "_strategy")
 
@@ -142,7 +142,7 @@ def _first(init: Any, learnt: _Learnt) -> Any:
 def _bare_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Any:
     """Return a tree with its splits and what its leaves say, and nothing of its records."""
     state = tree.__getstate__()
-    nodes, values = state["nodes"].copy(), state["values"]
+    nodes, values = _copied(state["nodes"]), state["values"]
     is_leaf = nodes["left_child"] < 0
     for name in ("impurity", "n_node_samples", "weighted_n_node_samples"):
         nodes[name] = 0
@@ -152,6 +152,14 @@ def _bare_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.fl
     said[is_leaf] = rounded(values[is_leaf])
     made = type(tree)(tree.n_features, np.atleast_1d(tree.n_classes), tree.n_outputs)
     made.__setstate__({**state, "nodes": nodes, "values": said})
+    return made
+
+
+def _copied(nodes: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of nodes with zeros between their fields, where there is anything else."""
+    made = np.zeros(len(nodes), nodes.dtype)
+    for name in nodes.dtype.names or ():
+        made[name] = nodes[name]
     return made
 
 
@@ -169,7 +177,7 @@ def _histograms(model: Any, learnt: _Learnt) -> Any:
 
 
 def _bare_predictor(predictor: Any, model: Any) -> Any:
-    nodes = predictor.nodes.copy()
+    nodes = _copied(predictor.nodes)
     is_leaf = nodes["is_leaf"].astype(bool)
     for name in ("count", "gain", "depth", "bin_threshold"):
         nodes[name] = 0
@@ -177,9 +185,7 @@ def _bare_predictor(predictor: Any, model: Any) -> Any:
     step = _OF_LEAF * model.learning_rate
     nodes["value"][is_leaf] = np.round(nodes["value"][is_leaf] / step) * step
     nodes["num_threshold"][is_leaf] = 0
-    return type(predictor)(
-        nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets
-    )
+    return type(predictor)(nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets)
 
 
 def _baseline(given: NDArray[np.float64], learnt: _Learnt) -> NDArray[np.float64]:

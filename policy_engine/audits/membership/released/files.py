@@ -41,7 +41,7 @@ def need_skops() -> None:
 def write_estimator(model: Any, path: Path) -> None:
     """Write an estimator as a skops file, or as joblib where the name of the file says so.
 
-    A skops file is the same, byte by byte, for the same model. Raises AuditError (A014) where it
+    A skops file is the same, byte by byte, for the same model. Raises AuditError (A017) where it
     would hold what cannot be read without trusting it, OutputError (O002).
     """
     if path.suffix == PICKLE:
@@ -59,7 +59,7 @@ def write_estimator(model: Any, path: Path) -> None:
 def read_estimator(path: Path) -> Any:
     """Return the estimator in a file that `write_estimator` made.
 
-    Raises AuditError (A014) where a skops file holds what is not to be trusted, or trees that
+    Raises AuditError (A017) where a skops file holds what is not to be trusted, or trees that
     lead out of themselves.
     """
     if path.suffix == PICKLE:
@@ -76,7 +76,7 @@ def read_estimator(path: Path) -> Any:
 
 
 def check_trees(model: Any) -> None:
-    """Raise AuditError (A014) where a tree has a child or a feature that it does not have."""
+    """Raise AuditError (A017) where a tree has a child or a feature that it does not have."""
     for left, right, features, is_leaf in links_of(model):
         inner = ~is_leaf
         own = np.arange(len(left))[inner]
@@ -84,7 +84,7 @@ def check_trees(model: Any) -> None:
         is_sound = (children > own).all() and (children < len(left)).all()
         is_known = (features[inner] >= 0).all() and (features[inner] < model.n_features_in_).all()
         if not (is_sound and is_known and len(left)):
-            raise AuditError.of("A014", "The file of the model holds a tree that is none.")
+            raise AuditError.of("A017", "The file of the model holds a tree that is none.")
 
 
 def links_of(model: Any) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -131,7 +131,22 @@ def write_keras(model: Any, path: Path) -> None:
     about = json.loads(files["metadata.json"])
     about.pop("date_saved", None)
     files["metadata.json"] = json.dumps(about, sort_keys=True).encode()
+    config = json.loads(files["config.json"])
+    _number(config, "shared_object_id", {}, count())
+    files["config.json"] = json.dumps(config).encode()
     write_file(path, zipped(files))
+
+
+def weights_in(path: Path) -> tuple[NDArray[Any], ...]:
+    """Return the weights in a `.keras` file, in the order in which Keras has them."""
+    from policy_engine.audits.membership.training.runtime import (  # noqa: PLC0415
+        need_keras,
+        without_deprecations,
+    )
+
+    with without_deprecations():
+        made = need_keras().models.load_model(path, compile=False, safe_mode=True)
+        return tuple(one.numpy() for one in made.weights)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -169,32 +184,26 @@ def _check_trusted(packed: bytes) -> None:
     strange = set(skops.io.get_untrusted_types(data=packed)) - set(TRUSTED)
     if strange:
         message = f"The file of the model would hold {listed(sorted(strange))}, which may run code."
-        raise AuditError.of("A014", message, "Take another model.")
+        raise AuditError.of("A017", message, "Take another model.")
 
 
 def _renumbered(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of a skops archive with numbers for the addresses that objects had."""
     schema = json.loads(files["schema.json"])
-    numbers, names = count(), {}
-    known: dict[int, int] = {}
-
-    def renumber(part: Any) -> None:
-        if isinstance(part, list):
-            for one in part:
-                renumber(one)
-        elif isinstance(part, dict):
-            if isinstance(part.get("__id__"), int):
-                found = part["__id__"]
-                known.setdefault(found, next(numbers))
-                part["__id__"] = known[found]
-            name = part.get("file")
-            if isinstance(name, str) and name in files:
-                ending = name.rpartition(".")[2]
-                names.setdefault(name, f"{len(names)}.{ending}")
-                part["file"] = names[name]
-            for one in part.values():
-                renumber(one)
-
-    renumber(schema)
+    _number(schema, "__id__", {}, count())
+    names: dict[str, str] = {}
+    _number(schema, "file", names, (f"{number}.npy" for number in count()))
     made = {names[name]: data for name, data in files.items() if name in names}
     return {**made, "schema.json": json.dumps(schema, indent=1).encode()}
+
+
+def _number(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:
+    """Put a fresh name for each value of a key, wherever that stands in JSON, the same for all."""
+    if isinstance(part, dict):
+        if part.get(key) is not None:
+            if part[key] not in known:
+                known[part[key]] = next(fresh)
+            part[key] = known[part[key]]
+        part = list(part.values())
+    for one in part if isinstance(part, list) else ():
+        _number(one, key, known, fresh)

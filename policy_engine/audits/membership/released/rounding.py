@@ -16,7 +16,7 @@ def to_steps(values: Any, steps: Any) -> Floats:
     """Return each value as the nearest multiple of its step; where that is 0, as it is."""
     given, step = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(steps, np.float64))
     safe = np.where(step > 0, step, 1.0)
-    # Divided by a whole number where a step is below 1, so that .3 is .3 and not .30000000000000004.
+    # Divided by a whole number where a step is below 1: 3 / 10 is .3, and 3 * .1 is not.
     whole = np.round(1 / safe)
     is_part = (safe < 1) & np.isclose(whole * safe, 1)
     near = np.round(given / safe)
