@@ -422,7 +422,7 @@ def _side(right: NDArray[np.bool_]) -> Side:
 def _games(found: _Found, is_member: NDArray[np.bool_], seed: int) -> Iterator[SingleAndSet]:
     """Yield both games of the strongest attack and of Shokri's."""
     for name in dict.fromkeys((found.strongest.attack, _SHOKRI)):
-        if name in found.judgements:
+        if name in found.judgements and not found.judgements[name].dead:
             yield play(name, found.judgements[name].scores, is_member, seed)
 
 
@@ -454,7 +454,7 @@ def _lower(
     drawn: MembersAre,
 ) -> EpsilonLower | NotApplicable:
     """Return what the best attack with confidences proves, at the accountant's delta."""
-    able = [one.attack for one in found.results if one.ranks]
+    able = [one.attack for one in found.results if one.ranks and not one.degenerate]
     labels = evidence.target.labels
     if not able:
         return NotApplicable(reason="no attack ranks the records by confidence")
