@@ -100,8 +100,8 @@ def test_of_a_model_that_generalises_nothing_can_be_told_and_that_is_said():
 
 def test_of_differentially_private_training_nothing_beyond_its_epsilon_is_found():
     private = CentralPrivacy(epsilon=1.0)
-    network = Network(layers=(Layer(units=8),), epochs=2, batch_size=40, privacy=private)
-    found = audited(NetworkLearner(network), records("shuffled"), shadows=2)
+    network = Network(layers=(Layer(units=8),), epochs=2, batch_size=100, privacy=private)
+    found = audited(NetworkLearner(network), records("plain", 1600), shadows=3)
     assert found.epsilon_upper.value <= 1
     assert found.epsilon_lower.value <= found.epsilon_upper.substitution
     assert found_by(found) == set()
