@@ -416,12 +416,18 @@ def adult_hierarchy(path):
     ("measure", "heights", "suppressed"),
     [
         ("loss", (0, 3, 0, 0, 1, 1, 1, 2), 1458),
-        ("certainty-penalty", (0, 3, 0, 1, 2, 1, 1, 1), 1248),
-        ("precision", (0, 4, 0, 0, 1, 1, 0, 2), 1231),
-        ("non-uniform-entropy", (0, 0, 1, 1, 2, 2, 2, 1), 1285),
-        ("height", (0, 1, 1, 0, 1, 2, 1, 2), 915),
-        ("discernability", (0, 0, 1, 2, 3, 2, 2, 1), 105),
-        ("average-class-size", (1, 0, 1, 1, 3, 2, 2, 0), 906),
+        pytest.param(
+            "certainty-penalty", (0, 3, 0, 1, 2, 1, 1, 1), 1248, marks=pytest.mark.nightly
+        ),
+        pytest.param("precision", (0, 4, 0, 0, 1, 1, 0, 2), 1231, marks=pytest.mark.nightly),
+        pytest.param(
+            "non-uniform-entropy", (0, 0, 1, 1, 2, 2, 2, 1), 1285, marks=pytest.mark.nightly
+        ),
+        pytest.param("height", (0, 1, 1, 0, 1, 2, 1, 2), 915, marks=pytest.mark.nightly),
+        pytest.param("discernability", (0, 0, 1, 2, 3, 2, 2, 1), 105, marks=pytest.mark.nightly),
+        pytest.param(
+            "average-class-size", (1, 0, 1, 1, 3, 2, 2, 0), 906, marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_adult_has_its_known_optimum(measure, heights, suppressed):

@@ -189,7 +189,7 @@ def test_partition_tells_how_many_rows_are_settled():
     assert told[-1] == 4
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(tables())
 def test_partition_gives_what_its_rules_say(table):
     assert parts(table) == list(map(set, reference(table)))
@@ -232,7 +232,7 @@ def test_classes_are_the_same_cut_in_parts_by_several_threads(table, threads):
         assert parts(table) == whole
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(tables(scores=("loss",), relaxed=(False,), persons=(False,), most_rows=60, widest=200))
 def test_a_summary_chooses_the_cut_that_the_rows_choose(table):
     by_rows = parts(table)

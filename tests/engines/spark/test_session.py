@@ -149,6 +149,7 @@ def test_running_tags_its_jobs_and_no_others(spark):
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_running_ends_its_jobs_on_ctrl_c():
     code = """
         import os, signal, threading, time
@@ -214,6 +215,7 @@ def test_start_takes_the_settings_of_the_user():
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_start_says_in_one_line_what_spark_refuses():
     code = """
         for master, key in (
