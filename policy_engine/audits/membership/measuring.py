@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from policy_engine import terms
 from policy_engine.audits.membership.attacks.attack import Attack, Judgement, best_threshold
+from policy_engine.audits.membership.attacks.label_only import LabelOnly
+from policy_engine.audits.membership.comparison import gain
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
 from policy_engine.audits.membership.degeneracy import degeneracy
 from policy_engine.audits.membership.intervals import (
-    area,
-    difference,
+    advantage,
+    area_under,
     most_alarms,
     rate_at,
     share_at_prior,
@@ -28,6 +30,7 @@ from policy_engine.audits.membership.result import (
     AtPrior,
     AttackResult,
     Figures,
+    Gain,
     Slice,
     TprAtFpr,
 )
@@ -71,7 +74,7 @@ def attack_result(
         classes=by_class,
         slices=tuple(one for one in slices if one.kind != "class"),
         worst=_worst(slices),
-        exceeds_baseline=_exceeds(overall, evidence.target, is_member),
+        gain=_gain(attack, judgement.scores, called, evidence.target, is_member),
         degenerate=judgement.dead or _degenerate(attack, judgement.scores, evidence.target),
         roc=curve(judgement.scores[order], is_member[order]).thinned(),
         histogram=histogram(judgement.scores, is_member),
@@ -95,8 +98,8 @@ def figures(
 ) -> Figures:
     """Return what scores reach, and the calls made of them, all (n,).
 
-    Intervals are of 95%: exact for the shares (Clopper and Pearson), Newcombe's hybrid one for
-    the advantage and, as it is half of 1 more, the accuracy, his score interval for the AUC. Both
+    Intervals are of 95%: exact for the shares (Clopper and Pearson), hybrid for the advantage and,
+    as it is half of 1 more, the accuracy; see `area_under` for the AUC's. Both
     ends of a true-positive rate at a false-positive one allow for the latter's being counted.
     Without members the recall is 0, from 0 to 1.
     """
@@ -117,23 +120,22 @@ def _figures(
     members, others = all_points.members, all_points.others
     hits = int(np.count_nonzero(called & is_member))
     alarms = int(np.count_nonzero(called)) - hits
-    recall = clopper_pearson(hits, members)
-    advantage = difference(recall, clopper_pearson(alarms, others))
+    gained = advantage((hits, members), (alarms, others))
     return Figures(
         members=members,
         non_members=others,
         precision=_precision(hits, alarms),
-        recall=recall,
-        accuracy=_half(advantage),
-        advantage=advantage,
-        auc=area(all_points.area(), members, others),
+        recall=clopper_pearson(hits, members),
+        accuracy=_half(gained),
+        advantage=gained,
+        auc=area_under(all_points),
         tpr_at_fpr=tuple(_tpr_at(all_points, fpr) for fpr in fprs),
         at_priors=tuple(_at_prior((hits, members), (alarms, others), prior) for prior in priors),
     )
 
 
-def _half(advantage: Estimate) -> Estimate:
-    ends = {name: (1 + figure) / 2 for name, figure in advantage.model_dump().items()}
+def _half(gained: Estimate) -> Estimate:
+    ends = {name: (1 + figure) / 2 for name, figure in gained.model_dump().items()}
     return Estimate(**ends)
 
 
@@ -187,16 +189,14 @@ def _half_of(is_member: Bools, seed: int) -> Bools:
 _HALVES = 20220523
 
 
-def _exceeds(overall: Figures, target: Seen, is_member: Bools) -> bool | NotApplicable:
+def _gain(
+    attack: Attack, scores: Floats, called: Bools, target: Seen, is_member: Bools
+) -> Gain | NotApplicable:
     if not isinstance(target, Observations):
         return NotApplicable(reason="the model gives no labels, and there is no baseline")
-    return overall.accuracy.low > gap_accuracy(target.is_right, is_member)
-
-
-def gap_accuracy(is_right: Bools, is_member: Bools) -> float:
-    """Return the accuracy of calling a member what is classified correctly: the baseline."""
-    gap = float(is_right[is_member].mean()) - float(is_right[~is_member].mean())
-    return (1 + gap) / 2
+    if attack.notation == LabelOnly.notation:
+        return NotApplicable(reason="this is the baseline")
+    return gain(scores, called, target.is_right, is_member)
 
 
 def _slices(

@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.architecture import Architecture
 from policy_engine.audits.membership.conduct import Conduct, Timings
 from policy_engine.audits.membership.over_targets import OverTargets
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
 
 Share = Annotated[float, Field(ge=0, le=1)]
 SliceKind = Literal["class", "correctness", "confidence", "column"]
@@ -88,14 +88,40 @@ class Histogram(_Frozen):
     non_members: tuple[int, ...]
 
 
+class Compared(_Frozen):
+    """How much more an attack reaches than the baseline on the same records, less where below 0.
+
+    `p` is how likely a difference as large is where there is none. With so many records one of
+    `smallest` would be told from none in four draws of five; for the one that was found `needed`
+    members and as many others would do it.
+    """
+
+    difference: Estimate
+    p: Share
+    smallest: Share
+    needed: int | NotApplicable
+
+    def outcome(self, among: int = 1) -> Literal["more", "untold", "less"]:
+        """Return what is shown, with 95% confidence, by one comparison `among` so many."""
+        if self.p * among > 1 - CONFIDENCE:
+            return "untold"
+        return "more" if self.difference.value > 0 else "less"
+
+
+class Gain(_Frozen):
+    """An attack against the label-only baseline: its AUC (DeLong), its calls (McNemar)."""
+
+    auc: Compared
+    accuracy: Compared
+
+
 class AttackResult(_Frozen):
     """What one attack reaches: overall, per class, per slice, and where it is worst.
 
     `needs` are the terms of what it has to be shown, `shadow_models` how many others it was given.
     `mean_precision` and `mean_recall` are the means over the classes (MOSAICrOWN D5.2, section
-    4.3.1), those without a record called a member left out. `exceeds_baseline` tells whether it
-    gains more than the label-only gap: whether the low end of its accuracy's interval lies
-    above the baseline's accuracy; where the model gives no labels there is none. `degenerate`
+    4.3.1), those without a record called a member left out. `gain` is what it reaches beyond
+    the label-only baseline; where the model gives no labels there is none. `degenerate`
     says why the score tells next to no records apart, and is empty where it does: what such an
     attack does not find proves nothing. An attack that does not rank has two scores by its
     nature, and is told so at each false-positive rate alone. `notes` are sentences on how the
@@ -111,7 +137,7 @@ class AttackResult(_Frozen):
     classes: tuple[Slice, ...]
     slices: tuple[Slice, ...]
     worst: Slice | NotApplicable
-    exceeds_baseline: bool | NotApplicable
+    gain: Gain | NotApplicable
     degenerate: str = ""
     roc: Roc
     histogram: Histogram

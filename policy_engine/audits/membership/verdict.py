@@ -1,39 +1,57 @@
-"""An audit in a few plain sentences, the verdict first."""
+"""An audit in a few plain sentences, the verdict first.
+
+A sentence says that something is so where a test shows it, allowing for how many attacks were
+tried. What no test shows is said to be untold, with what so many records could have shown: that
+nothing was seen is never said to be that nothing is there.
+"""
 
 from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
+from statistics import NormalDist
 
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import (
     AttackResult,
+    Compared,
     EpsilonLower,
     EpsilonUpper,
+    Figures,
+    Gain,
     Slice,
     TprAtFpr,
 )
-from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
+from policy_engine.errors import listed
+from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
 
 _GUESSING = 0.5
+_NO_PROOF = "that is no proof of safety"
+_POWER = NormalDist().inv_cdf(0.8)
 
 
 def verdict(
     attacks: Sequence[AttackResult],
     *,
-    baseline: str,
+    baseline: str | NotApplicable,
     strongest: str,
+    measure: str = "accuracy",
     epsilon_upper: EpsilonUpper | NotApplicable,
     epsilon_lower: EpsilonLower | NotApplicable,
 ) -> tuple[str, ...]:
     """Return what an attacker gains, against which baseline, with which 95% interval.
 
     `baseline` and `strongest` are notations, as in a `MembershipAudit`; the baseline may be
-    missing from the attacks. At most six sentences; the first can stand alone.
+    missing from the attacks. `measure` is that by which the strongest is so. At most eight
+    sentences; the first can stand alone.
     """
     by_notation = {one.attack: one for one in attacks}
-    best, other = by_notation[strongest], by_notation.get(baseline)
+    best = by_notation[strongest]
+    other = by_notation.get(baseline) if isinstance(baseline, str) else None
     return (
-        *_gain(best, other if other is not best else None, attacks),
+        *_gain(best, other if other is not best else None, attacks, measure),
+        *_against_baseline(attacks, other),
+        *_degenerate(attacks),
         *_confident(attacks),
-        *_in_the_world(best),
+        *_in_the_world(best, len(attacks)),
         *_worst(best),
         *_epsilon(epsilon_upper, epsilon_lower),
     )
@@ -67,93 +85,230 @@ _SLICES = {
 }
 
 
-def beats_guessing(found: TprAtFpr, non_members: int) -> bool:
-    """Return whether so many members are found at so few false alarms beyond what chance gives.
+def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
+    """Return whether more members are surely found than the false-positive rate that it costs.
 
-    The false-positive rate is itself counted on few records: none among 100 may well be 3% in
-    the world. So the low end of the true-positive rate is held against the high end of the
-    false-positive rate, and both are at 97.5%.
+    By one attack `among` so many.
     """
-    allowed = int(found.fpr * non_members + 1e-9)
-    return found.tpr.low > clopper_pearson(allowed, non_members).high
+    return _allowing_for(found.tpr, among).low > found.fpr
+
+
+def _allowing_for(estimate: Estimate, among: int) -> Estimate:
+    """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
+    wider = _deviations(among) / _deviations(1)
+    low = estimate.value - wider * (estimate.value - estimate.low)
+    high = estimate.value + wider * (estimate.high - estimate.value)
+    return Estimate(value=estimate.value, low=low, high=high)
+
+
+def _deviations(among: int) -> float:
+    return NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / (2 * among))
 
 
 def _gain(
-    best: AttackResult, baseline: AttackResult | None, attacks: Sequence[AttackResult]
+    best: AttackResult, baseline: AttackResult | None, attacks: Sequence[AttackResult], measure: str
 ) -> Iterator[str]:
-    accuracy = best.figures.accuracy
-    if accuracy.low <= _GUESSING:
+    accuracy, who = best.figures.accuracy, f"{_of(attacks, measure)} ({best.attack})"
+    told = _allowing_for(accuracy, len(attacks))
+    cases = f"{share_text(accuracy.value)} of cases (95% interval {interval_text(accuracy)})"
+    if told.low > _GUESSING:
+        against = ""
+        if baseline:
+            against = f", and the label-only baseline {share_text(baseline.figures.accuracy.value)}"
         yield (
-            f"No attack did better than guessing: {_of(attacks)} ({best.attack}) tells members "
-            f"from others in {share_text(accuracy.value)} of cases (95% interval "
-            f"{interval_text(accuracy)}), which cannot be told from the 50% of guessing; that is "
-            "no proof of safety."
+            f"Given a model's answer about a record, {who} tells members from others in {cases}; "
+            f"guessing reaches 50%{against}."
         )
-        yield from _ranked(attacks)
         return
-    against = (
-        f", and the label-only baseline {share_text(baseline.figures.accuracy.value)}"
-        if baseline
-        else ""
-    )
-    yield (
-        f"Given a model's answer about a record, {_of(attacks)} ({best.attack}) tells "
-        f"members from others in {share_text(accuracy.value)} of cases (95% interval "
-        f"{interval_text(accuracy)}); guessing reaches 50%{against}."
-    )
-    if baseline and not any(one.exceeds_baseline for one in attacks):
+    if told.high < _GUESSING:
         yield (
-            f"No attack gains more than the label-only baseline ({baseline.attack}), which calls "
-            "a record a member where the model classifies it rightly: what leaks is that the "
-            "model is better on the records that it has seen."
+            f"Given a model's answer about a record, {who} is right in {cases}, less than the 50% "
+            f"of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
         )
-    elif baseline is None and best.needs == ("labels",):
-        yield (
-            "It is the label-only baseline, which calls a record a member where the model "
-            "classifies it rightly: no attack gains more."
-        )
+    else:
+        yield _untold(who, best.figures, len(attacks))
+    yield from _ranked(attacks)
 
 
-def _of(attacks: Sequence[AttackResult]) -> str:
+def _untold(who: str, figures: Figures, among: int) -> str:
+    accuracy = figures.accuracy
+    best = f", and the best of {among} is so partly by chance" if accuracy.low > _GUESSING else ""
+    return (
+        f"Whether {who} tells members from others better than guessing could not be told on "
+        f"{_records(figures)}: it is right in {interval_text(accuracy)} of cases (95% interval), "
+        f"guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
+    )
+
+
+def _least_accuracy(figures: Figures, among: int) -> str:
+    """Say from which accuracy on so many records would tell an attack from guessing."""
+    sizes = 1 / max(figures.members, 1) + 1 / max(figures.non_members, 1)
+    least = _GUESSING + (_deviations(among) + _POWER) * sqrt(sizes) / 4
+    if least >= 1:
+        return "on so few records hardly any attack can be told from it"
+    return f"so many records would tell, four times in five, an attack right in {share_text(least)}"
+
+
+def _records(figures: Figures) -> str:
+    return f"{figures.members:,} members and {figures.non_members:,} others"
+
+
+def _of(attacks: Sequence[AttackResult], measure: str) -> str:
     """Return what is said of how many: the best of several is so partly by chance."""
-    return f"the strongest of {len(attacks)} attacks" if len(attacks) > 1 else "the one attack"
+    by = "" if measure == "accuracy" else f" by {measure}"
+    return f"the strongest of {len(attacks)} attacks{by}" if len(attacks) > 1 else "the one attack"
 
 
 def _ranked(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the attack that ranks members above others though its own threshold misses them."""
     best = max(attacks, key=lambda one: one.figures.auc.low)
     auc = best.figures.auc
-    if auc.low > _GUESSING:
+    if _allowing_for(auc, len(attacks)).low > _GUESSING:
         yield (
             f"Yet members do rank above others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
             f"{auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
         )
 
 
+# -- against the baseline -------------------------------------------------------------------------
+
+
+def _against_baseline(
+    attacks: Sequence[AttackResult], baseline: AttackResult | None
+) -> Iterator[str]:
+    gains = {one.attack: one.gain for one in attacks if isinstance(one.gain, Gain)}
+    if not gains:
+        if baseline is not None and len(attacks) == 1:
+            yield (
+                f"It is the label-only baseline ({baseline.attack}), which calls a record a member "
+                "where the model classifies it rightly: what a finer attack gains was not tried."
+            )
+        return
+    among = 2 * len(gains)
+    areas = {name: one.auc for name, one in gains.items()}
+    calls = {name: one.accuracy for name, one in gains.items()}
+    by_area, by_calls = (_more(found, among) for found in (areas, calls))
+    if by_area or by_calls:
+        yield _gaining(by_area, by_calls, len(gains))
+    elif all(one.outcome(among) == "less" for one in (*areas.values(), *calls.values())):
+        yield _losing(areas)
+    else:
+        yield _not_told(areas, among, attacks[0].figures)
+
+
+def _more(found: dict[str, Compared], among: int) -> dict[str, Compared]:
+    return {name: one for name, one in found.items() if one.outcome(among) == "more"}
+
+
+def _nearest(found: dict[str, Compared]) -> tuple[str, Compared]:
+    return max(found.items(), key=lambda pair: pair[1].difference.value)
+
+
+def _gaining(by_area: dict[str, Compared], by_calls: dict[str, Compared], tried: int) -> str:
+    many = len({*by_area, *by_calls})
+    name, one = _nearest(by_area or by_calls)
+    more = one.difference
+    how = (
+        f"an AUC {more.value:.3f} higher (95% interval {_difference_text(more)})"
+        if by_area
+        else f"calls right in {share_text(more.value)} more of the cases (95% interval "
+        f"{interval_text(more)})"
+    )
+    who = f"{many} of {tried} attacks gain" if tried > 1 else "The attack gains"
+    most = f"{name} most, with {how}" if many > 1 else f"{name}, with {how}"
+    return f"{who} more than the label-only baseline on the same records: {most}."
+
+
+def _losing(areas: dict[str, Compared]) -> str:
+    name, one = _nearest(areas)
+    less = one.difference
+    who = f"All {len(areas)} other attacks gain" if len(areas) > 1 else "The other attack gains"
+    return (
+        f"{who} less than the label-only baseline on the same records; {name} comes nearest, with "
+        f"an AUC {-less.value:.3f} lower (95% interval {-less.high:.3f} to {-less.low:.3f})."
+    )
+
+
+def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
+    """Say that no difference was told, and which one so many records, or more, would tell."""
+    name, one = _nearest(areas)
+    stricter = (_deviations(among) + _POWER) / (_deviations(1) + _POWER)
+    who = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
+    seen = (
+        f"the largest difference in AUC is {one.difference.value:.3f} ({name}, 95% interval "
+        f"{_difference_text(one.difference)})"
+    )
+    least = one.smallest * stricter
+    could = (
+        f"so many records would tell one of {least:.2g}, four times in five"
+        if least < 1 - _GUESSING
+        else "so few records would hardly tell any"
+    )
+    more = ""
+    if isinstance(one.needed, int) and one.difference.value > 0:
+        count = _about(one.needed * stricter**2)
+        more = f", and about {count} members and as many others one as seen"
+    return (
+        f"Whether {who} more than the label-only baseline could not be told on "
+        f"{_records(figures)}: {seen}; {could}{more}."
+    )
+
+
+def _difference_text(difference: Estimate) -> str:
+    return f"{difference.low:.3f} to {difference.high:.3f}"
+
+
+def _about(count: float) -> str:
+    """Return a count of two digits."""
+    size = 10 ** max(len(str(ceil(count))) - 2, 0)
+    return f"{ceil(count / size) * size:,}"
+
+
+def _degenerate(attacks: Sequence[AttackResult]) -> Iterator[str]:
+    dead = [one for one in attacks if one.degenerate]
+    if dead:
+        why = "; ".join(f"{one.attack}: {one.degenerate}" for one in dead)
+        yield f"What {listed([one.attack for one in dead])} did not find proves nothing ({why})."
+
+
+# -- few false alarms, few members, few records ---------------------------------------------------
+
+
 def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield how many members the best attack at few false alarms finds.
 
     An attack that is no better than guessing on the average may know some members for certain
-    (Carlini et al., IEEE S&P 2022), so it need not be the strongest one.
+    (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. What a coin among equal
+    scores finds is no measure of it.
     """
-    found = [(min(one.figures.tpr_at_fpr, key=lambda at: at.fpr), one) for one in attacks]
-    at, best = max(found, key=lambda pair: pair[0].tpr.value)
-    others = best.figures.non_members
-    allowed = int(at.fpr * others + 1e-9)
-    where = (
-        f"At {rate_text(at.fpr)} false alarms"
-        if allowed
-        else f"Without one of the {others:,} others called a member"
-    )
-    more = "" if beats_guessing(at, others) else ", which guessing might as well"
+    rates = [(min(one.figures.tpr_at_fpr, key=lambda at: at.fpr), one) for one in attacks]
+    found = [pair for pair in rates if not pair[0].randomised and not pair[1].degenerate]
+    if not found:
+        least = rates[0][0].fpr
+        yield (
+            f"How many members are found at {rate_text(least)} false alarms was not measured: too "
+            "many others share the highest score of every attack."
+        )
+        return
+    at, best = max(found, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
+    where, others = f"{rate_text(at.fpr)} false alarms", best.figures.non_members
+    if beats_guessing(at, len(attacks)):
+        yield (
+            f"At {where}, {best.attack} finds {share_text(at.tpr.value)} of the members (95% "
+            f"interval {interval_text(at.tpr)})."
+        )
+        return
     yield (
-        f"{where}, {best.attack} finds {share_text(at.tpr.value)} of the members "
-        f"(95% interval {interval_text(at.tpr)}){more}."
+        f"Whether more members are found at {where} than the {rate_text(at.fpr)} that guessing "
+        f"finds could not be told on {others:,} others: {best.attack} comes nearest, with "
+        f"{interval_text(at.tpr)} (95% interval)."
     )
 
 
-def _in_the_world(best: AttackResult) -> Iterator[str]:
+def _in_the_world(best: AttackResult, among: int) -> Iterator[str]:
     at = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
+    if _allowing_for(best.figures.accuracy, among).low <= _GUESSING:
+        return
     if at is not None and isinstance(at.precision, Estimate):
         yield (
             f"Where {rate_text(at.prior)} of the world are members, a record that {best.attack} "
@@ -166,12 +321,13 @@ def _worst(best: AttackResult) -> Iterator[str]:
     if isinstance(best.worst, Slice):
         found, whole = best.worst.figures, best.figures
         several = sum(_is_large(one) for one in (*best.classes, *best.slices))
+        chance = "; the worst of several is so partly by chance" if several > 1 else ""
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
             f"{slice_text(best.worst)} ({found.members:,} members, "
             f"{found.non_members:,} others): there the AUC of {best.attack} is "
             f"{found.auc.value:.3f} (95% interval {found.auc.low:.3f} to {found.auc.high:.3f}), "
-            f"against {whole.auc.value:.3f} over all records."
+            f"against {whole.auc.value:.3f} over all records{chance}."
         )
 
 

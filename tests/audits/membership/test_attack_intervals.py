@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,9 @@ from scipy.stats import binom, norm
 
 from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import (
+    advantage,
     area,
+    area_under,
     difference,
     of_mean,
     rate_at,
@@ -38,16 +41,42 @@ def test_differences_as_published(one, other, low, high):
     assert (found.low, found.high) == pytest.approx((low, high), abs=6e-5)
 
 
-def test_a_difference_of_exact_shares_covers_what_it_says():
-    """The chance that the interval holds .3, summed over all that 40 and 40 records can show."""
-    shares = [clopper_pearson(hits, 40) for hits in range(41)]
-    covered = 0.0
-    for hits, one in enumerate(shares):
-        for alarms, other in enumerate(shares):
-            found = difference(one, other)
-            if found.low <= 0.3 <= found.high:
-                covered += binom.pmf(hits, 40, 0.6) * binom.pmf(alarms, 40, 0.3)
-    assert 0.95 <= covered < 0.985
+RATES = (0.003, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.995)
+
+
+@pytest.mark.parametrize(("members", "others"), [(3, 3), (10, 10), (20, 20), (10, 60), (40, 40)])
+def test_figures_of_calls_cover_what_they_say(members, others):
+    """The chance that each interval holds the truth, summed over all that may be counted."""
+    hits, alarms = np.arange(members + 1)[:, None], np.arange(others + 1)
+    ends = [
+        [(advantage(*counts), _called(*counts), _prior(*counts)) for counts in row]
+        for row in [[((h, members), (a, others)) for a in alarms] for h in hits[:, 0]]
+    ]
+    low, high = (
+        np.array([[[getattr(one, end) for one in cell] for cell in row] for row in ends])
+        for end in ("low", "high")
+    )
+    for tpr, fpr in itertools.product(RATES, RATES):
+        chance = binom.pmf(hits, members, tpr) * binom.pmf(alarms, others, fpr)
+        precision = members * tpr / (members * tpr + others * fpr)
+        true = np.array([tpr - fpr, precision, 0.1 * tpr / (0.1 * tpr + 0.9 * fpr)])
+        covered = chance[..., None] * ((low <= true + 1e-12) & (true - 1e-12 <= high))
+        assert (covered.sum(axis=(0, 1)) >= 0.95).all()
+
+
+def _called(hits, alarms):
+    return clopper_pearson(hits[0], hits[0] + alarms[0])
+
+
+def _prior(hits, alarms):
+    return share_at_prior(hits, alarms, 0.1) if hits[0] + alarms[0] else clopper_pearson(0, 0)
+
+
+def test_an_advantage_is_the_hybrid_one_where_calls_err():
+    found = advantage((30, 40), (12, 40))
+    assert found == difference(clopper_pearson(30, 40), clopper_pearson(12, 40))
+    right = clopper_pearson(2, 20)
+    assert advantage((1, 10), (9, 10)).low == pytest.approx(2 * right.low - 1)
 
 
 @given(COUNTS, COUNTS)
@@ -84,6 +113,48 @@ def test_an_area_of_1_has_a_width():
     found = area(1.0, 1000, 1000)
     assert found.high == 1
     assert 0.99 < found.low < 0.9999
+
+
+LAWS = {
+    "even": lambda draw, n, m: (draw.normal(size=n), draw.normal(size=m) + 1),
+    "far apart": lambda draw, n, m: (draw.normal(size=n), draw.normal(size=m) + 3),
+    "members of two kinds": lambda draw, n, m: (
+        draw.normal(size=n) * 0.1,
+        np.where(draw.random(m) < 0.7, 3, -3) + draw.normal(size=m) * 0.1,
+    ),
+    "two values": lambda draw, n, m: (draw.random(n) < 0.5, draw.random(m) < 0.9),
+}
+AREAS = {
+    "even": norm.cdf(math.sqrt(0.5)),
+    "far apart": norm.cdf(math.sqrt(4.5)),
+    "members of two kinds": 0.7,
+    "two values": 0.7,
+}
+
+
+def misses_of_areas(law, others, members, times):
+    draw, missed = np.random.default_rng(others), 0
+    for _ in range(times):
+        sides = LAWS[law](draw, others, members)
+        scores = np.concatenate(sides).astype(float)
+        found = area_under(points_of(scores, np.arange(len(scores)) >= others))
+        missed += not found.low <= AREAS[law] <= found.high
+    return missed
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("others", "members"), [(4, 4), (60, 60), (300, 30)])
+def test_an_area_is_covered(law, others, members):
+    assert misses_of_areas(law, others, members, 250) <= allowed(250, 0.05)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    ("others", "members"), [(4, 4), (60, 60), (250, 250), (30, 300), (300, 30), (2000, 2000)]
+)
+def test_an_area_is_covered_in_many(law, others, members):
+    assert misses_of_areas(law, others, members, 2000) <= allowed(2000, 0.05)
 
 
 def test_without_members_nothing_is_known():

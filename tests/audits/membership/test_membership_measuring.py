@@ -10,7 +10,6 @@ from policy_engine.audits.membership.measuring import (
     attack_result,
     called_members,
     figures,
-    gap_accuracy,
 )
 from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
 from policy_engine.audits.membership.slices import Part, parts_of
@@ -119,17 +118,12 @@ def test_a_chosen_threshold_finds_what_is_plain_and_repeats():
     assert (one != called_members(noise, HALVES, 6)).any()
 
 
-def test_the_gap_is_the_accuracy_of_calling_what_is_right():
-    is_right = np.array([True, True, True, False, True, False, False, False])
-    assert gap_accuracy(is_right, np.arange(8) < 4) == 0.75
-
-
-def test_the_baseline_does_not_exceed_itself_and_a_better_attack_does():
+def test_the_baseline_gains_nothing_on_itself_and_a_better_attack_does():
     draw = np.random.default_rng(0)
     margins = np.where(HALVES, 5, 2) + draw.normal(size=200)
-    assert not result(margins, notation="label-only").exceeds_baseline
-    assert result(margins).exceeds_baseline
-    assert not result(draw.normal(size=200)).exceeds_baseline
+    assert result(margins, notation="label-only").gain.reason == "this is the baseline"
+    assert result(margins).gain.auc.outcome() == result(margins).gain.accuracy.outcome() == "more"
+    assert result(draw.normal(size=200)).gain.auc.outcome() == "untold"
 
 
 def test_a_result_has_classes_slices_and_the_worst():
@@ -209,8 +203,6 @@ def test_a_model_that_gives_scores_alone_is_measured_without_a_baseline():
     parts = parts_of(seen.target, (), {"kind": column})
     found = attack_result(attack, attack.judge(seen), seen, HALVES, parts)
     assert found.figures.auc.value == 1
-    assert found.exceeds_baseline == NotApplicable(
-        reason="the model gives no labels, and there is no baseline"
-    )
+    assert found.gain == NotApplicable(reason="the model gives no labels, and there is no baseline")
     assert found.classes == ()
     assert found.shadow_models == 3

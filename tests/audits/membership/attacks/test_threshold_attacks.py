@@ -3,7 +3,7 @@ import pytest
 from attacked import evidence, observed, of_probabilities, shadow
 
 from policy_engine.audits.membership.attacks import attack_of
-from policy_engine.audits.membership.measuring import figures, gap_accuracy
+from policy_engine.audits.membership.measuring import figures
 
 SURE = [20, 30, 40, 90, 100, 110]
 
@@ -50,4 +50,3 @@ def test_label_only_is_half_of_one_and_the_gap():
     called = judgement.scores > judgement.threshold
     assert judgement.scores.tolist() == [1, 1, 1, 0, 1, 0, 0, 0]
     assert figures(judgement.scores, called, is_member).accuracy.value == 0.75
-    assert gap_accuracy(target.is_right, is_member) == 0.75
