@@ -29,7 +29,7 @@ from policy_engine.audits.membership.releases import (
     fit_on_release,
     leaves_of,
 )
-from policy_engine.audits.membership.result import Figures, MembershipAudit
+from policy_engine.audits.membership.result import BY_ACCURACY, By, Figures, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
@@ -255,7 +255,8 @@ class Workpiece:
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
         attacks = dict.fromkeys(name for step in steps for name in step.method.run)
-        fprs = sorted({b.fpr for step in steps for b in step.method.bounds if b.fpr}, reverse=True)
+        bounds = [bound for step in steps for bound in step.method.bounds]
+        fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
         shadows = max((step.method.shadow_models for step in steps), default=2)
         _ = self.sanitised
         return audit(
@@ -266,6 +267,7 @@ class Workpiece:
                 shadows=shadows,
                 seed=self.seed,
                 fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
+                strongest_by=By(bounds[0].measure, bounds[0].fpr) if bounds else BY_ACCURACY,
             ),
             architecture=self.modelling.architecture,
             members=self.members,

@@ -6,10 +6,12 @@ from policy_engine.architecture import CentralPrivacy, Network
 from policy_engine.audits.membership.result import (
     AtPrior,
     AttackResult,
+    Compared,
     EncodedColumn,
     EpsilonLower,
     EpsilonUpper,
     Figures,
+    Gain,
     Histogram,
     MembershipAudit,
     Roc,
@@ -55,6 +57,14 @@ def share(hits, of):
 
 def estimate(value, low=None, high=None):
     return Estimate(value=value, low=value if low is None else low, high=high or value)
+
+
+def gained(value, half=0.05, p=None, **parts):
+    """Return what is gained in AUC and in calls, alike."""
+    p = (0.0001 if abs(value) > half else 0.5) if p is None else p
+    facts = {"difference": estimate(value, value - half, value + half), "p": p}
+    one = Compared(**(facts | {"smallest": 0.07, "needed": 1234} | parts))
+    return Gain(auc=one, accuracy=one)
 
 
 def figures(scores, is_member, threshold=0.0):
@@ -138,7 +148,7 @@ def attack(notation="loss", shift=1.0, *, records=400, of=3, tail=0.0, seed=0, *
         "classes": by_class,
         "slices": slices,
         "worst": slices[0],
-        "exceeds_baseline": shift > 0.5,
+        "gain": NONE if notation == "label-only" else gained(0.1 * shift),
         "roc": roc(scores, is_member),
         "histogram": histogram(scores, is_member),
     }

@@ -71,7 +71,7 @@ def test_the_verdict_comes_first_then_the_attacks_then_the_files(audited):
     answer, _ = audited
     assert answer.exit_code == 0, answer.exception
     first, *others = answer.stdout.splitlines()
-    assert first.startswith(("No attack did better", "Given a model's answer about a record"))
+    assert first.startswith(("Whether the strongest", "Given a model's answer about a record"))
     assert "of 4 attacks" in first
     assert [one for one in others if one.startswith("│ lira-online")]
     assert others[-1].startswith("written: ")

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from policy_engine.audits.membership.result import (
     AttackResult,
     EpsilonLower,
@@ -26,7 +28,9 @@ from policy_engine.estimates import Estimate, NotApplicable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)))
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 1.5, 2)), (0, (4, 4)))
+_MARKERS = "osD^vPX"
+_POINTS = 200
 _MOST_NAMED = 20
 _WIDE = 9.6
 
@@ -34,39 +38,56 @@ _WIDE = 9.6
 def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
     """Return the ROC of all attacks on logarithmic axes, and of guessing, as SVG.
 
-    An attack that sees labels alone has one threshold, and so one point, not a curve. False
-    alarms below half a record are drawn at the left edge.
+    An attack that says yes or no has one threshold, and so one point, not a curve. False alarms
+    below half a record are drawn at the left edge. The legend stands beside the axes, in the
+    order in which the curves lie; each has a stroke and a mark of its own beside its colour.
     """
     floor = 0.5 / max(one.figures.non_members for one in attacks)
     with canvas(4.8, _WIDE) as (figure, axes):
-        ordered = sorted(attacks, key=lambda one: one.attack != strongest)
+        ordered = sorted(attacks, key=lambda one: -_height(one.roc, floor))
         for place, one in enumerate(ordered):
-            hue = HUES[place % len(HUES)]
+            look: dict[str, Any] = {
+                "color": HUES[place % len(HUES)],
+                "marker": _MARKERS[place % len(_MARKERS)],
+            }
             if not one.ranks:
                 fpr, tpr = _corner(one.roc)
                 at = max(fpr, floor), max(tpr, floor)
-                axes.plot(*at, "D", color=hue, label=one.attack, zorder=3, clip_on=False)
+                axes.plot(*at, **look, ls="", ms=8, label=one.attack, zorder=3, clip_on=False)
                 continue
             axes.plot(
                 *_curve(one.roc, floor),
-                color=hue,
-                linewidth=1.3 if place else 2.6,
-                linestyle=_DASHES[place % 2 + place // len(HUES)],
-                drawstyle="steps-post",
+                **look,
+                linewidth=2.6 if one.attack == strongest else 1.3,
+                linestyle=_DASHES[place % len(_DASHES)],
+                markersize=4.5,
+                markevery=((0.021 * place) % 0.15, 0.15),
                 label=one.attack,
             )
         axes.plot([floor, 1], [floor, 1], color=INK, linewidth=0.8, linestyle=":", label="guessing")
         _log_log(axes, floor)
-        axes.legend(frameon=False, loc="lower right", labelcolor=INK, fontsize=8)
+        figure.legend(frameon=False, loc="outside right upper", labelcolor=INK, **_LEGEND)
         return as_svg(figure, "roc")
 
 
+_LEGEND: dict[str, Any] = {"fontsize": 8, "handlelength": 4, "labelspacing": 0.9}
+
+
 def _curve(roc: Roc, floor: float) -> tuple[list[float], list[float]]:
-    """Return a curve from the left edge on, where it is as high as at any rate left of that."""
-    points = [(x, max(y, floor)) for x, y in zip(roc.fpr, roc.tpr, strict=True)]
-    edge = max((y for x, y in points if x <= floor), default=floor)
-    kept = [(floor, edge), *((x, y) for x, y in points if x > floor)]
-    return [x for x, _ in kept], [y for _, y in kept]
+    """Return a curve from the left edge on, between thresholds as a coin among them has it.
+
+    What is a straight line there is none on logarithmic axes, so it is drawn in small steps.
+    """
+    between = np.geomspace(floor, 1.0, _POINTS)
+    fpr = np.union1d(between, [one for one in roc.fpr if one > floor])
+    tpr = np.maximum(np.interp(fpr, roc.fpr, roc.tpr), floor)
+    return fpr.tolist(), tpr.tolist()
+
+
+def _height(roc: Roc, floor: float) -> float:
+    """Return how high a curve lies in the picture, on the average."""
+    fpr = np.geomspace(floor, 1.0, _POINTS)
+    return float(np.log(np.maximum(np.interp(fpr, roc.fpr, roc.tpr), floor)).mean())
 
 
 def _corner(roc: Roc) -> tuple[float, float]:

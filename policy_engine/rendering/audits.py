@@ -7,7 +7,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.audits.membership.over_targets import OverTargets, over_targets_rows
-from policy_engine.audits.membership.result import Figures, MembershipAudit, Slice
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    Figures,
+    MembershipAudit,
+    Slice,
+    TprAtFpr,
+)
 from policy_engine.audits.membership.verdict import rate_text, share_text
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.rendering.tables import new_table, rows_table
@@ -32,8 +38,10 @@ def attacks_table(audit: MembershipAudit) -> Table:
     for column in table.columns:
         column.no_wrap = True
         column.justify = "left" if column is table.columns[0] else "right"
-    for one in sorted(audit.attacks, key=lambda one: -one.figures.accuracy.value):
-        table.add_row(escape(one.attack), *_cells(one.figures))
+    for one in sorted(
+        audit.attacks, key=lambda one: (one.attack != audit.strongest, -one.figures.accuracy.value)
+    ):
+        table.add_row(_named(one), *_cells(one.figures))
     worst = audit.attack(audit.strongest).worst
     if isinstance(worst, Slice):
         table.add_section()
@@ -47,12 +55,23 @@ def over_targets_table(found: OverTargets) -> Table:
     return rows_table(f"Over {found.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
+def _named(one: AttackResult) -> str:
+    return f"{escape(one.attack)}\n[dim]degenerate[/]" if one.degenerate else escape(one.attack)
+
+
 def _cells(figures: Figures) -> tuple[str, ...]:
     ends = f"{figures.accuracy.low * 100:.1f}-{share_text(figures.accuracy.high)}"
     accuracy = f"{share_text(figures.accuracy.value)}\n[dim]{ends}[/]"
-    found = (share_text(at.tpr.value) for at in figures.tpr_at_fpr)
+    found = (_found(at) for at in figures.tpr_at_fpr)
     auc = f"{figures.auc.value:.3f}"
     return _share(figures.precision), _share(figures.recall), accuracy, auc, *found
+
+
+def _found(at: TprAtFpr) -> str:
+    """Return a rate, in brackets where no threshold but a coin among equal scores reaches it."""
+    ends = f"{at.tpr.low * 100:.2g}-{share_text(at.tpr.high)}"
+    found = share_text(at.tpr.value)
+    return f"({found})\n[dim]by coin[/]" if at.randomised else f"{found}\n[dim]{ends}[/]"
 
 
 def _share(figure: Estimate | NotApplicable) -> str:

@@ -11,6 +11,7 @@ from policy_engine.audits.membership.result import (
     EpsilonLower,
     EpsilonUpper,
     Figures,
+    Gain,
     MembershipAudit,
     Slice,
     TprAtFpr,
@@ -76,8 +77,9 @@ def _key_figures(found: MembershipAudit) -> dict[str, str]:
     best = found.attack(found.strongest)
     known = {one.attack for one in found.attacks}
     baseline = found.attack(found.baseline).figures.accuracy if found.baseline in known else None
+    by = "" if found.strongest_by == "accuracy" else f" by {found.strongest_by}"
     return {
-        "strongest attack": best.attack,
+        f"strongest attack{by}": best.attack,
         "tells members from others": share_text(best.figures.accuracy.value),
         "baseline (label-only)": share_text(baseline.value) if baseline else "not run",
         "AUC": f"{best.figures.auc.value:.3f}",
@@ -94,12 +96,15 @@ def _attacks(found: MembershipAudit) -> Iterator[str]:
         "interval.</p>"
     )
     fprs = [f"found at {rate_text(at.fpr)}" for at in found.attacks[0].figures.tpr_at_fpr]
-    head = ("attack", "sees", "shadows", "precision", "recall", "accuracy", "AUC", *fprs)
-    order = _by_accuracy(found)
+    shares = ("precision", "recall", "accuracy", "AUC", "AUC less the baseline's")
+    head = ("attack", "sees", "shadows", *shares, *fprs)
+    order = _by_strength(found)
     marked = [place for place, one in enumerate(order) if one.attack == found.strongest]
     rows = [_attack_row(one) for one in order]
-    yield html_table("The strongest stands out", head, rows, (1,), marked)
-    yield '<p class="soft">* Counted on so few others, guessing might have found as many.</p>'
+    yield html_table(
+        f"The strongest, by {found.strongest_by}, stands out", head, rows, (1,), marked
+    )
+    yield from (f'<p class="soft">{escape(one)}</p>' for one in _below(found))
     yield from _over_targets(found)
     yield from _priors(found)
 
@@ -112,18 +117,56 @@ def _over_targets(found: MembershipAudit) -> Iterator[str]:
     yield html_table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
-def _by_accuracy(found: MembershipAudit) -> list[AttackResult]:
-    return sorted(found.attacks, key=lambda one: -one.figures.accuracy.value)
+def _below(found: MembershipAudit) -> Iterator[str]:
+    """Yield what the marks in the table of attacks stand for, where there are some."""
+    rates = [at for one in found.attacks for at in one.figures.tpr_at_fpr]
+    if any(isinstance(one.gain, Gain) for one in found.attacks):
+        yield (
+            "Against the label-only baseline on the same records (DeLong). Where the interval "
+            "holds 0, so many records could not tell the two apart; another may yet gain more."
+        )
+    if not all(map(beats_guessing, rates)):
+        yield "* Guessing may find as many: so few records could not tell."
+    if any(at.randomised for at in rates):
+        yield (
+            f"{_COIN} Too many others share one score: no threshold has so few false alarms, and a "
+            "coin among them has. It says nothing of what a finer score would find."
+        )
+    for one in found.attacks:
+        if one.degenerate:
+            yield f"{one.attack} is degenerate: {one.degenerate}. Its low figures prove nothing."
+
+
+_COIN = "\N{DAGGER}"
+
+
+def _by_strength(found: MembershipAudit) -> list[AttackResult]:
+    """Return the attacks from the most accurate down, the strongest first by its measure."""
+    return sorted(
+        found.attacks, key=lambda one: (one.attack != found.strongest, -one.figures.accuracy.value)
+    )
 
 
 def _attack_row(one: AttackResult) -> tuple[str, ...]:
     figures = one.figures
     shares = (figures.precision, figures.recall, figures.accuracy)
     return (
-        *(one.attack, ", ".join(one.needs), f"{one.shadow_models:,}", *map(_share, shares)),
+        *(_named(one), ", ".join(one.needs), f"{one.shadow_models:,}", *map(_share, shares)),
         _auc(figures),
-        *(_found(at, figures) for at in figures.tpr_at_fpr),
+        _gained(one),
+        *(_found(at) for at in figures.tpr_at_fpr),
     )
+
+
+def _named(one: AttackResult) -> str:
+    return f"{one.attack}\ndegenerate" if one.degenerate else one.attack
+
+
+def _gained(one: AttackResult) -> str:
+    if isinstance(one.gain, NotApplicable):
+        return "-"
+    more = one.gain.auc.difference
+    return f"{more.value:+.3f}\n{more.low:+.3f} to {more.high:+.3f}"
 
 
 def _reason(missing: NotApplicable) -> str:
@@ -141,9 +184,9 @@ def _share(estimate: Estimate | NotApplicable) -> str:
     return f"{share_text(estimate.value)}\n{interval_text(estimate)}"
 
 
-def _found(at: TprAtFpr, figures: Figures) -> str:
-    mark = "" if beats_guessing(at, figures.non_members) else " *"
-    return f"{share_text(at.tpr.value)}{mark}\n{interval_text(at.tpr)}"
+def _found(at: TprAtFpr) -> str:
+    marks = ("" if beats_guessing(at) else " *") + (f" {_COIN}" if at.randomised else "")
+    return f"{share_text(at.tpr.value)}{marks}\n{interval_text(at.tpr)}"
 
 
 def _priors(found: MembershipAudit) -> Iterator[str]:
@@ -153,7 +196,7 @@ def _priors(found: MembershipAudit) -> Iterator[str]:
     head = ("attack", *(f"{rate_text(one.prior)} are members" for one in priors))
     rows = [
         (one.attack, *(_share(at.precision) for at in one.figures.at_priors))
-        for one in _by_accuracy(found)
+        for one in _by_strength(found)
     ]
     caption = "How likely a record that is called a member is one, by how many of all are"
     yield html_table(caption, head, rows)
@@ -167,7 +210,8 @@ def _curves(found: MembershipAudit) -> Iterator[str]:
         "attack guesses.</p>"
     )
     caption = (
-        "Every threshold of every attack. An attack that sees labels alone is a single point. "
+        "Every threshold of every attack, the names in the order of the curves from the top down. "
+        "Between two thresholds a coin decides. An attack that says yes or no is a single point. "
         "The strongest is drawn thick."
     )
     yield picture("Receiver operating characteristic", _roc(found), caption)
@@ -224,7 +268,7 @@ def _scores(found: MembershipAudit) -> Iterator[str]:
     yield "<h2>Scores</h2>"
     yield "<p>The less the two overlap, the better an attack tells members from others.</p>"
     yield '<div class="cards">'
-    shown = [one for one in _by_accuracy(found) if one.ranks]
+    shown = [one for one in _by_strength(found) if one.ranks]
     for place, one in enumerate(shown[:_MOST_HISTOGRAMS]):
         accuracy = one.figures.accuracy
         caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
@@ -254,7 +298,11 @@ def _epsilon_caption(
     ]
     if isinstance(lower, EpsilonLower) and lower.members == "told":
         said.append("Members were told, not drawn by lot: no bound on epsilon follows.")
-    elif isinstance(upper, EpsilonUpper) and isinstance(lower, EpsilonLower):
+    elif (
+        isinstance(upper, EpsilonUpper)
+        and isinstance(lower, EpsilonLower)
+        and not contradict(upper, lower)
+    ):
         said.append("The true one lies between what the attack shows and what is proven.")
     if isinstance(lower, EpsilonLower):
         said.append("An attack that shows little proves nothing.")

@@ -115,3 +115,31 @@ def test_a_page_needs_matplotlib(monkeypatch):
     monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     with pytest.raises(DataError, match="C011"):
         audit_page(audit())
+
+
+def test_what_proves_nothing_is_marked():
+    """A dead attack, one that a coin alone takes to few false alarms, and what is not told."""
+    rates = attack("loss").figures.tpr_at_fpr
+    coin = tuple(one.model_copy(update={"randomised": True}) for one in rates)
+    counted = attack("loss").figures.model_copy(update={"tpr_at_fpr": coin})
+    dead = attack("shokri", degenerate="it gives all records one score")
+    page = audit_page(audit(attacks=(attack("loss", figures=counted), dead), strongest="loss"))
+    assert "shokri is degenerate: it gives all records one score. Its low figures prove" in page
+    assert page.count("\N{DAGGER}") == 3
+    assert "coin among them has" in page
+    assert "degenerate" not in audit_page(audit())
+
+
+def test_the_strongest_stands_first_by_the_measure_that_was_asked_for():
+    page = audit_page(audit(strongest="label-only", strongest_by="auc"))
+    assert "strongest attack by auc" in page
+    assert "The strongest, by auc, stands out" in page
+    body = page[page.index("The strongest, by auc") :]
+    assert body.index('scope="row">label-only') < body.index('scope="row">lira-online')
+
+
+def test_nothing_is_read_between_bounds_that_contradict():
+    assert "The true one lies between" in audit_page(audit())
+    more = LOWER.model_copy(update={"value": 2 * UPPER.substitution})
+    assert "The true one lies between" not in audit_page(audit(epsilon_lower=more))
+    assert "The true one lies between" not in audit_page(audit(epsilon_upper=NONE))

@@ -26,7 +26,11 @@ from policy_engine.audits.membership.conduct import (
 from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.gathering import Gathered, gather
 from policy_engine.audits.membership.learners.learner import Learner
-from policy_engine.audits.membership.measuring import attack_result, called_members
+from policy_engine.audits.membership.measuring import (
+    attack_result,
+    called_members,
+    strongest,
+)
 from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     ONLINE_SHADOWS,
@@ -45,6 +49,7 @@ from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.result import (
     AttackResult,
+    By,
     EpsilonLower,
     EpsilonUpper,
     MembersAre,
@@ -141,7 +146,7 @@ def examine(
     target, evidence = gathered.target, gathered.turn.evidence
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, records.classes, columns)
-    found = _attacked(attacks, evidence, splits.is_member, parts, settings.fprs, progress)
+    found = _attacked(attacks, evidence, splits.is_member, parts, settings, progress)
     upper = _upper(target, sanitiser)
     report = _whole(
         found,
@@ -237,7 +242,7 @@ def examine_predictions(
     evidence = Evidence(said, (), (), settings.seed)
     columns = {name: predictions.columns[name] for name in settings.slices}
     parts = parts_of(said, predictions.classes, columns)
-    found = _attacked(attacks, evidence, predictions.is_member, parts, settings.fprs, progress)
+    found = _attacked(attacks, evidence, predictions.is_member, parts, settings, progress)
     upper = NotApplicable(reason="how the model was trained is not known")
     is_member = predictions.is_member
     report = _whole(
@@ -270,17 +275,12 @@ def examine_predictions(
 
 @dataclass(frozen=True)
 class _Found:
-    """What all attacks reached, and the scores that each of them gave."""
+    """What all attacks reached, the scores that each of them gave, and which is the strongest."""
 
     results: tuple[AttackResult, ...]
     judgements: Mapping[str, Judgement]
-
-    @property
-    def strongest(self) -> AttackResult:
-        """The attack with the highest accuracy; of equals one other than the baseline."""
-        return max(
-            self.results, key=lambda one: (one.figures.accuracy.value, one.attack != BASELINE)
-        )
+    strongest: str
+    strongest_by: By
 
 
 def _check_slices(settings: Settings, columns: Mapping[str, Any]) -> None:
@@ -308,7 +308,7 @@ def _attacked(
     evidence: Evidence,
     is_member: NDArray[np.bool_],
     parts: Sequence[Part],
-    fprs: Sequence[float],
+    settings: Settings,
     progress: Progress,
 ) -> _Found:
     results, judgements = [], {}
@@ -316,9 +316,10 @@ def _attacked(
         progress("attacks", done, len(attacks))
         judgement = attack.judge(evidence)
         judgements[attack.notation] = judgement
-        results.append(attack_result(attack, judgement, evidence, is_member, parts, fprs))
+        results.append(attack_result(attack, judgement, evidence, is_member, parts, settings.fprs))
     progress("attacks", len(attacks), len(attacks))
-    return _Found(tuple(results), judgements)
+    best = strongest(results, settings.strongest_by)
+    return _Found(tuple(results), judgements, best.attack, settings.strongest_by)
 
 
 def _over_targets(
@@ -332,9 +333,9 @@ def _over_targets(
     """Return what the attacks reach on all targets, each in its turn."""
     if not gathered.further:
         return _ONE_TARGET
-    turns, fprs = (gathered.turn, *gathered.further), settings.fprs
+    turns = (gathered.turn, *gathered.further)
     others = [
-        _attacked(attacks, turn.evidence, turn.is_member, (), fprs, progress)
+        _attacked(attacks, turn.evidence, turn.is_member, (), settings, progress)
         for turn in gathered.further
     ]
     found = [first, *others]
@@ -379,7 +380,7 @@ def _scores(
         called={
             name: called_members(one, is_member, seed) for name, one in found.judgements.items()
         },
-        exposed_by=found.strongest.attack,
+        exposed_by=found.strongest,
     )
 
 
@@ -392,7 +393,7 @@ def _whole(
     **about: Any,
 ) -> MembershipAudit:
     """Return the audit of what was found; `about` are the fields known before."""
-    strongest, right = found.strongest.attack, evidence.target.is_right
+    right, by = evidence.target.is_right, str(found.strongest_by)
     lower = _lower(found, evidence, is_member, upper, drawn)
     return MembershipAudit(
         **about,
@@ -401,13 +402,15 @@ def _whole(
         attacks=found.results,
         games=tuple(_games(found, is_member, evidence.seed)),
         baseline=BASELINE,
-        strongest=strongest,
+        strongest=found.strongest,
+        strongest_by=by,
         epsilon_upper=upper,
         epsilon_lower=lower,
         verdict=verdict(
             found.results,
             baseline=BASELINE,
-            strongest=strongest,
+            strongest=found.strongest,
+            measure=by,
             epsilon_upper=upper,
             epsilon_lower=lower,
         ),
@@ -421,7 +424,7 @@ def _side(right: NDArray[np.bool_]) -> Side:
 
 def _games(found: _Found, is_member: NDArray[np.bool_], seed: int) -> Iterator[SingleAndSet]:
     """Yield both games of the strongest attack and of Shokri's."""
-    for name in dict.fromkeys((found.strongest.attack, _SHOKRI)):
+    for name in dict.fromkeys((found.strongest, _SHOKRI)):
         if name in found.judgements and not found.judgements[name].dead:
             yield play(name, found.judgements[name].scores, is_member, seed)
 

@@ -27,8 +27,10 @@ from policy_engine.audits.membership.observations import (
     Seen,
 )
 from policy_engine.audits.membership.result import (
+    BY_ACCURACY,
     AtPrior,
     AttackResult,
+    By,
     Figures,
     Gain,
     Slice,
@@ -87,6 +89,22 @@ def _degenerate(attack: Attack, scores: Floats, target: Seen) -> str:
     if attack.notation in known and not known[attack.notation].tells("ranks"):
         return ""
     return degeneracy(scores, target.labels if isinstance(target, Observations) else None)
+
+
+def strongest(results: Sequence[AttackResult], by: By = BY_ACCURACY) -> AttackResult:
+    """Return the attack that reaches most; of equals a live one, and no baseline."""
+    return max(
+        results,
+        key=lambda one: (
+            _value(one.figures.reached(by)),
+            not one.degenerate,
+            one.attack != LabelOnly.notation,
+        ),
+    )
+
+
+def _value(reached: Estimate | NotApplicable) -> float:
+    return reached.value if isinstance(reached, Estimate) else 0.0
 
 
 def figures(

@@ -1,7 +1,7 @@
 """What a membership-inference audit found, frozen and as JSON."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,19 @@ by what the members hold, or not by lot."""
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class By(NamedTuple):
+    """A measure of attacks, by which one is the strongest; `fpr` is that of `tprAtFpr`."""
+
+    measure: Literal["accuracy", "precision", "recall", "auc", "tprAtFpr"] = "accuracy"
+    fpr: float | None = None
+
+    def __str__(self) -> str:
+        return self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
+
+
+BY_ACCURACY = By()
 
 
 class TprAtFpr(_Frozen):
@@ -63,6 +76,13 @@ class Figures(_Frozen):
     auc: Estimate
     tpr_at_fpr: tuple[TprAtFpr, ...]
     at_priors: tuple[AtPrior, ...]
+
+    def reached(self, by: By) -> Estimate | NotApplicable:
+        """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
+        if by.measure != "tprAtFpr":
+            found: Estimate | NotApplicable = getattr(self, by.measure)
+            return found
+        return {one.fpr: one.tpr for one in self.tpr_at_fpr}[by.fpr or 0.0]
 
 
 class Slice(_Frozen):
@@ -250,10 +270,10 @@ class MembershipAudit(_Frozen):
     `target_train` and `target_test` are the target's members and non-members. `splits_digest`
     is the sha-256 of the rows that every model was trained on; data, architecture, settings and
     seed decide every figure. `baseline` is the label-only attack's notation, where the
-    model gives labels; `strongest` is the attack with the highest accuracy. `warnings` are
-    sentences. `fitted` says what was attacked where the model was there already.
-    `over_targets` is there where several models were attacked, `timings` where it was told how
-    long it took.
+    model gives labels; `strongest` is the attack that reaches most by the measure
+    `strongest_by`. `warnings` are sentences. `fitted` says what was attacked where the model was
+    there already. `over_targets` is there where several models were attacked, `timings` where it
+    was told how long it took.
     """
 
     data: str
@@ -272,6 +292,7 @@ class MembershipAudit(_Frozen):
     games: tuple[SingleAndSet, ...]
     baseline: str | NotApplicable
     strongest: str
+    strongest_by: str = "accuracy"
     epsilon_upper: EpsilonUpper | NotApplicable
     epsilon_lower: EpsilonLower | NotApplicable
     verdict: tuple[str, ...]

@@ -15,6 +15,7 @@ from policy_engine.audits.membership.observations import (
     SHADOWS,
     Terms,
 )
+from policy_engine.audits.membership.result import BY_ACCURACY, By
 from policy_engine.errors import AuditError, Problem, listed
 
 BASELINE = "label-only"
@@ -32,7 +33,8 @@ class Settings:
     records of the original or the perturbed domain. `fprs` are the false-positive rates at which
     true-positive rates are told. With several `targets` every attack is run on so many models, each
     trained on another half of the records that are judged, and the report has means and
-    deviations too. Raises AuditError with all that is wrong:
+    deviations too. `strongest_by` is the measure by which one attack is the
+    strongest, where it is tprAtFpr at one of these rates. Raises AuditError with all that is wrong:
     an unknown attack (A012), fewer than two shadows where some are needed or no target (A007), an
     epsilon that is not above 0 (A006).
     """
@@ -45,6 +47,7 @@ class Settings:
     attack_domain: Literal["original", "perturbed"] = "original"
     fprs: tuple[float, ...] = FPRS
     targets: int = 1
+    strongest_by: By = BY_ACCURACY
 
     def __post_init__(self) -> None:
         problems: list[Problem] = []

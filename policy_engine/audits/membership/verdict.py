@@ -88,13 +88,17 @@ _SLICES = {
 def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
     """Return whether more members are surely found than the false-positive rate that it costs.
 
-    By one attack `among` so many.
+    By one attack `among` so many: the low end is then as much lower, as a ratio, as the other
+    intervals are wider.
     """
-    return _allowing_for(found.tpr, among).low > found.fpr
+    value, low = found.tpr.value, found.tpr.low
+    return low > 0 and low * (low / value) ** (_deviations(among) / _deviations(1) - 1) > found.fpr
 
 
 def _allowing_for(estimate: Estimate, among: int) -> Estimate:
     """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
+    if among == 1:
+        return estimate
     wider = _deviations(among) / _deviations(1)
     low = estimate.value - wider * (estimate.value - estimate.low)
     high = estimate.value + wider * (estimate.high - estimate.value)
@@ -291,6 +295,7 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
         )
         return
     at, best = max(found, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
+    alone = f", not allowing for its being the best of {len(attacks)}" if len(attacks) > 1 else ""
     where, others = f"{rate_text(at.fpr)} false alarms", best.figures.non_members
     if beats_guessing(at, len(attacks)):
         yield (
@@ -301,7 +306,7 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
     yield (
         f"Whether more members are found at {where} than the {rate_text(at.fpr)} that guessing "
         f"finds could not be told on {others:,} others: {best.attack} comes nearest, with "
-        f"{interval_text(at.tpr)} (95% interval)."
+        f"{interval_text(at.tpr)} (95% interval{alone})."
     )
 
 

@@ -1,7 +1,10 @@
+import re
+
 import numpy as np
 import pytest
-from audits_made import LOWER, NONE, UPPER, attack, estimate, figures
+from audits_made import LOWER, NONE, UPPER, attack, estimate, figures, gained
 
+from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import AtPrior, Slice, TprAtFpr
 from policy_engine.audits.membership.verdict import (
     beats_guessing,
@@ -10,6 +13,8 @@ from policy_engine.audits.membership.verdict import (
     slice_text,
     verdict,
 )
+
+_GAIN = gained(0.0)
 
 
 def made(notation, accuracy, **parts):
@@ -24,7 +29,7 @@ def made(notation, accuracy, **parts):
             "at_priors": (AtPrior(prior=0.01, precision=estimate(0.021, 0.02, 0.022)),),
         }
     )
-    facts = {"figures": counted, "worst": NONE, "exceeds_baseline": False}
+    facts = {"figures": counted, "worst": NONE, "gain": _GAIN if notation != "label-only" else NONE}
     return attack(notation, records=12).model_copy(update=facts | parts)
 
 
@@ -46,7 +51,7 @@ BASELINE = made("label-only", (0.554, 0.54, 0.568))
 
 
 def test_what_an_attacker_gains_comes_first_with_its_interval_and_the_baseline():
-    best = made("lira-online", (0.712, 0.698, 0.726), exceeds_baseline=True)
+    best = made("lira-online", (0.712, 0.698, 0.726))
     first, *_ = said(BASELINE, best, strongest="lira-online")
     assert first == (
         "Given a model's answer about a record, the strongest of 2 attacks (lira-online) tells "
@@ -55,12 +60,47 @@ def test_what_an_attacker_gains_comes_first_with_its_interval_and_the_baseline()
     )
 
 
-def test_an_interval_that_holds_a_half_cannot_be_told_from_guessing():
+def few(one, members, others):
+    counted = one.figures.model_copy(update={"members": members, "non_members": others})
+    return one.model_copy(update={"figures": counted})
+
+
+def test_an_interval_that_holds_a_half_is_not_told_from_guessing_and_no_proof():
     weak = made("loss", (0.51, 0.49, 0.53))
     first, *others = said(made("label-only", (0.5, 0.48, 0.52)), weak, strongest="loss")
-    assert first.startswith("No attack did better than guessing: the strongest of 2 attacks (loss)")
-    assert "cannot be told from the 50% of guessing; that is no proof of safety" in first
+    assert first == (
+        "Whether the strongest of 2 attacks (loss) tells members from others better than guessing "
+        "could not be told on 1,000 members and 1,000 others: it is right in 49.0% to 53.0% of "
+        "cases (95% interval), guessing in 50%; so many records would tell, four times in five, "
+        "an attack right in 53.4%, and that is no proof of safety."
+    )
     assert not any("rank above" in one for one in others)
+
+
+def test_six_and_six_records_all_told_apart_are_not_said_to_be_all_of_them():
+    """What 12 rows say of the best of nine attacks: nothing, and no figure that looks like much."""
+    best = few(made("loss", (1.0, 0.49, 1.0), found=(at(0.001, 1.0, 0.0, 1.0),)), 6, 6)
+    many = [few(made(f"other-{n}", (0.5, 0.2, 0.8)), 6, 6) for n in range(8)]
+    sentences = said(best, *many, strongest="loss")
+    assert "could not be told on 6 members and 6 others" in sentences[0]
+    assert "on so few records hardly any attack can be told from it" in sentences[0]
+    assert " ".join(sentences).count("100.0% of cases") == 1  # the end of an interval
+    assert not any(one.startswith("Where 1% of the world") for one in sentences)
+
+
+def test_the_best_of_many_has_to_show_more_than_one_alone():
+    lucky = made("loss", (0.55, 0.501, 0.599))
+    assert said(lucky, strongest="loss")[0].startswith("Given a model's answer")
+    many = [lucky, *(made(f"other-{n}", (0.5, 0.45, 0.55)) for n in range(8))]
+    first = said(*many, strongest="loss")[0]
+    assert first.startswith("Whether the strongest of 9 attacks (loss)")
+    assert "and the best of 9 is so partly by chance" in first
+
+
+def test_an_attack_that_is_right_less_often_than_guessing_is_no_proof_either():
+    wrong = made("loss", (0.4, 0.38, 0.42))
+    first = said(wrong, strongest="loss")[0]
+    assert "right in 40.0% of cases (95% interval 38.0% to 42.0%), less than the 50%" in first
 
 
 def test_an_attack_with_a_poor_threshold_that_ranks_members_higher_is_told():
@@ -69,17 +109,89 @@ def test_an_attack_with_a_poor_threshold_that_ranks_members_higher_is_told():
     assert "members do rank above others by rmia (AUC 0.800, 95% interval 0.780 to 0.820)" in second
 
 
-def test_attacks_no_better_than_the_baseline_are_told_so():
-    same = made("loss", (0.56, 0.546, 0.574))
-    sentences = said(BASELINE, same, strongest="loss")
-    assert "No attack gains more than the label-only baseline" in sentences[1]
-    alone = said(BASELINE, strongest="label-only")
-    assert "It is the label-only baseline" in alone[1]
+def test_the_strongest_is_so_by_the_measure_that_was_asked_for():
+    best = made("rmia", (0.7, 0.68, 0.72))
+    first = verdict(
+        (BASELINE, best),
+        baseline="label-only",
+        strongest="rmia",
+        measure="tprAtFpr 0.001",
+        epsilon_upper=NONE,
+        epsilon_lower=NONE,
+    )[0]
+    assert "the strongest of 2 attacks by tprAtFpr 0.001 (rmia) tells" in first
 
 
-def test_attacks_better_than_the_baseline_are_not_told_otherwise():
-    better = made("loss", (0.7, 0.69, 0.71), exceeds_baseline=True)
-    assert not any("gains more" in one for one in said(BASELINE, better, strongest="loss"))
+# -- against the baseline -------------------------------------------------------------------------
+
+
+def compared(*gains, **parts):
+    names = ("rmia", "loss", "entropy")
+    others = [
+        made(name, (0.56, 0.546, 0.574), gain=gained(value, **parts))
+        for name, value in zip(names, gains, strict=False)
+    ]
+    return said(BASELINE, *others, strongest="label-only")[1]
+
+
+def test_what_is_gained_beyond_the_baseline_is_told_with_its_interval():
+    assert compared(0.2, 0.01, 0.1) == (
+        "2 of 3 attacks gain more than the label-only baseline on the same records: rmia most, "
+        "with an AUC 0.200 higher (95% interval 0.150 to 0.250)."
+    )
+    assert compared(0.2) == (
+        "The attack gains more than the label-only baseline on the same records: rmia, with an AUC "
+        "0.200 higher (95% interval 0.150 to 0.250)."
+    )
+
+
+def test_calls_alone_may_gain_more():
+    one = gained(0.0).model_copy(update={"accuracy": gained(0.2).accuracy})
+    sentence = said(BASELINE, made("loss", (0.7, 0.69, 0.71), gain=one), strongest="loss")[1]
+    assert "loss, with calls right in 20.0% more of the cases (95% interval 15.0%" in sentence
+
+
+def test_what_could_not_be_told_from_the_baseline_is_no_absence():
+    """A gain of one comparison of six has to be 2.64 deviations from none, not 1.96."""
+    assert compared(0.02, 0.01, -0.2) == (
+        "Whether any of 3 attacks gains more than the label-only baseline could not be told on "
+        "1,000 members and 1,000 others: the largest difference in AUC is 0.020 (rmia, 95% "
+        "interval -0.030 to 0.070); so many records would tell one of 0.087, four times in five, "
+        "and about 2,000 members and as many others one as seen."
+    )
+    assert "rmia gains more than the label-only baseline could not be told" in compared(-0.02)
+    assert "as seen" not in compared(-0.02)
+    assert "so few records would hardly tell any" in compared(0.02, smallest=0.6)
+
+
+def test_a_gain_that_one_comparison_shows_and_many_do_not_could_not_be_told():
+    assert "gains more" in compared(0.06, p=0.02)
+    assert "could not be told" in compared(0.06, 0.01, p=0.02)
+
+
+def test_attacks_that_gain_less_are_told_so():
+    assert compared(-0.2, -0.1) == (
+        "All 2 other attacks gain less than the label-only baseline on the same records; loss "
+        "comes nearest, with an AUC 0.100 lower (95% interval 0.050 to 0.150)."
+    )
+
+
+def test_the_baseline_alone_says_that_no_finer_attack_was_tried():
+    assert "what a finer attack gains was not tried" in said(BASELINE, strongest="label-only")[1]
+    two = made("a", (0.7, 0.69, 0.71), gain=NONE)
+    alone = verdict((two,), baseline=NONE, strongest="a", epsilon_upper=NONE, epsilon_lower=NONE)
+    assert not any("baseline" in one for one in alone)
+
+
+def test_no_sentence_says_that_nothing_is_there():
+    for value in (-0.2, 0.0, 0.02):
+        for accuracy in ((0.5, 0.4, 0.6), (0.4, 0.3, 0.45), (0.6, 0.55, 0.65)):
+            one = made("loss", accuracy, gain=gained(value))
+            text = " ".join(said(BASELINE, one, strongest="loss"))
+            assert not re.search(r"\bNo attack|no better|as well as|cannot be told from", text)
+
+
+# -- few false alarms -----------------------------------------------------------------------------
 
 
 def test_members_found_at_few_false_alarms_are_told_of_the_attack_that_finds_most():
@@ -91,29 +203,36 @@ def test_members_found_at_few_false_alarms_are_told_of_the_attack_that_finds_mos
     )
 
 
-def test_too_few_others_for_a_rate_are_counted_instead():
-    few = made("loss", (0.7, 0.6, 0.8), found=(at(0.001, 0.02, 0.01, 0.03),))
-    few = few.model_copy(update={"figures": few.figures.model_copy(update={"non_members": 100})})
-    third = said(few, strongest="loss")[1]
-    assert third.startswith("Without one of the 100 others called a member, loss finds 2.0%")
-    assert third.endswith(", which guessing might as well.")
+def test_what_guessing_might_find_is_not_told_of_an_attack():
+    one = few(made("loss", (0.7, 0.6, 0.8), found=(at(0.001, 0.02, 0.0005, 0.09),)), 100, 100)
+    assert (
+        "Whether more members are found at 0.1% false alarms than the 0.1% that guessing finds "
+        "could not be told on 100 others: loss comes nearest, with 0.05% to 9.0% (95% interval)."
+    ) in said(one, strongest="loss")
 
 
-@pytest.mark.parametrize(
-    ("others", "low", "beats"),
-    [(100, 0.03, False), (100, 0.04, True), (10_000, 0.002, True), (10_000, 0.001, False)],
-)
-def test_few_others_cannot_show_a_rare_false_alarm(others, low, beats):
-    # None of 100: at most 3.6% (Clopper-Pearson); 10 of 10,000: at most 0.18%.
-    assert beats_guessing(at(0.001, 0.5, low), others) is beats
+def test_what_a_coin_or_a_dead_score_finds_is_not_told_as_the_attacks():
+    coin = at(0.001, 0.02, 0.01).model_copy(update={"randomised": True})
+    tied = made("loss", (0.7, 0.69, 0.71), found=(coin,))
+    dead = made("shokri", (0.5, 0.49, 0.51), degenerate="it gives all records one score")
+    sentences = said(tied, dead, strongest="loss")
+    assert any("was not measured: too many others share the highest score" in s for s in sentences)
+    assert (
+        "What 'shokri' did not find proves nothing (shokri: it gives all records one score)."
+        in sentences
+    )
+
+
+@pytest.mark.parametrize(("low", "beats"), [(0.0005, False), (0.001, False), (0.0015, True)])
+def test_more_than_guessing_is_found_where_the_low_end_says_so(low, beats):
+    assert beats_guessing(at(0.001, 0.5, low)) is beats
 
 
 def test_guessing_seldom_beats_guessing():
     random = np.random.default_rng(5)
     is_member = np.arange(400) < 200
-    counted = [figures(random.random(400), is_member) for _ in range(100)]
-    beaten = sum(beats_guessing(one.tpr_at_fpr[0], 200) for one in counted)
-    assert beaten <= 5
+    counted = [measured(random.random(400), is_member, is_member) for _ in range(100)]
+    assert sum(beats_guessing(one.tpr_at_fpr[0]) for one in counted) <= 7
 
 
 def test_the_world_is_not_balanced():
@@ -141,6 +260,7 @@ def test_the_worst_slice_is_the_worst_of_how_many():
     several = one.model_copy(update={"worst": worst, "slices": (worst, worst, worst, small)})
     sentence = said(several, strongest="loss")[-1]
     assert sentence.startswith("The worst of 3 slices is the records with age = 7 (1,000 members")
+    assert sentence.endswith("over all records; the worst of several is so partly by chance.")
 
 
 def test_both_bounds_on_epsilon_stand_side_by_side():
@@ -168,12 +288,12 @@ def test_an_attack_that_shows_more_than_is_proven_is_a_contradiction():
     assert "one of the two is wrong" in sentence
 
 
-def test_verdicts_are_two_to_six_sentences_whatever_was_run():
+def test_verdicts_are_two_to_eight_sentences_whatever_was_run():
     for shift in (-1.0, 0.0, 0.3, 3.0):
         attacks = [attack("label-only", 0.0), attack("loss", shift), attack("lira-online", shift)]
         for upper, lower in ((NONE, NONE), (UPPER, LOWER)):
             sentences = said(*attacks, strongest="loss", upper=upper, lower=lower)
-            assert 2 <= len(sentences) <= 6
+            assert 2 <= len(sentences) <= 8
             assert all(one.endswith(".") and "nan" not in one for one in sentences)
 
 
