@@ -5,8 +5,12 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import Answer, Fitted
+from policy_engine.audits.membership.fitted.refitting import refitted
 from policy_engine.errors import AuditError, PolicyEngineError
 
 _T = TypeVar("_T")
@@ -20,6 +24,14 @@ def say(model: Fitted, block: Block) -> Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return told(lambda: model.say(block), "A009", "The model refuses the data")
+
+
+def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
+    """Return a model's like, trained anew. Raises AuditError (A008, A009, A014)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        what = "The model cannot be trained anew"
+        return told(lambda: refitted(model, block, labels, seed), "A009", what)
 
 
 def told(does: Callable[[], _T], code: str, what: str) -> _T:

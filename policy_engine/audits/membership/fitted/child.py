@@ -10,18 +10,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.asking import say, told
+from policy_engine.audits.membership.fitted.asking import fit, say, told
 from policy_engine.audits.membership.fitted.blocks import block_of, packed, unpacked
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
 from policy_engine.audits.membership.fitted.loading import Opening, load
+from policy_engine.audits.membership.fitted.model import Fitted
 from policy_engine.errors import PolicyEngineError
 
 LENGTH = struct.Struct(">Q")
+_Reply = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 def main() -> None:
@@ -29,21 +32,36 @@ def main() -> None:
     incoming, outgoing = _taken_over()
     messages = _messages(incoming)
     header, _ = next(messages)
-    model = None
+    models: dict[str, Fitted] = {}
 
-    def opened() -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        nonlocal model
+    def opened() -> _Reply:
         file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
         opening = Opening(header["trust_pickle"], header["model_class"])
         what = f"The file cannot be opened by {LIBRARIES[file.kind]}"
-        model = told(lambda: load(file, opening), "A014", what)
-        return {"about": asdict(told(lambda: model.about, "A014", what))}, {}
+        models["target"] = told(lambda: load(file, opening), "A014", what)
+        return _about(models["target"], what)
 
     _answer(outgoing, opened)
-    for _, arrays in messages:
-        if model is None:
+    for asked, arrays in messages:
+        if not models:
             return
-        _answer(outgoing, lambda: ({}, dict(say(model, block_of(arrays)))))  # noqa: B023
+        _answer(outgoing, partial(_reply, models, asked, arrays))
+
+
+def _reply(
+    models: dict[str, Fitted], asked: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> _Reply:
+    """Answer as the target, or as its like; or train that anew."""
+    if asked["do"] == "ask":
+        return {}, dict(say(models[asked["model"]], block_of(arrays)))
+    models.pop("like", None)
+    labels = arrays.pop("labels")
+    models["like"] = fit(models["target"], block_of(arrays), labels, asked["seed"])
+    return _about(models["like"], "The model cannot be trained anew")
+
+
+def _about(model: Fitted, what: str) -> _Reply:
+    return {"about": asdict(told(lambda: model.about, "A014", what))}, {}
 
 
 def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
@@ -57,14 +75,12 @@ def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
     return incoming, outgoing
 
 
-def _messages(incoming: IO[bytes]) -> Iterator[tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
+def _messages(incoming: IO[bytes]) -> Iterator[_Reply]:
     while len(length := incoming.read(LENGTH.size)) == LENGTH.size:
         yield unpacked(incoming.read(LENGTH.unpack(length)[0]))
 
 
-def _answer(
-    outgoing: IO[bytes], does: Callable[[], tuple[dict[str, Any], dict[str, NDArray[Any]]]]
-) -> None:
+def _answer(outgoing: IO[bytes], does: Callable[[], _Reply]) -> None:
     try:
         message = packed(*does())
     except PolicyEngineError as error:

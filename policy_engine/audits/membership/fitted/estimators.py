@@ -64,7 +64,7 @@ class EstimatorModel:
 
     def say(self, block: Block) -> Answer:
         """Return probabilities, what it decides by, or the labels alone."""
-        given = self._given(block)
+        given = self.given(block)
         if hasattr(self.model, "predict_proba"):
             probabilities = np.asarray(self.model.predict_proba(given))
             return {"probabilities": probabilities, **_logits(self.model, given, probabilities)}
@@ -74,7 +74,8 @@ class EstimatorModel:
             return {"logits": decided}
         return {"labels": np.asarray(self.model.predict(given)).ravel().astype(str)}
 
-    def _given(self, block: Block) -> Any:
+    def given(self, block: Block) -> Any:
+        """Return records as the classifier takes them: a frame where it goes by names or texts."""
         if isinstance(block, np.ndarray):
             return block.reshape(len(block), -1) if self.about.width else block
         names = self.about.features

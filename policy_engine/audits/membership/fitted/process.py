@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.asking import line_of
 from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, packed, unpacked
@@ -41,6 +44,7 @@ class ModelProcess:
 
     about: About
     line: "_Line"
+    model: Literal["target", "like"] = "target"
 
     def ask(self, block: Block) -> Answer:
         """Return what the model says of some records.
@@ -48,7 +52,17 @@ class ModelProcess:
         Raises AuditError where it refuses them (A009), crashes or takes too long (A016), or
         needs more memory than there is (A008).
         """
-        return self.line.exchange(packed({}, arrays_of(block)))[1]
+        header = {"do": "ask", "model": self.model}
+        return self.line.exchange(packed(header, arrays_of(block)))[1]
+
+    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "ModelProcess":
+        """Return the model's like, trained anew on some records, instead of the one before it.
+
+        Raises AuditError where that cannot be done (A009, A014), and as `ask`.
+        """
+        arrays = {**arrays_of(block), "labels": labels}
+        header, _ = self.line.exchange(packed({"do": "fit", "seed": seed}, arrays))
+        return ModelProcess(_about(header), self.line, "like")
 
 
 @contextmanager
@@ -70,9 +84,12 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
             "model_class": opening.model_class,
         }
         header, _ = line.exchange(packed(first, {}), str(file.path))
-        about = header["about"]
-        about |= {name: tuple(about[name]) for name in ("classes", "features")}
-        yield ModelProcess(About(**about), line)
+        yield ModelProcess(_about(header), line)
+
+
+def _about(header: Mapping[str, Any]) -> About:
+    told = header["about"]
+    return About(**told | {name: tuple(told[name]) for name in ("classes", "features")})
 
 
 @contextmanager

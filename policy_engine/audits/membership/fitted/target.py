@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.answers import Outputs, Reading
-from policy_engine.audits.membership.fitted.asking import say, told
+from policy_engine.audits.membership.fitted.asking import fit, say, told
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.loading import Opening
@@ -32,6 +34,11 @@ class FittedModel:
     `net.py:Net` or `package.module:Net`. `features` names the columns that it takes, `classes`
     its classes in the order of its answers, `outputs` what these are, where it does not tell.
     `time_limit` is how many seconds opening it, and each answer, may take.
+
+    With `retrain` its likes are trained anew as shadow models, with the settings that it carries
+    itself; `references` are other models of its kind, none of which has seen the records at hand.
+    Images, (n, height, width) or with channels last, are asked about in so many `views`: as they
+    are, mirrored, and shifted by a pixel.
     """
 
     model: Any
@@ -41,6 +48,9 @@ class FittedModel:
     classes: tuple[str, ...] = ()
     outputs: Outputs = ""
     time_limit: float = TIME_LIMIT
+    retrain: bool = False
+    references: tuple[Any, ...] = ()
+    views: int = 1
 
     def __post_init__(self) -> None:
         if self.outputs not in ("", "probabilities", "logits"):
@@ -78,6 +88,10 @@ class Target(Protocol):
         """Return what it says of some records. Raises AuditError where it cannot."""
         ...
 
+    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Target":
+        """Return its like, trained anew on records with labels 0 to C-1. Raises AuditError."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Present:
@@ -93,6 +107,10 @@ class Present:
     def ask(self, block: Block) -> Answer:
         """Return what the model says. Raises AuditError (A008, A009)."""
         return say(self.model, block)
+
+    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Present":
+        """Return the model's like, trained anew. Raises AuditError (A008, A009, A014)."""
+        return Present(fit(self.model, block, labels, seed))
 
 
 @contextmanager
