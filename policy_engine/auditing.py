@@ -75,7 +75,8 @@ def audit_membership(
     With `fitted` nothing is trained: that model is attacked as it is, with the records that
     `members` says it was trained on and the others, as it takes them. It is a file, an object
     with predict_proba or predict, a function from features to answers, or a `FittedModel`, which
-    says how it is opened and asked.
+    says how it is opened and asked. `model` is then the recipe by which its shadow models are
+    trained on records that it was not, if there is one.
 
     Into the folder `out` go `splits.npz` (the rows and the seed of every model), `audit.html`
     and, last, `audit.json` with all figures; its `cache` keeps what models said, so that an
@@ -124,13 +125,20 @@ def _audit_fitted(
     )
     from policy_engine.audits.membership.fitted.questions import read_questions  # noqa: PLC0415
 
-    if model is not None or settings.local_epsilon is not None:
-        what = "a model to be trained" if model is not None else "a local epsilon"
-        message = f"A fitted model is attacked as it is, and {what} is given beside it."
-        raise AuditError.of("A014", message, "Give the one or the other.")
+    if settings.local_epsilon is not None:
+        message = "A fitted model is attacked as it is: no records are perturbed for it."
+        raise AuditError.of("A014", message, "Leave the local epsilon out.")
     known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
     questions = read_questions(data, label, members, known.features)
-    return audit_fitted(questions, known, settings, progress)
+    recipe = None if model is None else _recipe(model)
+    return audit_fitted(questions, known, settings, recipe, progress)
+
+
+def _recipe(model: Model) -> Any:
+    """Return what trains shadows of a fitted model: a learner, or a classifier to be cloned."""
+    if not isinstance(model, Learner) and hasattr(model, "fit"):
+        return model
+    return _learner(model)[0]
 
 
 def audit_predictions_file(

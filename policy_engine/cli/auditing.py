@@ -15,8 +15,11 @@ from policy_engine.cli.fitted import (
     FittedOption,
     ModelClassOption,
     OutputsOption,
+    ReferenceOption,
+    RetrainOption,
     TimeLimitOption,
     TrustOption,
+    ViewsOption,
     fitted_model,
 )
 from policy_engine.cli.options import Format, FormatOption, folder_of, numbers_of, usage
@@ -85,6 +88,9 @@ def membership(
     classes: ClassesOption = "",
     outputs: OutputsOption = None,
     time_limit: TimeLimitOption = 600,
+    retrain: RetrainOption = False,
+    references: ReferenceOption = [],  # noqa: B006
+    views: ViewsOption = 1,
     attacks: Annotated[
         str, typer.Option(metavar="NAME,NAME,...", help="Such as shokri,lira; else all.")
     ] = "",
@@ -128,6 +134,9 @@ def membership(
         classes=_names(classes),
         outputs=outputs,
         time_limit=time_limit,
+        retrain=retrain,
+        references=references,
+        views=views,
     )
     settings = Settings(
         attacks=_names(attacks),

@@ -52,6 +52,24 @@ ClassesOption = Annotated[
 OutputsOption = Annotated[
     Outputs | None, typer.Option("--outputs", help="What its answers are, if that is not plain.")
 ]
+RetrainOption = Annotated[
+    bool,
+    typer.Option("--retrain", help="Train shadow models with the settings that it carries."),
+]
+ReferenceOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--reference",
+        metavar="FILE",
+        help="A model of its kind that saw none of the records. May be given several times.",
+    ),
+]
+ViewsOption = Annotated[
+    int,
+    typer.Option(
+        "--views", min=1, max=18, help="Ask about images mirrored and shifted, too: how many ways."
+    ),
+]
 TimeLimitOption = Annotated[
     float,
     typer.Option("--time-limit", min=0, metavar="SECONDS", help="For opening it, and an answer."),
@@ -67,6 +85,9 @@ def fitted_model(
     classes: tuple[str, ...],
     outputs: Outputs | None,
     time_limit: float,
+    retrain: bool,
+    references: list[Path],
+    views: int,
 ) -> "FittedModel | None":
     """Return the fitted model that options name, None where they name none.
 
@@ -78,6 +99,9 @@ def fitted_model(
         "--features": features,
         "--classes": classes,
         "--outputs": outputs,
+        "--retrain": retrain,
+        "--reference": references,
+        "--views": views > 1,
     }
     if fitted is None:
         for name, value in given.items():
@@ -94,4 +118,7 @@ def fitted_model(
         classes=classes,
         outputs=outputs.value if outputs else "",
         time_limit=time_limit,
+        retrain=retrain,
+        references=tuple(references),
+        views=views,
     )

@@ -35,6 +35,7 @@ from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     ONLINE_SHADOWS,
     SHADOWS,
+    Bools,
     Evidence,
     Observations,
     Terms,
@@ -222,7 +223,12 @@ def _check_targets(settings: Settings, *, online: bool, told: bool) -> None:
 
 
 def audit_predictions(
-    predictions: Predictions, settings: Settings, progress: Progress = silent
+    predictions: Predictions,
+    settings: Settings,
+    progress: Progress = silent,
+    *,
+    shadows: tuple[Shadow, ...] = (),
+    online: tuple[tuple[Observations, Bools], ...] = (),
 ) -> MembershipAudit:
     """Return the report of `examine_predictions`."""
     return examine_predictions(predictions, settings, progress).report
@@ -233,13 +239,14 @@ def examine_predictions(
 ) -> Examined:
     """Attack a model of which nothing is known but what it said of some records.
 
+    It may be compared with what others say of these, `shadows` and `online` ones, as in Evidence.
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
     DataError (C005) for slices by columns that are not there.
     """
-    attacks = attacks_of_predictions(settings, predictions.gives)
-    _check_slices(settings, predictions.columns)
     said = Observations(predictions.logits, predictions.labels, predictions.gives)
-    evidence = Evidence(said, (), (), settings.seed)
+    evidence = Evidence(said, shadows, online, settings.seed, names=predictions.classes)
+    attacks = attacks_of_predictions(settings, evidence.gives)
+    _check_slices(settings, predictions.columns)
     columns = {name: predictions.columns[name] for name in settings.slices}
     parts = parts_of(said, predictions.classes, columns)
     found = _attacked(attacks, evidence, predictions.is_member, parts, settings, progress)
@@ -260,7 +267,7 @@ def examine_predictions(
         features=0,
         encoding=(),
         architecture="a model known by its predictions alone",
-        shadow_models=0,
+        shadow_models=len(shadows) + len(online),
         seed=settings.seed,
         splits_digest=digest_of(predictions.is_member),
         warnings=(

@@ -23,6 +23,7 @@ Terms = frozenset[str]
 
 LABELS, CONFIDENCES, SCORES = "labels", "confidences", "scores"
 SHADOWS, ONLINE_SHADOWS = "shadow models", "online shadow models"
+SHADOW_MEMBERS = "members of shadow models"
 FEWEST_SHADOWS = 2
 OF_LABELS = frozenset({LABELS})
 """What a classifier gives that answers with a label alone."""
@@ -195,8 +196,9 @@ class Shadow(Generic[SeenT]):
 
     `own` are its training rows and then its test rows, `is_member` (n,) tells which is which;
     `judged` the records in question, none of which it was trained on, or those of them that
-    `seen` (2m,) says. With `peers` an attack that compares models can be tried on this one as if
-    it were the target.
+    `seen` (2m,) says. Of a reference model, which was trained elsewhere, that alone is known: it
+    has no own. With `peers` an attack that compares models can be tried on this one as if it were
+    the target.
     """
 
     own: SeenT
@@ -224,9 +226,9 @@ class Evidence(Generic[SeenT]):
     @property
     def gives(self) -> Terms:
         """What the target shows, and which shadow models there are enough of."""
-        return self.target.gives | {
-            name for name, few in self.counts.items() if few >= FEWEST_SHADOWS
-        }
+        enough = {name for name, few in self.counts.items() if few >= FEWEST_SHADOWS}
+        known = any(len(one.is_member) for one in self.shadows)
+        return self.target.gives | enough | ({SHADOW_MEMBERS} if known else set())
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -246,7 +246,8 @@ class FittedTarget(_Frozen):
     """A model that was fitted already: which file, of which kind, of which library.
 
     `digest` is the sha-256 of the file, empty where the model is an object in memory; `gives`
-    what it tells of a record.
+    what it tells of a record, `views` in how many views it was asked about each; `references`
+    are the digests of the models that it was compared with.
     """
 
     kind: str
@@ -256,6 +257,8 @@ class FittedTarget(_Frozen):
     digest: str
     versions: Mapping[str, str]
     gives: tuple[str, ...] = ()
+    views: int = 1
+    references: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

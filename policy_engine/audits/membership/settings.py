@@ -12,6 +12,7 @@ from policy_engine.audits.membership.measuring import FPRS
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
     ONLINE_SHADOWS,
+    SHADOW_MEMBERS,
     SHADOWS,
     Terms,
 )
@@ -19,7 +20,7 @@ from policy_engine.audits.membership.result import BY_ACCURACY, By
 from policy_engine.errors import AuditError, Problem, listed
 
 BASELINE = "label-only"
-_OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS})
+_OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 
 @dataclass(frozen=True)
@@ -97,19 +98,20 @@ def attacks_of_model(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
 
 
 def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
-    """Return the attacks to be run on predictions, where no shadow model can be trained.
+    """Return the attacks to be run on predictions, with what shadow models there are.
 
-    Raises AuditError with all that were asked for and need shadow models (A007) or more than
-    labels (A005).
+    `gives` are the terms of all that there is. Raises AuditError with all that were asked for and
+    need shadow models that there are not (A007), or more than labels (A005).
     """
     asked = tuple(map(attack_of, settings.attacks))
-    needing = [one.notation for one in asked if needs_shadows(one)]
+    needing = [one.notation for one in asked if (one.needs - gives) & _OF_SHADOWS]
     if needing:
         message = (
             f"From predictions alone no shadow models are trained. {listed(needing)} need some."
         )
-        raise AuditError.of("A007", message, "Give the data and a model.")
-    runnable = [one for one in attacks_of_model(settings, gives) if not needs_shadows(one)]
+        hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
+        raise AuditError.of("A007", message, hint)
+    runnable = [one for one in attacks_of_model(settings, gives) if one.needs <= gives]
     return _with_baseline(runnable)
 
 

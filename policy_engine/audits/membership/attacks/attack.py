@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
     OF_LABELS,
+    SHADOW_MEMBERS,
     Bools,
     Evidence,
     Floats,
@@ -118,8 +119,8 @@ def _between(low: float, high: float) -> float:
 
 
 def learnt_threshold(evidence: Evidence, score: Callable[[Observations], Floats]) -> float | None:
-    """Return the best threshold on the shadows' own records; None without shadows."""
-    if not evidence.shadows:
+    """Return the best threshold on the shadows' own records; None where none are known."""
+    if SHADOW_MEMBERS not in evidence.gives:
         return None
     scores = np.concatenate([score(shadow.own) for shadow in evidence.shadows])
     return best_threshold(scores, np.concatenate([one.is_member for one in evidence.shadows]))
@@ -131,9 +132,9 @@ def threshold_by_class(
     """Return each judged record's threshold, (2m,): the best of its class on the shadows' own.
 
     A class of which the shadows have no members, or no others, has that of all classes. None
-    without shadows.
+    where none are known.
     """
-    if not evidence.shadows:
+    if SHADOW_MEMBERS not in evidence.gives:
         return None
     scores = np.concatenate([score(shadow.own) for shadow in evidence.shadows])
     is_member = np.concatenate([shadow.is_member for shadow in evidence.shadows])

@@ -15,6 +15,7 @@ from policy_engine.audits.membership.attacks.references import (
 )
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
+    SHADOW_MEMBERS,
     SHADOWS,
     Bools,
     Evidence,
@@ -68,7 +69,15 @@ _STEPS = tuple(step / 10 for step in range(11))
 
 
 def slope(evidence: Evidence) -> float:
-    """Return a: the mean doubt on the shadows' members over that on others, at most 1."""
+    """Return a: the mean doubt on the shadows' members over that on others, at most 1.
+
+    Of reference models no members are known. Theirs on the judged records is that on others, and
+    the target's the mean of both kinds where half of these are members, as they mostly are.
+    """
+    if SHADOW_MEMBERS not in evidence.gives:
+        unseen = float(np.mean([doubts(one.judged.margin).mean() for one in evidence.shadows]))
+        seen = 2 * float(doubts(evidence.target.margin).mean()) - unseen
+        return min(max(seen / unseen, 0.0), 1.0) if unseen else 1.0
     inside = [doubts(one.own.margin[one.is_member]) for one in evidence.shadows]
     outside = [doubts(one.own.margin[~one.is_member]) for one in evidence.shadows]
     unseen = float(np.concatenate(outside).mean())

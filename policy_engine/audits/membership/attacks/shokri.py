@@ -26,6 +26,7 @@ from policy_engine.audits.membership.attacks.choosing import (
 )
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
+    SHADOW_MEMBERS,
     SHADOWS,
     Evidence,
     Terms,
@@ -54,7 +55,7 @@ class Shokri:
     model: Network | Any = None
     models: tuple[AttackModel, ...] = ATTACK_MODELS
     notation: ClassVar[str] = "shokri"
-    needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS})
+    needs: ClassVar[Terms] = frozenset({CONFIDENCES, SHADOWS, SHADOW_MEMBERS})
     uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:

@@ -53,7 +53,7 @@ def spoken(
     answer = _asked(ask, given, progress)
     if "labels" in answer and not {"probabilities", "logits", "output"} & set(answer):
         return _of_labels(answer["labels"], about, labels)
-    logits = _logits(answer, len(given), reading.outputs)
+    logits = logits_of(answer, len(given), reading.outputs)
     told = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
     return Spoken(logits, _classes(logits.shape[1], told, reading.classes, labels), OF_CONFIDENCES)
 
@@ -106,8 +106,11 @@ def _shape(values: NDArray[Any]) -> str:
     return f"with an array of shape {tuple(values.shape)}"
 
 
-def _logits(answer: Answer, rows: int, outputs: Outputs) -> NDArray[np.float32]:
-    """Return what was said as logits (n, C), after a look at whether it can be that."""
+def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.float32]:
+    """Return what was said of so many records as logits (n, C).
+
+    Raises AuditError (A004) where it cannot be that: missing, or no probabilities.
+    """
     if "probabilities" in answer:
         shares = _matrix(answer["probabilities"])
         check_probabilities(shares)

@@ -1,55 +1,190 @@
 """An audit of a model that is fitted already, as it is."""
 
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from policy_engine.audits.membership.attacks import attack_of, notations
 from policy_engine.audits.membership.auditing import audit_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
-from policy_engine.audits.membership.fitted.questions import Questions
-from policy_engine.audits.membership.fitted.target import FittedModel, aligned, opened_target
+from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.questions import Chosen, Questions
+from policy_engine.audits.membership.fitted.shadowing import (
+    Company,
+    Rows,
+    Trainer,
+    given_company,
+    trained_company,
+)
+from policy_engine.audits.membership.fitted.target import (
+    FittedModel,
+    Target,
+    aligned,
+    opened_target,
+)
+from policy_engine.audits.membership.fitted.training import Lesson, anew, by_estimator, by_learner
+from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
+from policy_engine.audits.membership.learners import Learner
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    ONLINE_SHADOWS,
+    SHADOWS,
+)
 from policy_engine.audits.membership.predictions import Predictions, doubts_of
 from policy_engine.audits.membership.result import FittedTarget, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError
 
 
 def audit_fitted(
     questions: Questions,
     fitted: FittedModel,
     settings: Settings,
+    recipe: Learner | Any = None,
     progress: Progress = silent,
 ) -> MembershipAudit:
     """Attack a fitted model with what it says of members of its training data and of others.
 
-    Raises AuditError for what is wrong with the model or its answers, for attacks that need
-    more than it gives (A005) or shadow models (A007); DataError for files, columns to slice by
+    By its predictions at least; against shadow models where it is to be trained anew, or by a
+    `recipe`, a learner or an unfitted classifier; against its `references` otherwise. Raises
+    AuditError for what is wrong with the model or its answers, for attacks that need more than it
+    gives (A005) or models to compare it with (A007); DataError for files, columns to slice by
     (C005) and packages (C011).
     """
-    with opened_target(fitted) as (target, described):
+    _check_company(fitted, recipe)
+    with ExitStack() as stack:
+        target, described = stack.enter_context(opened_target(fitted))
         given = aligned(questions.given, target.about)
-        said = spoken(target.ask, target.about, given, questions.labels, fitted.reading, progress)
-        predictions = _predictions(questions, said)
-        found = audit_predictions(predictions, settings, progress)
-    return found.model_copy(update=_about(questions, described, said))
+        said = _seen(target, given, questions, fitted, progress)
+        labels = numbers_of(questions.labels, said.classes)
+        trainer = _trainer(target, fitted, recipe, given, labels, said)
+        if CONFIDENCES not in said.gives:
+            company = Company(np.arange(len(labels)))
+        elif trainer is not None:
+            inside, wanted = questions.is_member, _wanted(settings)
+            company = trained_company(trainer, labels, inside, wanted, settings.seed, progress)
+        else:
+            others, digests = _references(fitted, questions, said.classes, progress)
+            company = given_company(others, labels)
+            described = described.model_copy(update={"references": digests})
+        found = audit_predictions(
+            _predictions(questions, said, labels, company),
+            settings,
+            progress,
+            shadows=company.shadows,
+            online=company.online,
+        )
+    return found.model_copy(update=_about(questions, described, said, fitted))
 
 
-def _predictions(questions: Questions, said: Spoken) -> Predictions:
-    return Predictions(
-        logits=said.logits,
-        labels=numbers_of(questions.labels, said.classes),
-        is_member=questions.is_member,
-        classes=said.classes,
-        columns=questions.columns,
-        gives=said.gives,
-        name=questions.name,
-        digest=questions.digest,
-        warnings=doubts_of(questions.is_member),
+def _check_company(fitted: FittedModel, recipe: Any) -> None:
+    given = {
+        "a recipe": recipe is not None,
+        "retrain": fitted.retrain,
+        "references": bool(fitted.references),
+    }
+    both = [name for name, is_given in given.items() if is_given]
+    if len(both) > 1:
+        message = (
+            f"A fitted model is compared with models of one origin. Given: {' and '.join(both)}."
+        )
+        raise AuditError.of("A014", message, "Give one of them.")
+    if len(fitted.references) == 1:
+        message = "An attack that compares needs at least 2 reference models. Given: 1."
+        raise AuditError.of("A007", message)
+
+
+def _seen(
+    target: Target, given: Block, questions: Questions, fitted: FittedModel, progress: Progress
+) -> Spoken:
+    """Return what a model says of records, over all views of them.
+
+    Of several views it is the mean of the logarithms of the probabilities, so that all attacks
+    gain from them.
+    """
+    every = [
+        spoken(target.ask, target.about, view, questions.labels, fitted.reading, progress)
+        for view in views_of(given, fitted.views)
+    ]
+    if CONFIDENCES not in every[0].gives:
+        return every[0]
+    return replace(every[0], logits=averaged([one.logits for one in every]))
+
+
+def _trainer(
+    target: Target,
+    fitted: FittedModel,
+    recipe: Any,
+    given: Block,
+    labels: Rows,
+    said: Spoken,
+) -> Trainer | None:
+    """Return what trains shadow models, None where nothing says how."""
+    lesson = Lesson(given, labels, said.classes, fitted.views)
+    if fitted.retrain:
+        return anew(target, lesson)
+    if recipe is None:
+        return None
+    return (
+        by_learner(recipe, lesson) if isinstance(recipe, Learner) else by_estimator(recipe, lesson)
     )
 
 
-def _about(questions: Questions, described: FittedTarget, said: Spoken) -> dict[str, Any]:
+def _wanted(settings: Settings) -> tuple[int, int]:
+    """Return how many disjoint and how many online shadows the attacks need."""
+    names = settings.attacks or notations()
+    needed = frozenset[str]().union(*(attack_of(one).needs for one in names))
+    few = settings.shadows
+    return few if SHADOWS in needed else 0, few if ONLINE_SHADOWS in needed else 0
+
+
+def _references(
+    fitted: FittedModel, questions: Questions, classes: tuple[str, ...], progress: Progress
+) -> tuple[list[Logits], tuple[str, ...]]:
+    """Return what each of the references says, (n, C), and the digests of their files."""
+    said, digests = [], []
+    for number, model in enumerate(fitted.references):
+        progress("references", number, len(fitted.references))
+        reference = replace(fitted, model=model, references=())
+        with opened_target(reference) as (target, described):
+            given = aligned(questions.given, target.about)
+            one = _seen(target, given, questions, reference, silent)
+        if one.classes != classes or CONFIDENCES not in one.gives:
+            message = (
+                f"Reference {number + 1} does not answer with probabilities of the same classes."
+            )
+            raise AuditError.of("A014", message)
+        said.append(one.logits)
+        digests.append(described.digest)
+    return said, tuple(digests)
+
+
+def _predictions(questions: Questions, said: Spoken, labels: Rows, company: Company) -> Predictions:
+    rows, inside = company.judged, questions.is_member[company.judged]
+    return Predictions(
+        logits=said.logits[rows],
+        labels=labels[rows],
+        is_member=inside,
+        classes=said.classes,
+        columns=Chosen(questions.columns, rows),
+        gives=said.gives,
+        name=questions.name,
+        digest=questions.digest,
+        warnings=(*doubts_of(inside), *company.warnings),
+    )
+
+
+def _about(
+    questions: Questions, described: FittedTarget, said: Spoken, fitted: FittedModel
+) -> dict[str, Any]:
     """Return the fields by which an audit says what was attacked."""
+    known = {"gives": tuple(sorted(said.gives)), "views": fitted.views}
     return {
         "architecture": described.text,
         "features": questions.width,
-        "fitted": described.model_copy(update={"gives": tuple(sorted(said.gives))}),
+        "records": len(questions),
+        "fitted": described.model_copy(update=known),
     }

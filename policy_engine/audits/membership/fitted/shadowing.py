@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack import rows_by_class
+from policy_engine.audits.membership.fitted.views import Logits
 from policy_engine.audits.membership.observations import (
     OF_CONFIDENCES,
     Bools,
@@ -18,7 +19,6 @@ from policy_engine.audits.membership.shadows import ONLINE, SHADOW, seed_of
 from policy_engine.engines.engine import Progress, silent
 
 Rows = NDArray[np.int64]
-Logits = NDArray[np.float32]
 Trainer = Callable[[Rows, int], Callable[[Rows], Logits]]
 """What trains a model on some rows from a seed, and gives what it says of rows, (n, C)."""
 

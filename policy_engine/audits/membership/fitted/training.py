@@ -1,0 +1,101 @@
+"""How shadows of a fitted model are trained: as it tells itself, or by a recipe given."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.fitted.answers import logits_of
+from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
+from policy_engine.audits.membership.fitted.estimators import EstimatorModel
+from policy_engine.audits.membership.fitted.questions import blocks_of, rows_of
+from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
+from policy_engine.audits.membership.fitted.target import Present, Target
+from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
+from policy_engine.audits.membership.learners import Learner
+from policy_engine.audits.membership.records import Records, digest_of
+from policy_engine.errors import AuditError
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What shadows learn from: records as the target takes them, and their labels (n,).
+
+    They are asked about records in as many `views` as the target is.
+    """
+
+    given: Block
+    labels: Rows
+    classes: tuple[str, ...]
+    views: int = 1
+
+    def seen(self, rows: Rows) -> Iterator[Block]:
+        """Yield some of the records in each view."""
+        yield from views_of(rows_of(self.given, rows), self.views)
+
+
+def anew(target: Target, lesson: Lesson) -> Trainer:
+    """Return what trains a model's like, with the settings that it carries itself."""
+
+    def train(rows: Rows, seed: int) -> Callable[[Rows], Logits]:
+        given = rows_of(lesson.given, rows)
+        like = target.refitted(given, lesson.labels[rows], seed)
+        ask = partial(_placed, like, len(lesson.classes))
+        return lambda asked: averaged(
+            [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen(asked)]
+        )
+
+    return train
+
+
+def _placed(like: Target, classes: int, block: Block) -> Logits:
+    """Return what a model says of the classes that it has seen; of the others, that they are not.
+
+    It was trained on the places of the classes, not on their names.
+    """
+    said = logits_of(like.ask(block), len(block))
+    known = list(map(int, like.about.classes)) or list(range(said.shape[1]))
+    if said.shape[1] != len(known):
+        message = f"A model trained anew answers with {said.shape[1]:,} numbers a record."
+        raise AuditError.of("A004", message)
+    placed = np.full((len(block), classes), -np.inf, dtype=np.float32)
+    placed[:, known] = said
+    return placed
+
+
+def by_estimator(estimator: Any, lesson: Lesson) -> Trainer:
+    """Return what trains clones of a classifier of scikit-learn's kind."""
+    return anew(Present(EstimatorModel(estimator)), lesson)
+
+
+def by_learner(learner: Learner, lesson: Lesson) -> Trainer:
+    """Return what trains models of a description, on the numbers as the target takes them.
+
+    Raises AuditError (A003) where records are not all numbers.
+    """
+    features = _flat(lesson.given)
+    records = Records(
+        features=features,
+        labels=lesson.labels,
+        classes=lesson.classes,
+        columns={},
+        encoding=(),
+        name="",
+        digest=digest_of(features, lesson.labels),
+    )
+
+    def train(rows: Rows, seed: int) -> Callable[[Rows], Logits]:
+        trained = learner.train(records, [rows], [seed])
+        return lambda asked: averaged(
+            [trained.logits(_flat(view))[0] for view in lesson.seen(asked)]
+        )
+
+    return train
+
+
+def _flat(block: Block) -> NDArray[np.float32]:
+    matrix = as_matrix(block, np.float32)
+    return matrix.reshape(len(matrix), -1)
