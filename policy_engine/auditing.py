@@ -76,7 +76,7 @@ def audit_membership(
     `members` says it was trained on and the others, as it takes them. It is a file, an object
     with predict_proba or predict, a function from features to answers, or a `FittedModel`, which
     says how it is opened and asked. `model` is then the recipe by which its shadow models are
-    trained on records that it was not, if there is one.
+    trained on halves of these records, if there is one.
 
     Into the folder `out` go `splits.npz` (the rows and the seed of every model), `audit.html`
     and, last, `audit.json` with all figures; its `cache` keeps what models said, so that an
@@ -131,7 +131,7 @@ def _audit_fitted(
     known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
     questions = read_questions(data, label, members, known.features)
     recipe = None if model is None else _recipe(model)
-    return audit_fitted(questions, known, settings, recipe, progress)
+    return audit_fitted(questions, known, settings, recipe, progress).report
 
 
 def _recipe(model: Model) -> Any:

@@ -35,7 +35,6 @@ from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     ONLINE_SHADOWS,
     SHADOWS,
-    Bools,
     Evidence,
     Observations,
     Terms,
@@ -226,25 +225,25 @@ def audit_predictions(
     predictions: Predictions,
     settings: Settings,
     progress: Progress = silent,
-    *,
-    shadows: tuple[Shadow, ...] = (),
-    online: tuple[tuple[Observations, Bools], ...] = (),
 ) -> MembershipAudit:
     """Return the report of `examine_predictions`."""
     return examine_predictions(predictions, settings, progress).report
 
 
 def examine_predictions(
-    predictions: Predictions, settings: Settings, progress: Progress = silent
+    predictions: Predictions,
+    settings: Settings,
+    progress: Progress = silent,
+    evidence: Evidence | None = None,
 ) -> Examined:
     """Attack a model of which nothing is known but what it said of some records.
 
-    It may be compared with what others say of these, `shadows` and `online` ones, as in Evidence.
+    With `evidence` the attacker also holds what other models say of these records.
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
     DataError (C005) for slices by columns that are not there.
     """
     said = Observations(predictions.logits, predictions.labels, predictions.gives)
-    evidence = Evidence(said, shadows, online, settings.seed, names=predictions.classes)
+    evidence = evidence or Evidence(said, (), (), settings.seed, predictions.classes)
     attacks = attacks_of_predictions(settings, evidence.gives)
     _check_slices(settings, predictions.columns)
     columns = {name: predictions.columns[name] for name in settings.slices}
@@ -259,7 +258,7 @@ def examine_predictions(
         upper,
         "told",
         over_targets=_ONE_TARGET,
-        conduct=_conduct(settings, predictions.gives, found, evidence, trains=False),
+        conduct=_conduct(settings, evidence.gives, found, evidence, trains=False),
         data=predictions.name,
         data_digest=predictions.digest,
         records=len(predictions.labels),
@@ -267,7 +266,7 @@ def examine_predictions(
         features=0,
         encoding=(),
         architecture="a model known by its predictions alone",
-        shadow_models=len(shadows) + len(online),
+        shadow_models=max(evidence.counts.values()),
         seed=settings.seed,
         splits_digest=digest_of(predictions.is_member),
         warnings=(

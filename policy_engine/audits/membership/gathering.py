@@ -40,6 +40,14 @@ class Turn:
 
 
 @dataclass(frozen=True, eq=False)
+class Heard:
+    """What a model says of the judged records, and on which of them it was trained."""
+
+    said: Observations
+    is_in: Bools
+
+
+@dataclass(frozen=True, eq=False)
 class Gathered:
     """What all models said: the target's own words, its turn, and those of further targets."""
 
@@ -82,16 +90,16 @@ def gather(
     names = workshop.records.classes
     shadows, rest = others[: len(trained)], others[len(trained) :]
 
-    def seen(said: Said, rows: Rows) -> "_Model":
+    def seen(said: Said, rows: Rows) -> Heard:
         observed = Observations(said.logits, labels[judged], gives)
-        return _Model(observed, np.isin(judged, rows))
+        return Heard(observed, np.isin(judged, rows))
 
     halves = (*splits.online_train, *splits.further_train)
     models = [seen(said, rows) for said, rows in zip(rest, halves, strict=True)]
     online, later = models[: len(splits.online_train)], models[len(splits.online_train) :]
     first = seen(target, splits.target_train)
     if online:
-        turns = [_online_turn(first, online, seed, names)]
+        turns = [online_turn(first, online, seed, names)]
         turns += [_instead(first, online, n, seed, names) for n in range(further)]
     else:
         apart = _disjoint(shadows, asked, splits, labels)
@@ -101,16 +109,8 @@ def gather(
     return Gathered(target, turns[0], tuple(turns[1:]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """What a model says of the judged records, and on which of them it was trained."""
-
-    said: Observations
-    is_in: Bools
-
-
 def _instead(
-    first: _Model, online: Sequence[_Model], number: int, seed: int, names: tuple[str, ...]
+    first: Heard, online: Sequence[Heard], number: int, seed: int, names: tuple[str, ...]
 ) -> Turn:
     """Return the turn of an online shadow, the first target among its shadows.
 
@@ -118,13 +118,11 @@ def _instead(
     records it lacks who was a member.
     """
     others = [one for n, one in enumerate(online) if n // 2 != number // 2]
-    return _online_turn(online[number], [*others, first], seed, names)
+    return online_turn(online[number], [*others, first], seed, names)
 
 
-def _online_turn(
-    target: _Model, online: Sequence[_Model], seed: int, names: tuple[str, ...]
-) -> Turn:
-    """Return a turn in which the models that saw half of the judged records serve every attack.
+def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[str, ...]) -> Turn:
+    """Return a turn in which models that saw half of the judged records each serve every attack.
 
     Those not trained on a record are its out-models, and what each says of its own and of other
     judged records is what attacks learn from.

@@ -1,22 +1,18 @@
 """An audit of a model that is fitted already, as it is."""
 
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from policy_engine.audits.membership.attacks import attack_of, notations
-from policy_engine.audits.membership.auditing import audit_predictions
+from policy_engine.audits.membership.auditing import Examined, examine_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.questions import Chosen, Questions
+from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.fitted.shadowing import (
-    Company,
     Rows,
     Trainer,
-    given_company,
-    trained_company,
+    reference_evidence,
+    trained_evidence,
 )
 from policy_engine.audits.membership.fitted.target import (
     FittedModel,
@@ -27,14 +23,9 @@ from policy_engine.audits.membership.fitted.target import (
 from policy_engine.audits.membership.fitted.training import Lesson, anew, by_estimator, by_learner
 from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
 from policy_engine.audits.membership.learners import Learner
-from policy_engine.audits.membership.observations import (
-    CONFIDENCES,
-    ONLINE_SHADOWS,
-    SHADOWS,
-)
+from policy_engine.audits.membership.observations import CONFIDENCES, Observations
 from policy_engine.audits.membership.predictions import Predictions, doubts_of
-from policy_engine.audits.membership.result import FittedTarget, MembershipAudit
-from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.settings import Settings, needs_shadows
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
@@ -45,7 +36,7 @@ def audit_fitted(
     settings: Settings,
     recipe: Learner | Any = None,
     progress: Progress = silent,
-) -> MembershipAudit:
+) -> Examined:
     """Attack a fitted model with what it says of members of its training data and of others.
 
     By its predictions at least; against shadow models where it is to be trained anew, or by a
@@ -55,29 +46,32 @@ def audit_fitted(
     (C005) and packages (C011).
     """
     _check_company(fitted, recipe)
-    with ExitStack() as stack:
-        target, described = stack.enter_context(opened_target(fitted))
+    with opened_target(fitted) as (target, described):
         given = aligned(questions.given, target.about)
         said = _seen(target, given, questions, fitted, progress)
         labels = numbers_of(questions.labels, said.classes)
-        trainer = _trainer(target, fitted, recipe, given, labels, said)
-        if CONFIDENCES not in said.gives:
-            company = Company(np.arange(len(labels)))
-        elif trainer is not None:
-            inside, wanted = questions.is_member, _wanted(settings)
-            company = trained_company(trainer, labels, inside, wanted, settings.seed, progress)
-        else:
-            others, digests = _references(fitted, questions, said.classes, progress)
-            company = given_company(others, labels)
-            described = described.model_copy(update={"references": digests})
-        found = audit_predictions(
-            _predictions(questions, said, labels, company),
-            settings,
-            progress,
-            shadows=company.shadows,
-            online=company.online,
+        observed = Observations(said.logits, labels, said.gives)
+        trainer = _trainer(
+            target, fitted, recipe, Lesson(given, labels, said.classes, fitted.views)
         )
-    return found.model_copy(update=_about(questions, described, said, fitted))
+        evidence, digests = None, tuple[str, ...]()
+        if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
+            few = settings.shadows, settings.seed
+            inside = questions.is_member
+            evidence = trained_evidence(observed, inside, trainer, few, said.classes, progress)
+    if fitted.references and CONFIDENCES in said.gives:
+        others, digests = _references(fitted, questions, said.classes, progress)
+        evidence = reference_evidence(observed, others, settings.seed, said.classes)
+    found = examine_predictions(_predictions(questions, said, labels), settings, progress, evidence)
+    described = described.model_copy(
+        update={
+            "gives": tuple(sorted(said.gives)),
+            "views": fitted.views,
+            "references": digests,
+        }
+    )
+    about = {"architecture": described.text, "features": questions.width, "fitted": described}
+    return replace(found, report=found.report.model_copy(update=about))
 
 
 def _check_company(fitted: FittedModel, recipe: Any) -> None:
@@ -114,16 +108,8 @@ def _seen(
     return replace(every[0], logits=averaged([one.logits for one in every]))
 
 
-def _trainer(
-    target: Target,
-    fitted: FittedModel,
-    recipe: Any,
-    given: Block,
-    labels: Rows,
-    said: Spoken,
-) -> Trainer | None:
+def _trainer(target: Target, fitted: FittedModel, recipe: Any, lesson: Lesson) -> Trainer | None:
     """Return what trains shadow models, None where nothing says how."""
-    lesson = Lesson(given, labels, said.classes, fitted.views)
     if fitted.retrain:
         return anew(target, lesson)
     if recipe is None:
@@ -133,12 +119,9 @@ def _trainer(
     )
 
 
-def _wanted(settings: Settings) -> tuple[int, int]:
-    """Return how many disjoint and how many online shadows the attacks need."""
+def _needs_others(settings: Settings) -> bool:
     names = settings.attacks or notations()
-    needed = frozenset[str]().union(*(attack_of(one).needs for one in names))
-    few = settings.shadows
-    return few if SHADOWS in needed else 0, few if ONLINE_SHADOWS in needed else 0
+    return any(needs_shadows(attack_of(one)) for one in names)
 
 
 def _references(
@@ -162,29 +145,15 @@ def _references(
     return said, tuple(digests)
 
 
-def _predictions(questions: Questions, said: Spoken, labels: Rows, company: Company) -> Predictions:
-    rows, inside = company.judged, questions.is_member[company.judged]
+def _predictions(questions: Questions, said: Spoken, labels: Rows) -> Predictions:
     return Predictions(
-        logits=said.logits[rows],
-        labels=labels[rows],
-        is_member=inside,
+        logits=said.logits,
+        labels=labels,
+        is_member=questions.is_member,
         classes=said.classes,
-        columns=Chosen(questions.columns, rows),
+        columns=questions.columns,
         gives=said.gives,
         name=questions.name,
         digest=questions.digest,
-        warnings=(*doubts_of(inside), *company.warnings),
+        warnings=doubts_of(questions.is_member),
     )
-
-
-def _about(
-    questions: Questions, described: FittedTarget, said: Spoken, fitted: FittedModel
-) -> dict[str, Any]:
-    """Return the fields by which an audit says what was attacked."""
-    known = {"gives": tuple(sorted(said.gives)), "views": fitted.views}
-    return {
-        "architecture": described.text,
-        "features": questions.width,
-        "records": len(questions),
-        "fitted": described.model_copy(update=known),
-    }

@@ -61,22 +61,6 @@ class Questions:
         yield from blocks_of(self.given)
 
 
-class Chosen(Mapping[str, NDArray[np.object_]]):
-    """The columns of some of the records, each made when it is asked for."""
-
-    def __init__(self, columns: Mapping[str, NDArray[np.object_]], rows: NDArray[np.int64]) -> None:
-        self._columns, self._rows = columns, rows
-
-    def __getitem__(self, name: str) -> NDArray[np.object_]:
-        return self._columns[name][self._rows]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-
 def blocks_of(given: Block) -> Iterator[Block]:
     """Yield records some at a time, in their order."""
     count = len(given)

@@ -1,0 +1,133 @@
+"""What a model answers is checked, and matched to the labels of the data."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.answers import Reading, spoken
+from policy_engine.audits.membership.fitted.model import About
+from policy_engine.errors import AuditError, PolicyEngineError
+
+FEATURES = np.zeros((4, 2))
+LABELS = ("0", "1", "1", "0")
+
+
+def said(answer, about=None, labels=LABELS, **reading):
+    about = about or About("Python", "a function")
+    return spoken(lambda _: answer, about, FEATURES, labels, Reading(**reading))
+
+
+def output(values):
+    return {"output": np.array(values, dtype=float)}
+
+
+def test_probabilities_become_their_logarithms():
+    found = said(output([[0.25, 0.75]] * 4))
+    np.testing.assert_allclose(found.logits, np.log([[0.25, 0.75]] * 4), rtol=1e-6)
+    assert found.classes == ("0", "1")
+
+
+def test_numbers_that_are_no_shares_are_logits():
+    found = said(output([[-3, 5]] * 4))
+    np.testing.assert_array_equal(found.logits, [[-3, 5]] * 4)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 1)])
+def test_one_number_a_record_is_of_class_1_of_two(shape):
+    shares = said(output(np.full(shape, 0.75)))
+    np.testing.assert_allclose(shares.logits, np.log([[0.25, 0.75]] * 4), rtol=1e-6)
+    logits = said(output(np.full(shape, -2.0)))
+    np.testing.assert_array_equal(logits.logits, [[0, -2]] * 4)
+
+
+def test_logits_that_look_like_shares_are_named():
+    with pytest.raises(AuditError, match=r"A004 .*do not sum to 1"):
+        said(output([[0.5, 0.9]] * 4))
+    found = said(output([[0.5, 0.9]] * 4), outputs="logits")
+    np.testing.assert_allclose(found.logits, [[0.5, 0.9]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"probabilities": np.full((4, 2), 0.7)}, "do not sum to 1"),
+        ({"probabilities": np.full((4, 2), np.nan)}, "missing"),
+        (output([[1, np.nan]] * 4), "missing or infinite"),
+        (output([[1, np.inf]] * 4), "missing or infinite"),
+        (output(np.zeros((4, 2, 2))), "shape"),
+        (output(np.zeros((3, 2))), "Asked about 4 records"),
+        (output(1.0), "Asked about 4 records"),
+        ({"output": np.array([["a", "b"]] * 4)}, "shape"),
+    ],
+    ids=["sum", "nan", "nan-logit", "infinite", "wide", "few", "scalar", "texts"],
+)
+def test_nonsense_is_refused(answer, words):
+    with pytest.raises(AuditError, match=f"A004 .*{words}"):
+        said(answer)
+
+
+def test_classes_are_those_of_the_model_then_those_named():
+    about = About("Python", "a model", classes=("yes", "no"))
+    labels = ("no", "yes", "no", "no")
+    assert said(output([[1, 0]] * 4), about, labels).classes == ("yes", "no")
+    assert said(output([[1, 0]] * 4), labels=labels, classes=("no", "yes")).classes == ("no", "yes")
+    with pytest.raises(AuditError, match=r"A002 .*does not tell its 2 classes"):
+        said(output([[1, 0]] * 4), labels=labels)
+    with pytest.raises(AuditError, match=r"A004 .*3 classes are named"):
+        said(output([[1, 0]] * 4), classes=("a", "b", "c"))
+
+
+def test_labels_alone_need_no_order():
+    found = said({"labels": np.array(["b", "a", "b", "b"])}, labels=("b", "b", "a", "b"))
+    assert found.logits.argmax(axis=1).tolist() == [1, 0, 1, 1]
+    assert "confidences" not in found.gives
+    with pytest.raises(AuditError, match=r"A002 No label that the model gives"):
+        said({"labels": np.array(["c"] * 4)})
+
+
+def records(**columns):
+    return pa.table({"age": [1.5, 2.5, 3.5, 4.5], "member": [1, 0, 1, 0], **columns})
+
+
+def answered(features):
+    return np.full((len(features), 2), 0.5)
+
+
+def test_a_label_that_is_no_class_is_refused_without_being_quoted():
+    table = records(ill=["0", "1", "secret", "0"])
+    with pytest.raises(AuditError, match="A002") as error:
+        audit_membership(table, "ill", fitted=FittedModel(answered, classes=("0", "1")))
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "words"),
+    [
+        ({"members": "was"}, "A011", "There is no 'was'"),
+        ({"label": "sick"}, "A002", "no column 'sick'"),
+        ({"features": ("aeg",)}, "A003", r"Did you mean 'age'\?"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(how, code, words):
+    fitted = FittedModel(answered, features=how.pop("features", ()))
+    with pytest.raises(PolicyEngineError, match=f"{code} .*{words}"):
+        audit_membership(records(ill=[0, 1, 0, 1]), **{"label": "ill", "fitted": fitted, **how})
+
+
+def test_a_model_that_takes_other_features_is_refused():
+    from sklearn.naive_bayes import GaussianNB
+
+    model = GaussianNB().fit([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(AuditError, match=r"A003 The model takes 2 features. The records have 1."):
+        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=model)
+    named = GaussianNB().fit(pa.table({"age": [0, 1], "size": [1, 0]}).to_pandas(), [0, 1])
+    with pytest.raises(AuditError, match=r"A003 The model takes a column 'size'"):
+        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=named)
+
+
+def test_members_and_others_are_both_needed():
+    with pytest.raises(AuditError, match=r"A011 Which records the model was trained on"):
+        audit_membership((FEATURES, [0, 1, 0, 1]), fitted=answered)
+    with pytest.raises(AuditError, match=r"A011 All 4 records are members"):
+        audit_membership((FEATURES, [0, 1, 0, 1], [1, 1, 1, 1]), fitted=answered)

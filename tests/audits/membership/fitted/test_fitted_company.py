@@ -1,0 +1,162 @@
+"""What a fitted model is compared with: models trained anew, by a recipe, references, views."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.shadowing import halves_of
+from policy_engine.audits.membership.fitted.views import averaged, views_of
+from policy_engine.audits.membership.settings import Settings
+from policy_engine.errors import AuditError
+
+COMPARING = Settings(attacks=("lira", "rmia", "calibrated-loss"), shadows=6)
+TREES = ExtraTreesClassifier(20, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Records of 2 classes whose labels are right in four of five cases, half of them members."""
+    random = np.random.default_rng(1)
+    features = random.normal(size=(300, 4))
+    labels = (features[:, 0] > 0) ^ (random.random(300) < 0.2)
+    return features, labels.astype(int), np.arange(300) % 2 == 0
+
+
+def fit(records):
+    features, labels, is_member = records
+    return TREES.fit(features[is_member], labels[is_member])
+
+
+def assert_exposed(audit, *attacks):
+    for name in attacks:
+        assert audit.attack(name).figures.auc.low > 0.75, name
+    assert audit.attack("rmia").shadow_models == 6
+
+
+def test_a_model_is_trained_anew_in_its_own_process(noisy, tmp_path):
+    import skops.io
+
+    skops.io.dump(fit(noisy), tmp_path / "trees.skops")
+    fitted = FittedModel(tmp_path / "trees.skops", retrain=True)
+    audit = audit_membership(noisy, fitted=fitted, settings=COMPARING)
+    assert_exposed(audit, "lira-offline", "lira-online", "rmia", "calibrated-loss")
+    assert audit.shadow_models == 6
+
+
+def test_shadows_of_a_recipe_are_as_those_that_the_model_carries(noisy):
+    model = fit(noisy)
+    anew = audit_membership(noisy, fitted=FittedModel(model, retrain=True), settings=COMPARING)
+    recipe = ExtraTreesClassifier(20)
+    by_recipe = audit_membership(noisy, "", recipe, fitted=model, settings=COMPARING)
+    assert by_recipe.attacks == anew.attacks
+
+
+def test_a_pipeline_that_takes_texts_is_trained_anew(noisy):
+    features, labels, is_member = noisy
+    table = pa.table(
+        {
+            "city": np.where(features[:, 0] > 0, "Rome", "Oslo"),
+            "number": features[:, 1].round(2).astype(str),
+            "members": is_member.astype(int),
+            "ill": np.where(labels, "yes", "no"),
+        }
+    )
+    encoder = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["number", "city"]))
+    model = make_pipeline(encoder, LogisticRegression(C=100))
+    known = table.filter(pa.array(is_member)).to_pandas()
+    model.fit(known[["number", "city"]], known["ill"])
+    fitted = FittedModel(model, retrain=True)
+    audit = audit_membership(table, "ill", fitted=fitted, settings=Settings(("lira",), shadows=4))
+    assert audit.classes == ("no", "yes")
+    assert audit.attack("lira-offline").figures.auc.low > 0.6
+    assert audit.features == 2
+
+
+def test_references_that_saw_no_record_serve_attacks_that_compare(noisy):
+    random = np.random.default_rng(2)
+    others = random.normal(size=(600, 4))
+    truth = (others[:, 0] > 0).astype(int)
+    references = tuple(
+        ExtraTreesClassifier(20, random_state=n).fit(others[n::3], truth[n::3]) for n in range(3)
+    )
+    fitted = FittedModel(fit(noisy), references=references)
+    audit = audit_membership(noisy, fitted=fitted)
+    for name in ("lira-offline", "rmia", "calibrated-loss"):
+        assert audit.attack(name).figures.auc.low > 0.7, name
+        assert audit.attack(name).shadow_models == 3
+    assert not {"shokri", "lira-online"} & {one.attack for one in audit.attacks}
+    assert "shokri" in {one.attack for one in audit.conduct.skipped}
+
+
+def test_attacks_that_compare_are_refused_without_company(noisy):
+    with pytest.raises(AuditError, match=r"A007 .*'lira-offline'"):
+        audit_membership(noisy, fitted=fit(noisy), settings=COMPARING)
+
+
+def test_company_of_two_origins_is_refused(noisy):
+    fitted = FittedModel(TREES, retrain=True, references=(TREES, TREES))
+    with pytest.raises(AuditError, match=r"A014 .*retrain and references"):
+        audit_membership(noisy, fitted=fitted)
+    with pytest.raises(AuditError, match=r"A007 .*at least 2 reference models"):
+        audit_membership(noisy, fitted=FittedModel(TREES, references=(TREES,)))
+
+
+def test_a_model_that_does_not_tell_its_recipe_is_not_trained_anew(noisy):
+    def answer(features):
+        return features[:, :2] ** 2 / (features[:, :2] ** 2).sum(axis=1, keepdims=True)
+
+    with pytest.raises(AuditError, match=r"A014 A answer of Python does not tell how"):
+        audit_membership(noisy, fitted=FittedModel(answer, retrain=True))
+
+
+def test_halves_are_of_every_class_and_complement_one_another():
+    labels = np.array([0] * 7 + [1] * 4)
+    one, other, *_ = halves_of(labels, 6, seed=3)
+    assert sorted([*one, *other]) == list(range(11))
+    assert [(labels[half] == 1).sum() for half in (one, other)] == [2, 2]
+    assert {(labels[half] == 0).sum() for half in (one, other)} == {3, 4}
+    assert len(halves_of(labels, 5, seed=3)) == 6
+
+
+def test_views_are_flips_and_shifts():
+    image = np.arange(6).reshape(1, 2, 3)
+    seen = [one[0].tolist() for one in views_of(image, 4)]
+    assert seen[:2] == [[[0, 1, 2], [3, 4, 5]], [[2, 1, 0], [5, 4, 3]]]
+    assert seen[2] == [[1, 2, 2], [4, 5, 5]]
+    assert seen[3] == [[1, 0, 0], [4, 3, 3]]
+    every = [
+        one.tobytes() for one in views_of(np.random.default_rng(0).normal(size=(2, 4, 4, 3)), 18)
+    ]
+    assert len(set(every)) == 18
+
+
+def test_only_images_have_views():
+    with pytest.raises(AuditError, match="A003 Only images"):
+        list(views_of(np.zeros((2, 4)), 2))
+
+
+def test_answers_about_views_are_averaged_as_log_probabilities():
+    one, other = np.log([[0.5, 0.5]]), np.log([[0.9, 0.1]])
+    whole = averaged([one.astype(np.float32) + 3, other.astype(np.float32)])
+    np.testing.assert_allclose(whole, (one + other) / 2, atol=1e-6)
+    assert np.isfinite(averaged([np.array([[0, -np.inf]], np.float32)] * 2)).all()
+
+
+def test_images_are_asked_about_in_several_views_and_keep_their_shape():
+    asked = []
+
+    def answer(images):
+        asked.append(images.shape)
+        return np.full((len(images), 2), 0.5)
+
+    images = np.zeros((8, 5, 6, 1), np.uint8)
+    records = images, np.arange(8) % 2, np.arange(8) < 4
+    audit = audit_membership(records, fitted=FittedModel(answer, views=3))
+    assert asked == [(8, 5, 6, 1)] * 3
+    assert audit.fitted.views == 3
