@@ -170,7 +170,11 @@ def examine(
             *records.warnings,
             *target.notes.get("warnings", ()),
             *of_settings(settings, records, splits, learner),
-            *(beyond_epsilon(records) if isinstance(upper, EpsilonUpper) else []),
+            *(
+                beyond_epsilon(records, is_secret=target.notes.get("secret", False))
+                if isinstance(upper, EpsilonUpper)
+                else []
+            ),
         ),
     )
     return Examined(report, _scores(found, splits.judged, splits.is_member, settings.seed))

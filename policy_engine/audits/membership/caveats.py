@@ -21,6 +21,10 @@ _SEEDED = (
     "towards those who do not know it, so a model to be released is to be trained from a seed "
     "kept secret."
 )
+_FROM_THE_SYSTEM = (
+    "The batches and the noise of the model's training came of the operating system's random bits, "
+    "not of the seed: another training from the same seed gives another model and other figures."
+)
 
 
 def of_settings(
@@ -56,9 +60,9 @@ def of_few(others: int) -> Iterator[str]:
         )
 
 
-def beyond_epsilon(records: Records) -> Iterator[str]:
-    """Yield what the epsilon of a training does not count."""
-    yield _SEEDED
+def beyond_epsilon(records: Records, *, is_secret: bool) -> Iterator[str]:
+    """Yield what the epsilon of a training does not count, and where its noise came from."""
+    yield _FROM_THE_SYSTEM if is_secret else _SEEDED
     fitted = [one.name for one in records.encoding if one.kind in ("number", "one-hot")]
     if fitted:
         yield (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
-from policy_engine.audits.membership.learners.learner import Learner, Trained
+from policy_engine.audits.membership.learners.learner import Learner, Trained, for_release
 from policy_engine.audits.membership.memory import (
     available_memory,
     check_memory,
@@ -104,13 +104,17 @@ class Workshop:
     ) -> list[Said]:
         """Return what the model of each job says, training those whose words are not kept.
 
-        With `save`, the first of them is trained in any case, written there, and asked as it is in
-        that file. Progress is told in hundredths of a model. The first model is trained alone and
-        shows how long one takes; the others follow as many at a time as some twenty seconds and
-        the memory allow. What a model says does not depend on which others are trained with it.
+        With `save`, the first of them is trained in any case, `for_release`, written there, and
+        asked as it is in that file. Progress is told in hundredths of a model. The first model is
+        trained alone and shows how long one takes; the others follow as many at a time as some
+        twenty seconds and the memory allow. What a model says does not depend on which others are
+        trained with it.
         """
         digests = (digest_of(self.shown), self.records.digest)
-        keys = [self._key(job, digests) for job in jobs]
+        learners = [self.learner] * len(jobs)
+        if save:
+            learners[0] = for_release(self.learner)
+        keys = [self._key(*one, digests) for one in zip(learners, jobs, strict=True)]
         classes = len(self.records.classes)
         forms = [{"logits": Form((len(job.asked), classes))} for job in jobs]
         found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
@@ -121,7 +125,7 @@ class Workshop:
             chunk, todo, begun = todo[:size], todo[size:], self.clock()
             done = len(jobs) - len(todo) - len(chunk)
             told = partial(_told, progress, stage, (done, len(chunk), len(jobs)))
-            trained = self._train([jobs[n] for n in chunk], told)
+            trained = self._train(learners[chunk[0]], [jobs[n] for n in chunk], told)
             if save and chunk[0] == 0:
                 trained = trained.save(save, 0)
             for n, said in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
@@ -133,10 +137,10 @@ class Workshop:
             size = max(1, min(fit, int(_SECONDS * len(chunk) / max(seconds, 1e-3))))
         return [one for one in found if one is not None]
 
-    def _key(self, job: Job, digests: tuple[str, str]) -> str:
+    def _key(self, learner: Learner, job: Job, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
         rows = digest_of(job.train, job.asked)
-        return key_of(version_of("policy-engine"), self.learner.name, *digests, way, rows, job.seed)
+        return key_of(version_of("policy-engine"), learner.name, *digests, way, rows, job.seed)
 
     def _kept(self, jobs: Sequence[Job]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
@@ -148,11 +152,11 @@ class Workshop:
         one, two = (self.learner.memory(self.records, most, models) for models in (1, 2))
         return models_at_once(one, two, self.available(), _AT_ONCE)
 
-    def _train(self, jobs: Sequence[Job], progress: Progress) -> Trained:
+    def _train(self, learner: Learner, jobs: Sequence[Job], progress: Progress) -> Trained:
         records, rows = self.records, [job.train for job in jobs]
         if self.sanitiser:
             records, rows = _stacked([self.sanitiser.sanitise(one) for one in rows])
-        return self.learner.train(records, rows, [job.seed for job in jobs], progress)
+        return learner.train(records, rows, [job.seed for job in jobs], progress)
 
     def _ask(self, trained: Trained, jobs: Sequence[Job]) -> list[Said]:
         """Ask every model about its own rows, those that are asked the same ones together.
@@ -213,6 +217,7 @@ def _notes(trained: Trained) -> Mapping[str, Any]:
     return {
         "epsilon": trained.epsilon.model_dump(mode="json"),
         "warnings": list(getattr(trained, "warnings", ())),
+        "secret": bool(getattr(trained, "is_secret", False)),
     }
 
 

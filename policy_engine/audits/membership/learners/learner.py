@@ -63,4 +63,18 @@ class Learner(Protocol):
         ...
 
 
+@runtime_checkable
+class Releasing(Protocol):
+    """A learner that trains a model to be released otherwise than those that only attack it."""
+
+    def for_release(self) -> Learner:
+        """Return what trains the model that is released."""
+        ...
+
+
+def for_release(learner: Learner) -> Learner:
+    """Return what trains a model that is released: or the learner itself."""
+    return learner.for_release() if isinstance(learner, Releasing) else learner
+
+
 WITHOUT_PRIVACY = NotApplicable(reason="The training is not differentially private.")

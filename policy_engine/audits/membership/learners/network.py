@@ -16,6 +16,7 @@ from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import weights_in, write_keras
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
+from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.audits.membership.training.spending import Spending, most_spent, spending_of
 from policy_engine.audits.membership.training.stacks import Job, bytes_of_a_model, train
@@ -30,12 +31,14 @@ _TENSORFLOW = 700 << 20
 class Networks:
     """Trained networks of one design: their parameters, kernel and bias of each layer in turn.
 
-    `spendings` are there, one for each, where they were trained with differential privacy.
+    `spendings` are there, one for each, where they were trained with differential privacy;
+    `is_secret` tells whether its noise follows from no seed.
     """
 
     design: Design
     models: tuple[Parameters, ...]
     spendings: tuple[Spending, ...] = ()
+    is_secret: bool = False
 
     @cached_property
     def epsilon(self) -> EpsilonUpper | NotApplicable:
@@ -70,16 +73,29 @@ class NetworkLearner:
 
     With `privacy` every model is trained by DP-SGD or DP-Adam (Abadi et al., CCS 2016): records
     drawn by Poisson sampling, gradients clipped exactly, noise on their sum. The noise comes of
-    the seed: a model is private only towards those who do not know it.
+    the seed: a model is private only towards those who do not know it. Where it is `secret`, as
+    that of a model to be released is to be, it comes of the operating system, and is exact to
+    the last bit (see `training.released`); the same seed then gives other models.
     """
 
     network: Network
+    secret: bool = False
     gives: ClassVar[Terms] = OF_CONFIDENCES
 
     @property
     def name(self) -> str:
-        """The description as JSON."""
-        return self.network.model_dump_json()
+        """The description as JSON, and whether the noise is secret."""
+        return self.network.model_dump_json() + " in secret" * self.is_secret
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether there is noise, and none of it follows from a seed."""
+        privacy = self.network.privacy
+        return self.secret and privacy is not None and privacy.noise_multiplier != 0
+
+    def for_release(self) -> "NetworkLearner":
+        """Return what trains the model that is released: as this does, with secret noise."""
+        return replace(self, secret=True)
 
     def train(
         self,
@@ -96,7 +112,8 @@ class NetworkLearner:
         design = Design.of(self.network, records.features.shape[1], len(records.classes))
         spent = self._spendings([len(own) for own in rows])
         job = Job(self.network, design, records.features, records.labels, rows, seeds, spent)
-        return Networks(design, tuple(train(job, progress)), spent)
+        trained = train_for_release(job, progress) if self.is_secret else train(job, progress)
+        return Networks(design, tuple(trained), spent, is_secret=self.is_secret)
 
     def _spendings(self, sizes: Sequence[int]) -> tuple[Spending, ...]:
         privacy = self.network.privacy

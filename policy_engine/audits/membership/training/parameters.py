@@ -11,7 +11,7 @@ from policy_engine.architecture import Activation, Network
 Parameters = tuple[NDArray[np.float32], ...]
 """Kernel and bias of each layer in turn: (in, out) and (out,), or (S, in, out) and (S, out)."""
 
-_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def activated(  # noqa: PLR0911 (one for each activation)
         case "elu":
             return _elu(z, 1.0)
         case "selu":
-            return np.float32(_SELU_SCALE) * _elu(z, _SELU_ALPHA)
+            return np.float32(SELU_SCALE) * _elu(z, SELU_ALPHA)
         case "linear":
             return z
 

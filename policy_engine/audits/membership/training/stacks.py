@@ -33,7 +33,7 @@ from policy_engine.errors import AuditError
 
 Tell = Callable[[Callable[[], str]], None]
 """Is told that an epoch is over, and asks for what is then to be said."""
-_FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
+FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
 _NOISE_BYTES = 1 << 24
 _NO_NOISE = np.zeros((1, 1, 1), np.float32)
@@ -156,7 +156,7 @@ class _Stack:
         self._tf, self._job, self._tensors = need_tensorflow(), job, tensors
         self._shape = job.shape()
         self._run = compiled(self._shape)
-        first = stacked([first_parameters(job.design, rng) for rng in job.rngs(_FIRST)])
+        first = stacked([first_parameters(job.design, rng) for rng in job.rngs(FIRST)])
         self._parameters = [self._tf.Variable(array) for array in first]
         self._slots = [
             [self._tf.Variable(self._tf.zeros_like(array)) for array in first]
