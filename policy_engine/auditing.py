@@ -1,9 +1,8 @@
 """Audits from file to folder: read the records, train and attack, write all that was found."""
 
-import io
-import json
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator, Network, read_architecture
-from policy_engine.audits.membership.auditing import audit, audit_predictions, splits_of
+from policy_engine.audits.membership.auditing import (
+    examine,
+    examine_predictions,
+)
 from policy_engine.audits.membership.caveats import MEMBERS_TOLD
+from policy_engine.audits.membership.conduct import ChunkTime, Timings
 from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
+from policy_engine.audits.membership.manifest import Keeper, under_way, until
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.records import (
     Records,
@@ -24,29 +28,30 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.audits.membership.result import MembershipAudit
-from policy_engine.audits.membership.settings import Settings, attacks_of_model
+from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import (
-    FURTHER,
-    ONLINE,
-    SHADOW,
-    TARGET,
-    seed_of,
+    Chunk,
 )
-from policy_engine.audits.membership.splits import Splits
-from policy_engine.charts import need_matplotlib
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.reading_back import texts_of
-from policy_engine.errors import AuditError, OutputError, did_you_mean, listed
+from policy_engine.errors import AuditError, did_you_mean, listed
 from policy_engine.policy.files import read_file
-from policy_engine.report import write_audit_report
-from policy_engine.writing import write_whole
+from policy_engine.report.audit_folder import (
+    Sides,
+    check_output,
+    split_arrays,
+    write_found,
+    write_tradeoff,
+)
 
 if TYPE_CHECKING:
     from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff
 
 Model = Any
 """A description, the file that holds one, a classifier, a learner; None for the usual network."""
-_Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
+Cancel = Callable[[], bool]
+"""Whether an audit is to end: asked after every epoch and every model."""
+
 _MEMBER = {"1": True, "true": True, "in": True, "yes": True, "member": True, "train": True}
 _OTHER = {"0": False, "false": False, "out": False, "no": False, "non-member": False, "test": False}
 
@@ -62,6 +67,7 @@ def audit_membership(
     out: Path | None = None,
     report: Path | None = None,
     progress: Progress = silent,
+    cancel: Cancel | None = None,
 ) -> MembershipAudit:
     """Train a model on a part of some records, and measure how well attackers tell which part.
 
@@ -78,36 +84,76 @@ def audit_membership(
     says how it is opened and asked. `model` is then the recipe by which its shadow models are
     trained on halves of these records, if there is one.
 
-    Into the folder `out` go `splits.npz` (the rows and the seed of every model), `audit.html`
-    and, last, `audit.json` with all figures; its `cache` keeps what models said, so that an
-    interrupted audit goes on. Raises AuditError and DataError for what is wrong with the input,
-    before anything is trained, and OutputError where nothing can be written.
+    Into the folder `out` goes `manifest.json` at once: what is asked, and how far it is. At the end
+    follow `splits.npz` (the rows and the seed of every model), `scores.csv` (what each attack says
+    of each record, for its owner's eyes alone), `audit.html` and, last, `audit.json` with all
+    figures; its `cache` keeps what models said, so that an audit that was interrupted goes on where
+    it was. `cancel` is asked after every epoch or model; once it says yes, AuditError (A018) is
+    raised. An audit of other data, settings or another model in the same folder starts afresh; what
+    was trained and kept is used wherever it is the same, and an earlier `audit.json` stays until
+    there is a new one.
+
+    Raises AuditError and DataError for what is wrong with the input, before anything is trained,
+    and OutputError where nothing can be written.
     """
     settings = settings or Settings()
-    _check_output(out, report)
+    check_output(out, report)
+    told = until(cancel, progress)
     if fitted is not None:
-        found = _audit_fitted(data, label, model, members, fitted, settings, progress)
         source = fitted.model if isinstance(fitted, FittedModel) else fitted
-        _write(found, out, report, {}, _inputs(data, source))
+        with under_way(out, "fitted model", settings, type(source).__name__) as keeper:
+            found = _audit_fitted(data, label, model, members, fitted, settings, told)
+            keeper.of_records(found.data_digest)
+            write_found(found, out, report, {}, _inputs(data, source), keeper)
         return found
     learner, architecture = _learner(model)
-    records, inside = _records(data, label, members)
-    sides = (None, None) if inside is None else _sides(inside)
-    found = audit(
-        records,
-        learner,
-        settings,
-        architecture=architecture,
-        members=sides[0],
-        non_members=sides[1],
-        cache=out / "cache" if out else None,
-        progress=progress,
-    )
-    if inside is not None:
-        found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
-    splits = _splits(records, learner, settings, sides) if out else {}
-    _write(found, out, report, splits, _inputs(data, model))
+    with under_way(out, "membership", settings, learner.name) as keeper:
+        records, inside = _records(data, label, members)
+        keeper.of_records(records.digest)
+        sides = (None, None) if inside is None else _sides(inside)
+        clock = _Clock(keeper)
+        examined = examine(
+            records,
+            learner,
+            settings,
+            architecture=architecture,
+            members=sides[0],
+            non_members=sides[1],
+            cache=out / "cache" if out else None,
+            progress=told,
+            kept=clock.kept,
+        )
+        found = examined.report.model_copy(update={"timings": clock.timings()})
+        if inside is not None:
+            found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
+        splits = split_arrays(records, learner, settings, sides) if out else {}
+        inputs = _inputs(data, model)
+        write_found(found, out, report, splits, inputs, keeper, examined.scores)
     return found
+
+
+class _Clock:
+    """Measures how long an audit takes, and each of its chunks."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper, self._chunks = keeper, list[Chunk]()
+        self._begun = time.monotonic(), time.process_time()
+
+    def kept(self, chunk: Chunk) -> None:
+        """Note a chunk, here and in the manifest."""
+        self._chunks.append(chunk)
+        self._keeper.kept(chunk)
+
+    def timings(self) -> Timings:
+        """Return what was measured up to now."""
+        return Timings(
+            seconds=round(time.monotonic() - self._begun[0], 3),
+            cpu_seconds=round(time.process_time() - self._begun[1], 3),
+            chunks=tuple(
+                ChunkTime(models=one.models, seconds=round(one.seconds, 3)) for one in self._chunks
+            ),
+            trained=sum(one.models for one in self._chunks),
+        )
 
 
 def _audit_fitted(
@@ -148,16 +194,23 @@ def audit_predictions_file(
     out: Path | None = None,
     report: Path | None = None,
     progress: Progress = silent,
+    cancel: Cancel | None = None,
 ) -> MembershipAudit:
     """Attack a model of which nothing is known but what it said: probabilities, labels, members.
 
-    `read_predictions` says what the file or frame holds. `out` and `report` are as for
+    `read_predictions` says what the file or frame holds. `out`, `report` and `cancel` are as for
     `audit_membership`, without splits, for nothing is trained. Raises AuditError and DataError
     for what is wrong with the predictions, OutputError where nothing can be written.
     """
-    _check_output(out, report)
-    found = audit_predictions(read_predictions(predictions), settings or Settings(), progress)
-    _write(found, out, report, {}, _inputs(predictions, None))
+    check_output(out, report)
+    settings, told = settings or Settings(), until(cancel, progress)
+    with under_way(out, "predictions", settings, "known by its predictions alone") as keeper:
+        read, clock = read_predictions(predictions), _Clock(keeper)
+        keeper.of_records(read.digest)
+        examined = examine_predictions(read, settings, told)
+        found = examined.report.model_copy(update={"timings": clock.timings()})
+        inputs = _inputs(predictions)
+        write_found(found, out, report, {}, inputs, keeper, examined.scores)
     return found
 
 
@@ -170,34 +223,33 @@ def audit_tradeoff(
     grid: "Grid | None" = None,
     out: Path | None = None,
     progress: Progress = silent,
+    cancel: Cancel | None = None,
 ) -> "Tradeoff":
     """Audit a network with no privacy and at every privacy of a grid, on the same splits.
 
     `data`, `label` and `model` are as for `audit_membership`. Into the folder `out` go
     `tradeoff.svg`, `tradeoff.png` and, last, `tradeoff.json`; its `cache` keeps what models
-    said. Raises AuditError (A009) for a model that is no network, and as `audit_membership`.
+    said, and `manifest.json` how far it is. Raises AuditError (A009) for a model that is no
+    network, and as `audit_membership`.
     """
     from policy_engine.audits.privacy.tradeoff import Grid, tradeoff  # noqa: PLC0415 (see above)
 
-    _check_output(out, None)
+    check_output(out, None)
     network = _architecture(model)
     if not isinstance(network, Network):
         message = f"A trade-off is over the training of networks. Given: {network.name}."
         raise AuditError.of("A009", message, "Describe a network, or leave the model out.")
-    records, _ = _records(data, label, "")
-    grid = grid or Grid()
-    _check_noise(grid)
-    _check_perturbing(records, grid)
-    found = tradeoff(
-        records,
-        network,
-        settings or Settings(),
-        grid,
-        cache=out / "cache" if out else None,
-        progress=progress,
-    )
-    if out:
-        _write_tradeoff(found, out, _inputs(data, model))
+    settings, grid = settings or Settings(), grid or Grid()
+    with under_way(out, "trade-off", settings, network.model_dump_json()) as keeper:
+        records, _ = _records(data, label, "")
+        keeper.of_records(records.digest)
+        _check_noise(grid)
+        _check_perturbing(records, grid)
+        cache = out / "cache" if out else None
+        told = until(cancel, progress)
+        found = tradeoff(records, network, settings, grid, cache=cache, progress=told)
+        if out:
+            write_tradeoff(found, out, _inputs(data, model))
     return found
 
 
@@ -287,51 +339,12 @@ def _truth(name: str, texts: Sequence[str]) -> NDArray[np.bool_]:
     return np.array(read, dtype=bool)
 
 
-def _sides(inside: NDArray[np.bool_]) -> _Sides:
+def _sides(inside: NDArray[np.bool_]) -> Sides:
     return np.flatnonzero(inside), np.flatnonzero(~inside)
-
-
-# -- what is written ------------------------------------------------------------------------------
-
-
-def _check_output(out: Path | None, report: Path | None) -> None:
-    """Make the folder, before hours of training, and see to it that pictures can be drawn."""
-    if out is None and report is None:
-        return
-    need_matplotlib()
-    if out is None:
-        return
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"The folder cannot be made: {error.strerror or error}."
-        raise OutputError.of("O002", message, source=str(out)) from None
 
 
 def _inputs(*given: Any) -> list[Path]:
     return [Path(one) for one in given if isinstance(one, str | Path)]
-
-
-def _write(
-    found: MembershipAudit,
-    out: Path | None,
-    report: Path | None,
-    splits: Mapping[str, NDArray[Any]],
-    inputs: list[Path],
-) -> None:
-    """Write all of an audit; the figures last, so that a folder that has them has all."""
-    if report is not None:
-        write_audit_report(found, report, *inputs)
-    if out is None:
-        return
-    _begin(out / "audit.json", out / "splits.npz")
-    if splits:
-        packed = io.BytesIO()
-        arrays: dict[str, Any] = {**splits}
-        np.savez_compressed(packed, **arrays)
-        write_whole(out / "splits.npz", packed.getvalue(), *inputs)
-    write_audit_report(found, out / "audit.html", *inputs)
-    write_whole(out / "audit.json", _as_json(found), *inputs)
 
 
 def write_audit(found: MembershipAudit, folder: Path) -> None:
@@ -339,73 +352,5 @@ def write_audit(found: MembershipAudit, folder: Path) -> None:
 
     Raises OutputError where the folder cannot be written, DataError (C011) without matplotlib.
     """
-    _check_output(folder, None)
-    _write(found, folder, None, {}, [])
-
-
-def _write_tradeoff(found: "Tradeoff", out: Path, inputs: list[Path]) -> None:
-    from policy_engine.charts.tradeoff import tradeoff_chart  # noqa: PLC0415 (used here alone)
-
-    _begin(out / "tradeoff.json")
-    for kind in ("svg", "png"):
-        write_whole(out / f"tradeoff.{kind}", tradeoff_chart(found, kind), *inputs)
-    write_whole(out / "tradeoff.json", _as_json(found), *inputs)
-
-
-def _begin(*files: Path) -> None:
-    """Take away what an earlier audit left, which does not go with what is written now."""
-    for file in files:
-        try:
-            file.unlink(missing_ok=True)
-        except OSError as error:
-            message = f"The file cannot be replaced: {error.strerror or error}."
-            raise OutputError.of("O002", message, source=str(file)) from None
-
-
-def _as_json(found: Any) -> str:
-    return json.dumps(found.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-
-
-def _splits(
-    records: Records,
-    learner: Learner,
-    settings: Settings,
-    sides: _Sides,
-) -> dict[str, NDArray[Any]]:
-    """Return the rows of the table that each model was trained on and asked about, and its seed."""
-    attacks = attacks_of_model(settings, learner.gives)
-    splits = splits_of(records, attacks, settings, *sides)
-    return {**_rows_of(splits), **_seeds_of(splits, settings.seed)}
-
-
-def _rows_of(splits: Splits) -> dict[str, NDArray[Any]]:
-    return {
-        "target_train": splits.target_train,
-        "target_test": splits.target_test,
-        "shadow_train": np.array(splits.shadow_train, dtype=np.int64),
-        "shadow_test": np.array(splits.shadow_test, dtype=np.int64),
-        "online_train": np.array(splits.online_train, dtype=np.int64),
-        "further_train": np.array(splits.further_train, dtype=np.int64),
-    }
-
-
-def _seeds_of(splits: Splits, seed: int) -> dict[str, NDArray[Any]]:
-    roles = {
-        "shadow_seeds": (SHADOW, splits.shadow_train),
-        "online_seeds": (ONLINE, splits.online_train),
-        "further_seeds": (FURTHER, splits.further_train),
-    }
-    return {
-        "target_seed": _whole_numbers([seed_of(seed, TARGET)])[0],
-        **{
-            name: _whole_numbers([seed_of(seed, role, n) for n in range(len(rows))])
-            for name, (role, rows) in roles.items()
-        },
-    }
-
-
-def _whole_numbers(numbers: list[int]) -> NDArray[Any]:
-    """Return numbers as integers, as texts where one is beyond 64 bits."""
-    if max(numbers, default=0) < 1 << 63:
-        return np.array(numbers, dtype=np.int64)
-    return np.array(list(map(str, numbers)))
+    check_output(folder, None)
+    write_found(found, folder, None, {}, [])

@@ -150,6 +150,7 @@ CODES = {
     "A015": "a file that runs code when it is opened",
     "A016": "a fitted model whose process failed",
     "A017": "a model that no file holds safely",
+    "A018": "an audit that was cancelled",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule governs",
     "W002": "a parent's prohibition that is undone",

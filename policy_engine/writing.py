@@ -11,13 +11,15 @@ _OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
 """Where the files that a process has open go by names: /dev/stdout is one, and is never moved."""
 
 
-def write_whole(path: Path, data: str | bytes, *inputs: Path, overwrite: bool = True) -> None:
+def write_whole(
+    path: Path, data: str | bytes, *inputs: Path, overwrite: bool = True, private: bool = False
+) -> None:
     """Write a file by a rename, so that nobody ever sees a part of it.
 
     Until it is whole it lies in the same folder, for its owner alone; then it has the mode that
-    the umask gives. What is there is written over with `overwrite`, a symbolic link as such and
-    not what it leads to; without, a file that holds other bytes is refused. A pipe and an open
-    file (`/dev/stdout`) are written to.
+    the umask gives, or, if it is `private`, remains his. What is there is written over with
+    `overwrite`, a symbolic link as such and not what it leads to; without, a file that holds
+    other bytes is refused. A pipe and an open file (`/dev/stdout`) are written to.
 
     Raises OutputError where it cannot be written (O002), is one of the inputs, or is taken (O001).
     """
@@ -30,7 +32,7 @@ def write_whole(path: Path, data: str | bytes, *inputs: Path, overwrite: bool = 
             with path.open("ab") as stream:  # which cuts off nothing that was written before
                 stream.write(text)
         elif overwrite or not _holds(path, text):
-            _write(path, text, overwrite=overwrite)
+            _write(path, text, overwrite=overwrite, private=private)
     except OSError as error:
         message = f"The file cannot be written: {error.strerror or error}."
         raise OutputError.of("O002", message, source=str(path)) from None
@@ -63,7 +65,7 @@ def _holds(path: Path, data: bytes) -> bool:
     return is_file and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
-def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+def _write(path: Path, data: bytes, *, overwrite: bool, private: bool) -> None:
     if not overwrite:
         check_free(path)
     elif path.exists() and not path.is_file():
@@ -76,7 +78,7 @@ def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
             os.fsync(number)
         mask = os.umask(0)
         os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
+        Path(name).chmod((0o600 if private else 0o666) & ~mask)
         if overwrite:
             Path(name).replace(path)
         else:

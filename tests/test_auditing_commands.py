@@ -1,7 +1,10 @@
+import csv
 import io
 import json
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +19,7 @@ from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.cli import answers, app
 from policy_engine.errors import AuditError, DataError, OutputError, RequestError
+from policy_engine.report import audit_folder
 
 MODEL = Estimator(name="GaussianNB")
 
@@ -60,6 +64,13 @@ def run(files, *arguments, data="people.csv"):
     return CliRunner().invoke(app, [*given, *arguments])
 
 
+def figures_of(text):
+    """All of an audit but how long it took."""
+    found = json.loads(text)
+    assert found.pop("timings")["seconds"] > 0
+    return found
+
+
 def refused(*arguments):
     error = CliRunner().invoke(app, ["audit", *arguments]).exception
     assert isinstance(error, (AuditError, DataError, OutputError, RequestError)), error
@@ -87,7 +98,8 @@ def test_the_folder_holds_the_figures_the_page_and_the_rows(audited):
     assert [one.name for one in found.encoding] == ["age", "weight", "city"]
     assert (out / "audit.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(path.name for path in out.iterdir()) == [
-        *("audit.html", "audit.json", "cache", "splits.npz"),
+        *("audit.html", "audit.json", "cache", "manifest.json", "manifest.nonce"),
+        *("scores.csv", "splits.npz"),
     ]
 
 
@@ -104,15 +116,31 @@ def test_the_rows_of_every_model_are_kept(audited):
 
 def test_the_same_audit_gives_the_same_figures_with_and_without_its_cache(files, audited):
     _, out = audited
-    before = (out / "audit.json").read_bytes()
+    before = figures_of((out / "audit.json").read_bytes())
     kept = len(list((out / "cache").iterdir()))
     arguments = ["--attacks", "loss,lira", "--shadows", "2", "--slice", "city", "--seed", "5"]
     again = run(files, *arguments, "--out", str(out), "--format", "json")
-    assert (out / "audit.json").read_bytes() == before
+    assert figures_of((out / "audit.json").read_bytes()) == before
     assert len(list((out / "cache").iterdir())) == kept == 3
-    assert json.loads(again.stdout) == json.loads(before)
+    assert figures_of(again.stdout) == before
     other = run(files, *arguments, "--format", "json")
-    assert json.loads(other.stdout) == json.loads(before)
+    assert figures_of(other.stdout) == before
+
+
+def test_the_scores_of_records_are_for_their_owner_alone(audited):
+    _, out = audited
+    assert (out / "scores.csv").stat().st_mode & 0o777 == 0o600
+    with (out / "scores.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = json.loads((out / "audit.json").read_bytes())
+    assert list(rows[0])[:3] == ["row", "member", found["strongest"]]
+    assert [one["member"] for one in rows] == ["1"] * 60 + ["0"] * 60
+    with np.load(out / "splits.npz") as splits:
+        members = {int(one["row"]) for one in rows if one["member"] == "1"}
+        assert members == set(splits["target_train"].tolist())
+    called = sum(int(one["loss calls"]) for one in rows if one["member"] == "1")
+    loss = next(one for one in found["attacks"] if one["attack"] == "loss")
+    assert called / 60 == pytest.approx(loss["figures"]["recall"]["value"])
 
 
 def test_a_pipeline_fails_above_a_bound(files):
@@ -164,9 +192,9 @@ def test_without_a_model_a_small_network_is_trained(monkeypatch):
 
     def attacked(records, learner, _settings, *, architecture, **_):
         asked.append((architecture, learner.network, len(records)))
-        return audit()
+        return SimpleNamespace(report=audit(), scores=None)
 
-    monkeypatch.setattr(auditing, "audit", attacked)
+    monkeypatch.setattr(auditing, "examine", attacked)
     auditing.audit_membership(people(), "ill")
     assert asked == [(Network(), Network(), 240)]
 
@@ -176,7 +204,7 @@ def test_a_failed_audit_leaves_no_figures(files, tmp_path, monkeypatch):
         raise OutputError.of("O002", "No space is left.")
 
     (tmp_path / "audit.json").write_text("of an earlier audit")
-    monkeypatch.setattr(auditing, "write_audit_report", broken)
+    monkeypatch.setattr(audit_folder, "write_audit_report", broken)
     with pytest.raises(OutputError):
         auditing.audit_predictions_file(files / "said.csv", out=tmp_path)
     assert not (tmp_path / "audit.json").exists()
@@ -208,7 +236,7 @@ def test_an_interrupted_audit_says_what_is_kept(files, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(auditing, "audit", interrupted)
+    monkeypatch.setattr(auditing, "examine", interrupted)
     answer = run(files, "--attacks", "loss", "--out", str(files / "half"))
     assert answer.exit_code == 130
     assert f"interrupted; {files / 'half' / 'cache'} keeps what models said" in answer.stderr
@@ -240,7 +268,7 @@ def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
     assert asked == [(Network(), ("loss",), (2, 4), ())]
     assert "│ central │    2.74 │    2.74 │    70.0% │" in answer.stdout
     assert sorted(path.name for path in out.iterdir()) == [
-        *("tradeoff.json", "tradeoff.png", "tradeoff.svg"),
+        *("manifest.json", "manifest.nonce", "tradeoff.json", "tradeoff.png", "tradeoff.svg"),
     ]
     assert json.loads((out / "tradeoff.json").read_bytes()) == made.model_dump(mode="json")
 
@@ -276,11 +304,31 @@ def test_a_terminal_is_told_how_long_it_takes(monkeypatch, time_left):
     assert ("-:--:--" in screen.getvalue() or "0:00:0" in screen.getvalue()) is time_left
 
 
-def test_nothing_is_told_when_piped(monkeypatch, capsys):
+def test_nothing_is_told_at_once_when_piped(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with answers.progress_bar(time_left=True) as progress:
         progress("models", 1, 4)
-    assert not capsys.readouterr().err
+    assert not sys.stderr.getvalue()
+
+
+def test_a_line_comes_every_ten_seconds_when_piped_told_anew_or_not(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(answers, "_PATIENCE", 0.01)
+    with answers.progress_bar(time_left=True) as progress:
+        progress("models", 50, 400)
+        progress("models, epsilon 1.00 spent", 100, 400)
+        while sys.stderr.getvalue().count("\n") < 3:
+            time.sleep(0.005)
+    lines = sys.stderr.getvalue().splitlines()
+    assert all(line.startswith("models, epsilon 1.00 spent 25%, about ") for line in lines[1:])
+    assert all(line.endswith(" s left ...") for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "1 s"), (80, "80 s"), (100, "2 min"), (7200, "2.0 h")]
+)
+def test_the_time_that_is_left_is_told_as_exactly_as_it_is_known(seconds, words):
+    assert answers._duration(seconds) == words
 
 
 def test_the_commands_load_nothing_heavy_before_they_run():

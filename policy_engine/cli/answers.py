@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -62,31 +63,78 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-_PATIENCE = 5.0
-"""After so many seconds without a word, where progress is piped, there is a line of it."""
+_PATIENCE = 10.0
+"""Every so many seconds there is a line of progress where it is piped."""
 
 
-def _line_now_and_then() -> Callable[[str, int, int], None]:
-    last = time.monotonic()
+class _Lines:
+    """Says how far a command is: what it was last told, every ten seconds, told anew or not."""
 
-    def tell(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _PATIENCE or "compiling" in stage:
-            last = time.monotonic()
-            how_far = f" {done:,} of {total:,}" if total else ""
-            typer.echo(f"{stage}{how_far} ...", err=True)
+    def __init__(self, *, time_left: bool) -> None:
+        self._time_left, self._lock = time_left, threading.Lock()
+        self._said, self._done, self._total = "", 0, 0
+        self._stage, self._first, self._since = "", 0, time.monotonic()
 
-    return tell
+    def tell(self, said: str, done: int, total: int) -> None:
+        """Note how far a stage is; what takes long without a word is said at once."""
+        with self._lock:
+            stage = said.partition(",")[0]
+            if stage != self._stage:
+                self._stage, self._first, self._since = stage, done, time.monotonic()
+            self._said, self._done, self._total = said, done, total
+        if "compiling" in said:
+            self.say()
+
+    def say(self) -> None:
+        """Write a line of the stage, the share of it that is done, and the time that is left."""
+        with self._lock:
+            if self._said:
+                typer.echo(f"{self._said}{self._how_far()} ...", err=True)
+
+    def _how_far(self) -> str:
+        if not self._total:
+            return ""
+        gained, spent = self._done - self._first, time.monotonic() - self._since
+        left = ""
+        if self._time_left and gained > 0 and self._done < self._total:
+            left = f", about {_duration(spent * (self._total - self._done) / gained)} left"
+        return f" {self._done / self._total:.0%}{left}"
+
+
+def _duration(seconds: float) -> str:
+    """Return a number of seconds in words, no more exact than it can be foreseen."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+@contextmanager
+def _lines(*, time_left: bool) -> Iterator[Callable[[str, int, int], None]]:
+    lines, stop = _Lines(time_left=time_left), threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(_PATIENCE):
+            lines.say()
+
+    heart = threading.Thread(target=beat, daemon=True)
+    heart.start()
+    try:
+        yield lines.tell
+    finally:
+        stop.set()
+        heart.join()
 
 
 @contextmanager
 def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages and how far they are on a terminal; where piped, a line now and then.
+    """Show stages and how far they are on a terminal; where piped, a line every ten seconds.
 
     What a stage says after a comma changes as it goes on; it is the same stage.
     """
     if not sys.stderr.isatty():
-        yield _line_now_and_then()
+        with _lines(time_left=time_left) as tell:
+            yield tell
         return
     from rich.progress import (  # noqa: PLC0415
         BarColumn,

@@ -208,7 +208,7 @@ def _refuse_training(
 
 
 def _written(out: Path | None) -> list[Path]:
-    names = ("audit.json", "audit.html", "splits.npz")
+    names = ("audit.json", "scores.csv", "audit.html", "splits.npz")
     return [] if out is None else [out / name for name in names if (out / name).is_file()]
 
 

@@ -75,13 +75,13 @@ class ChunkTime(_Frozen):
 class Timings(_Frozen):
     """Seconds on the clock and of the processors, whole and by chunk; other runs have others.
 
-    `kept_before` models were known from an earlier run and not trained again.
+    `trained` models were trained in this run, the others were known from an earlier one.
     """
 
     seconds: float
     cpu_seconds: float
+    trained: int
     chunks: tuple[ChunkTime, ...]
-    kept_before: int
 
 
 def out_models(evidence: Evidence) -> Literal["none", "disjoint", "shared"]:
