@@ -49,6 +49,7 @@ from policy_engine.errors import (
 )
 from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, launched
+from policy_engine.ledger import Ledger
 from policy_engine.modelling import asks_for_data, check_plannable
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
@@ -207,6 +208,7 @@ def apply_policy(
     report: str | Path | None = None,
     seed: int | None = None,
     record: str | Path | None = None,
+    attempts: str | Path | None = None,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -222,7 +224,10 @@ def apply_policy(
     locations wherever Spark reads and writes; its output is a folder of files. Into the folder
     `report` goes all that the audits of the policy found. A `seed` makes audits repeatable; it
     is then to be kept secret. The file `record`, for the owner alone, opens what the certificate
-    commits to; else only the release that is returned can.
+    commits to; else only the release that is returned can. Every model that is attacked is kept
+    as an attempt, released or not, in the folder `attempts` (see `Ledger`), and judged with those
+    before it; from a seed from which it was refused before it is not made again, unless all that
+    was found is asked for in a `report`.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
@@ -234,10 +239,17 @@ def apply_policy(
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
         run, is_kept = launcher.engine(catalog, progress, key), False
+        carried_out = partial(
+            run_plan,
+            seed=seed,
+            progress=progress,
+            history=_history(plan, attempts),
+            repeats=report is not None,
+        )
         try:
             if output is None:
                 kept = _record_file(record)
-                made = run_plan(plan, run, seed=seed, progress=progress)
+                made = carried_out(plan, run)
                 _write_reports(made, report)
                 verified = _verified(made, run, kept)
                 is_kept = True
@@ -248,7 +260,7 @@ def apply_policy(
             with publication(
                 file, run.session, overwrite=overwrite, wait=wait, progress=progress
             ) as place:
-                made = run_plan(plan, run, place.staged, seed=seed, progress=progress)
+                made = carried_out(plan, run, place.staged)
                 _write_reports(made, report)
                 return _published(made, run, place, kept)
         finally:
@@ -309,6 +321,7 @@ def certify_output(
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
+    attempts: str | Path | None = None,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -317,7 +330,8 @@ def certify_output(
     input: CertificateError (V008, V009) else.
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with
     `data`, and the `key` where there are pseudonyms, the release is made again and must be the
-    same, byte by byte, or row by row on Spark. The `engine` is as for `apply_policy`. Raises
+    same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
+    `apply_policy`: models are made and attacked again where the policy has a table audited. Raises
     CertificateError where the output does not hold what the policy asks, or a file read here
     carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
@@ -344,7 +358,9 @@ def certify_output(
             if record is not None:
                 opened = _opened(load_record(place_of(record)), earlier, place, str(record))
                 _check_input(opened, release.plan, run, str(record)) if data else None
-            release, asked = _audited_again(release, run, bool(data)), release.plan.anonymize
+            history = _history(release.plan, attempts)
+            release = _audited_again(release, run, history, has_data=bool(data))
+            asked = release.plan.anonymize
             is_made = asked and asked.columns.privacy_unit and data
             found = _made_again(release, run) if is_made else certify(release, run)
         finally:
@@ -388,7 +404,14 @@ def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> Non
         raise CertificateError.of("V009", message, was, source)
 
 
-def _audited_again(release: Release, engine: Engine, has_data: bool) -> Release:
+def _history(plan: Plan, folder: str | Path | None) -> Ledger | None:
+    """Return where attempts are kept, None where a plan has nothing attacked."""
+    return Ledger(folder) if plan.audits else None
+
+
+def _audited_again(
+    release: Release, engine: Engine, history: Ledger | None, *, has_data: bool
+) -> Release:
     """Return a release with what the audits of its plan measure today."""
     plan = release.plan
     if not plan.audits:
@@ -399,8 +422,7 @@ def _audited_again(release: Release, engine: Engine, has_data: bool) -> Release:
     from policy_engine.model_release import audit_table  # noqa: PLC0415 (slow to import)
 
     table, _ = engine.read(plan.read)
-    attacks, reports = audit_table(plan, engine, table)
-    return release.model_copy(update={"attacks": attacks, "reports": reports})
+    return release.audited(*audit_table(plan, engine, table, history=history))
 
 
 def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:

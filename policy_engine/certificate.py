@@ -23,7 +23,8 @@ from policy_engine.errors import (
     Problem,
     listed,
 )
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.estimates import NotApplicable
+from policy_engine.gate import ModelFigures, said, shortfalls
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.plan import Anonymize, Plan
@@ -53,7 +54,9 @@ class Certificate(BaseModel):
     `output_digest` is empty where an audit failed and nothing was released. `file` is the name
     of the output's file beside the certificate, empty for a table in memory. `approximated`
     columns have too many values for their first cuts to be looked for everywhere: those stand
-    at quantiles. `attacks` are the bounds of the plan's audits with what the attacks reached. Of
+    at quantiles. `attacks` are the bounds of the plan's audits with what the attacks reached,
+    `models` tells of each model that was attacked, and `attempts` how many times such models were
+    made of the same data, this time counted, until the bounds held. Of
     a model, measurements and `rows_out` are those of the table that it was trained on.
     """
 
@@ -67,6 +70,8 @@ class Certificate(BaseModel):
     approximated: tuple[str, ...] = ()
     measurements: tuple[Measurement, ...]
     attacks: tuple[AttackMeasurement, ...] = ()
+    attempts: Count = 0
+    models: tuple[ModelFigures, ...] = ()
     utility: Utility | NotApplicable
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
@@ -79,6 +84,7 @@ class Certificate(BaseModel):
     def refused(self) -> "Certificate":
         """Return what is told of a release that did not come to be: what its audits reached."""
         nothing = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
+        nothing |= {"models": ()}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**nothing, "approximated": (), "utility": utility})
 
@@ -141,6 +147,8 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         approximated=release.approximated,
         measurements=measured.measurements if measured else (),
         attacks=release.attacks,
+        attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
+        models=release.models,
         utility=shown,
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
@@ -169,6 +177,7 @@ def _record(release: Release, lost: Utility | NotApplicable, place: str) -> Reco
         taxonomies=asked.taxonomies if asked else {},
         utility=lost,
         seed=release.seed,
+        attempts=release.attempts,
     )
 
 
@@ -219,15 +228,9 @@ def lost_rows(certificate: Certificate, record: Record) -> Iterator[Problem]:
 
 def _unbounded(certificate: Certificate) -> Iterator[Problem]:
     """Yield the bounds on attacks that were not held, or not measured for every attack."""
-    measured = {(one.attack, one.bound) for one in certificate.attacks}
-    for step in certificate.plan.audits:
-        asked = {(name, bound) for name in step.method.run for bound in step.method.bounds}
-        for name, bound in sorted(asked - measured, key=str):
-            yield Problem("V007", f"Whether {bound} holds of the attack {name} was not measured.")
-    for one in certificate.attacks:
-        if not one.holds:
-            message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
-            yield Problem("V007", f"{message}{said(one.reached)}.")
+    asked = [step.method for step in certificate.plan.audits]
+    for sentence in shortfalls(asked, certificate.attacks):
+        yield Problem("V007", sentence)
 
 
 def proven(certificate: Certificate) -> str:
@@ -237,15 +240,10 @@ def proven(certificate: Certificate) -> str:
         + (f" of {m.column}" if m.column else "")
         for m in certificate.measurements
     )
-    attacked = (f"{one.attack} {said(one.reached)} ({one.bound})" for one in certificate.attacks)
+    attacked = (
+        f"{one.attack} {said(one)} ({one.bound})" for one in certificate.attacks if not one.unfit
+    )
     return ", ".join((*measured, *attacked))
-
-
-def said(reached: Estimate | NotApplicable) -> str:
-    """Return what an attack reached, in words."""
-    if isinstance(reached, NotApplicable):
-        return f"no figure, for {reached.reason}"
-    return f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:

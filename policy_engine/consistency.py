@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from policy_engine.estimates import Estimate
 from policy_engine.methods import Measurement
+from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.utility import Utility
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     elif certificate.time > datetime.now(UTC) + _AHEAD:
         yield f"It was made in the future, at {certificate.time.isoformat()}."
     yield from _of_attacks(certificate)
+    yield from _of_attempts(certificate)
     if not certificate.output_digest:
         if certificate != certificate.refused():
             yield "It is of no output, and says what was measured of one."
@@ -55,6 +58,22 @@ def _of_attacks(certificate: "Certificate") -> Iterator[str]:
         yield "It has figures of attacks that its plan does not run."
     if any(found.count(one) > asked.count(one) for one in found):
         yield "It has several figures for one bound on an attack."
+
+
+def _of_attempts(certificate: "Certificate") -> Iterator[str]:
+    """Yield where what is told of models is not that of so many, or of none."""
+    has_audits, attacks = bool(certificate.plan.audits), certificate.attacks
+    if has_audits != bool(certificate.attempts) or has_audits < bool(certificate.models):
+        yield "It does not say how often a model was made, or there was none to make."
+    if has_audits and certificate.output_digest and not certificate.models:
+        yield "It does not say how often the model that was attacked is right."
+    is_pooled = certificate.attempts > 1
+    if any((one.pooled is not None) != (is_pooled and _is_figure(one)) for one in attacks):
+        yield "Its figures are not those of so many attempts."
+
+
+def _is_figure(one: AttackMeasurement) -> bool:
+    return isinstance(one.reached, Estimate)
 
 
 def _of_columns(certificate: "Certificate") -> Iterator[str]:

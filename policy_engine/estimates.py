@@ -1,5 +1,6 @@
 """A figure with its interval, and a figure that there is not."""
 
+import math
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +25,26 @@ class Estimate(BaseModel):
     value: Annotated[float, Field(allow_inf_nan=False)]
     low: Annotated[float, Field(allow_inf_nan=False)]
     high: Annotated[float, Field(allow_inf_nan=False)]
+
+    def rounded(self, decimals: int) -> "Estimate":
+        """Return the figure with so many decimals, its ends rounded away from it."""
+        low, high = floor(self.low, decimals), ceiling(self.high, decimals)
+        return Estimate(value=min(max(round(self.value, decimals), low), high), low=low, high=high)
+
+
+def floor(figure: float, decimals: int) -> float:
+    """Return the greatest number with so many decimals that is not above a figure."""
+    unit = 10.0**decimals
+    return float(math.floor(round(figure * unit, _DIGITS)) / unit)
+
+
+def ceiling(figure: float, decimals: int) -> float:
+    """Return the least number with so many decimals that is not below a figure."""
+    return -floor(-figure, decimals)
+
+
+_DIGITS = 6
+"""Of what is left behind the decimals: less is what arithmetic in binary adds."""
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> Estimate:

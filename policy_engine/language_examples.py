@@ -184,6 +184,7 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:fpr": ("eq", 0.001),
     "pe:attack": ("isAllOf", ["loss", "lira-offline"]),
     "pe:shadowModels": ("eq", 4),
+    "pe:attempts": ("eq", 3),
     "pe:label": ("eq", "http://example.com/Visits/Diagnosis"),
     "pe:feature": ("isAllOf", ["http://example.com/Visits/Zip"]),
     "pe:model": ("eq", "RandomForestClassifier"),

@@ -4,7 +4,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 from policy_engine.architecture import Estimator, Network
+from policy_engine.attacked import check_showable, making, measured
+from policy_engine.attempts import History, Judged, Making
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
@@ -29,14 +31,13 @@ from policy_engine.audits.membership.releases import (
     fit_on_release,
     leaves_of,
 )
-from policy_engine.audits.membership.result import BY_ACCURACY, By, Figures, MembershipAudit
+from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
-from policy_engine.estimates import Estimate, NotApplicable
-from policy_engine.methods.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import Modelling
 from policy_engine.plan import Attack, Plan
 
@@ -71,13 +72,14 @@ class Cost(BaseModel):
 class Modelled:
     """What was made and found: the table that the model learnt from, the audits, their bounds.
 
-    `held_out` rows were kept for the audit; `suppressed` is of the table.
+    `held_out` rows were kept for the audit; `suppressed` is of the table. `judged` is what the
+    attacks show of every bound, with the attempts before.
     """
 
     sanitised: Stored
     held_out: int
     suppressed: int
-    attacks: tuple[AttackMeasurement, ...]
+    judged: Judged
     reports: tuple[MembershipAudit, ...]
 
 
@@ -89,17 +91,23 @@ def release_model(
     *,
     seed: int | None = None,
     progress: Progress = silent,
+    history: History | None = None,
+    repeats: bool = False,
 ) -> Modelled:
     """Train the model of a plan, write it into a new folder, and audit it.
 
     Without a seed one is drawn that nobody learns: the noise of a differentially private
-    training hides nothing from who knows its seed. Raises AuditError where the records do not
+    training hides nothing from who knows its seed. The `history` keeps the attempt; one that was
+    refused is made again only where it `repeats`. Raises AuditError where the records do not
     bear the audit, DataError where they do not bear the anonymisation, OutputError where the
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
     folder.mkdir(0o700)
     made = Workpiece(plan, plan.train, engine, table, _seed(seed))
+    about = making(plan, table, made.seed, repeats=repeats)
+    number = history.begin(about) if history and plan.audits else 1
+    check_showable(plan.audits, len(made.members), plan.train.share, number)
     stored, suppressed = made.sanitised, engine.suppressed
     ending = _ENDINGS[plan.train.architecture.kind]
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
@@ -108,7 +116,7 @@ def release_model(
         sanitised=stored,
         held_out=table.num_rows - len(made.members),
         suppressed=suppressed,
-        attacks=tuple(measured(plan.audits, reports[0])),
+        judged=_judged(about, tuple(measured(plan.audits, reports[0])), history),
         reports=reports,
     )
 
@@ -120,21 +128,29 @@ def audit_table(
     *,
     seed: int | None = None,
     progress: Progress = silent,
-) -> tuple[tuple[AttackMeasurement, ...], tuple[MembershipAudit, ...]]:
+    history: History | None = None,
+    repeats: bool = False,
+) -> tuple[Judged, tuple[MembershipAudit, ...]]:
     """Audit what models of a plan's table would give away.
 
     The plan's sanitisation is done again, on a share of the records, a model is trained on the
     result, and attacked with those records as they were. Returns what was measured of every
-    bound, and the reports, one for each way of training that the duties name.
+    bound, and the reports, one for each way of training that the duties name. History and
+    errors are as for `release_model`.
     """
     attacks: list[AttackMeasurement] = []
     reports = []
-    for steps in _by_modelling(plan.audits):
-        piece = Workpiece(plan, steps[0].modelling, engine, table, _seed(seed))
+    about = making(plan, table, _seed(seed), repeats=repeats)
+    number = history.begin(about) if history else 1
+    ways = [(steps, steps[0].modelling) for steps in _by_modelling(plan.audits)]
+    pieces = [(s, Workpiece(plan, way, engine, table, about.seed)) for s, way in ways]
+    for steps, piece in pieces:
+        check_showable(steps, len(piece.members), piece.modelling.share, number)
+    for steps, piece in pieces:
         report = piece.audit(steps, None, progress)
         reports.append(report)
         attacks += measured(steps, report)
-    return tuple(attacks), tuple(reports)
+    return _judged(about, tuple(attacks), history), tuple(reports)
 
 
 def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
@@ -153,18 +169,6 @@ def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
         calibrated_on=len(few),
         cpu_seconds=round(whole, 2),
     )
-
-
-def measured(
-    steps: Sequence[Attack], report: MembershipAudit | None
-) -> Iterator[AttackMeasurement]:
-    """Yield what an audit measured of every bound, for every attack that was run."""
-    for step in steps:
-        for name in step.method.run:
-            for bound in step.method.bounds:
-                assert report is not None  # noqa: S101 (there are steps)
-                reached = _reached(report.attack(name).figures, bound)
-                yield AttackMeasurement(attack=name, bound=bound, reached=reached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,17 +372,14 @@ def _models(steps: Sequence[Attack]) -> int:
     return 1 + (shadows if SHADOWS in needed else 0)
 
 
+def _judged(
+    about: Making, attacks: tuple[AttackMeasurement, ...], history: History | None
+) -> Judged:
+    return history.judge(about, attacks) if history and attacks else Judged(attacks, ())
+
+
 def _seed(given: int | None) -> int:
     return secrets.randbits(_SECRET_BITS) if given is None else given
-
-
-def _reached(figures: Figures, bound: AttackBound) -> Estimate | NotApplicable:
-    """Return the figure that a bound is about."""
-    if bound.measure == "tprAtFpr":
-        return next(one.tpr for one in figures.tpr_at_fpr if one.fpr == bound.fpr)
-    return {"precision": figures.precision, "recall": figures.recall, "auc": figures.auc}[
-        bound.measure
-    ]
 
 
 def _describe(folder: Path, fitted: Fitted, modelling: Modelling) -> None:

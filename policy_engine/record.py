@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import storage
+from policy_engine.attempts import Attempt
 from policy_engine.catalog import MEMORY, TABLE
 from policy_engine.commitment import Commitment, Hexadecimal
 from policy_engine.errors import CertificateError, DataError, PolicyError
@@ -42,13 +43,14 @@ class Record(BaseModel):
     memory. `suppressed` rows were left out, `held_out` kept for the audit of a model.
     `taxonomies` holds their digests, by name; `utility` counts suppressed rows too and, of a
     model, is that of the table which it learnt from. `seed` is the one that was given, None
-    where it was drawn and forgotten. `earlier` are the records that stood in the same file,
+    where it was drawn and forgotten. `attempts` are all that were made at a model of the same
+    data, refused ones too, in their order. `earlier` are the records that stood in the same file,
     kept until this release had replaced theirs; nothing commits to them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    kind: Literal["policy-engine record 1"] = "policy-engine record 1"
+    kind: Literal["policy-engine record 2"] = "policy-engine record 2"
     nonce: Annotated[Hexadecimal, Field(repr=False)]
     engine: EngineName
     release: Hexadecimal
@@ -59,6 +61,7 @@ class Record(BaseModel):
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
     utility: Utility | NotApplicable
     seed: int | None = None
+    attempts: tuple[Attempt, ...] = ()
     earlier: tuple["Record", ...] = ()
 
     @property

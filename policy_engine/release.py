@@ -2,15 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from policy_engine.attempts import Attempt, History, Judged
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import OutputError
+from policy_engine.gate import ModelFigures
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.plan import Plan
+
+if TYPE_CHECKING:
+    from policy_engine.model_release import Modelled
 
 
 class Release(BaseModel):
@@ -20,7 +25,9 @@ class Release(BaseModel):
     None where the output is measured without it. `suppressed` rows were left out, and
     `approximated` columns first cut at quantiles. Of a model, `sanitised` is the table that it
     was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
-    plan's audits measured, `reports` all that they found; `seed` is the one that was given.
+    plan's audits measured, `reports` all that they found, `models` what they tell everybody of
+    the models that were attacked, `attempts` what was made of the same
+    data in the same way, this one the last; `seed` is the one that was given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -34,7 +41,17 @@ class Release(BaseModel):
     held_out: int = 0
     attacks: tuple[AttackMeasurement, ...] = ()
     reports: tuple[MembershipAudit, ...] = ()
+    models: tuple[ModelFigures, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
     seed: int | None = None
+
+    def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
+        """Return the release with what the audits of its plan measured."""
+        from policy_engine.attacked import model_figures  # noqa: PLC0415 (slow to import)
+
+        found = {"attacks": judged.attacks, "attempts": judged.attempts, "reports": reports}
+        found["models"] = tuple(map(model_figures, reports))
+        return self.model_copy(update=found)
 
 
 def run_plan(
@@ -44,17 +61,33 @@ def run_plan(
     *,
     seed: int | None = None,
     progress: Progress = silent,
+    history: History | None = None,
+    repeats: bool = False,
 ) -> Release:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
     The destination is a staging place: nothing may see it before it is certified. A `seed`
     decides who is trained on, and all that audits draw; without one it is drawn and kept secret.
+    The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
     Raises DataError where the data cannot bear what the plan asks, AuditError where they cannot
     bear its audits, OutputError where the output cannot be written.
     """
     table, source = engine.read(plan.read)
     if plan.train is not None:
-        return _model(plan, engine, table, source, destination, seed, progress)
+        from policy_engine.model_release import release_model  # noqa: PLC0415 (slow to import)
+
+        folder = _folder(destination)
+        made = release_model(
+            plan,
+            engine,
+            table,
+            folder,
+            seed=seed,
+            progress=progress,
+            history=history,
+            repeats=repeats,
+        )
+        return _of_model(made, plan, replace(source, rows=table.num_rows), folder, seed)
     step = plan.anonymization()
     anonymous = engine.anonymize(table, step, plan.publish)
     release = Release(
@@ -69,34 +102,29 @@ def run_plan(
         return release
     from policy_engine.model_release import audit_table  # noqa: PLC0415 (slow to import)
 
-    attacks, reports = audit_table(plan, engine, table, seed=seed, progress=progress)
-    return release.model_copy(update={"attacks": attacks, "reports": reports})
+    judged, reports = audit_table(
+        plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
+    )
+    return release.audited(judged, reports)
 
 
-def _model(
-    plan: Plan,
-    engine: Engine,
-    table: Any,
-    source: Stored,
-    destination: Path | str | None,
-    seed: int | None,
-    progress: Progress,
-) -> Release:
-    from policy_engine.model_release import release_model  # noqa: PLC0415 (slow to import)
-
+def _folder(destination: Path | str | None) -> Path:
     if destination is None:
         message = "A model is released into a folder, and none is given."
         raise OutputError.of("O002", message, "Give an output.")
-    folder = Path(destination)
-    made = release_model(plan, engine, table, folder, seed=seed, progress=progress)
-    return Release(
+    return Path(destination)
+
+
+def _of_model(
+    made: "Modelled", plan: Plan, source: Stored, folder: Path, seed: int | None
+) -> Release:
+    release = Release(
         plan=plan,
         output=Stored.of_folder(folder),
-        source=replace(source, rows=table.num_rows),
+        source=source,
         suppressed=made.suppressed,
         sanitised=made.sanitised,
         held_out=made.held_out,
-        attacks=made.attacks,
-        reports=made.reports,
         seed=seed,
     )
+    return release.audited(made.judged, made.reports) if plan.audits else release

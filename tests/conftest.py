@@ -1,8 +1,19 @@
+import atexit
+import os
+import shutil
+from pathlib import Path
+from secrets import token_hex
+from tempfile import mkdtemp
+
 import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
 
 from policy_engine import apply_policy
+
+# What a test has attacked is no attempt of whoever runs the tests, nor of another run of them.
+os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="policy-engine-tests-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 ON_SPARK = ("tests/engines/spark/", "tests/engines/test_both_engines.py")
 ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
@@ -42,6 +53,14 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False
     return ByFile(config, log)
+
+
+@pytest.fixture(autouse=True)
+def attempts(monkeypatch):
+    """Where a test keeps its attempts at models, which begin with the first."""
+    folder = Path(os.environ["XDG_STATE_HOME"]) / token_hex(8)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder / "policy-engine" / "attempts"
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Decider, Request
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
 from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.gate import ModelFigures
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.policy import read_policy
@@ -67,9 +68,10 @@ def of_a_model(folder):
     reached = Estimate(value=0.5, low=0.4, high=0.6)
     [bound] = plan.audits[0].method.bounds
     attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
+    told = ModelFigures(on_members=reached, on_others=reached, baseline=reached)
     proven = Measurement(bound="k", asked=plan.anonymize.k, achieved=6)
     facts = {"plan": plan, "attacks": (attack,), "utility": NotApplicable(reason="none")}
-    facts["measurements"] = (proven,)
+    facts |= {"measurements": (proven,), "attempts": 1, "models": (told,)}
     made = load_certificate(folder / "release").model_copy(update=facts)
     return json.loads(made.to_jsonld())
 

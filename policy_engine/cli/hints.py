@@ -10,6 +10,7 @@ from policy_engine.errors import PolicyEngineError, Problem, locate
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "classes=(CLASS, ...)": "--classes CLASS,CLASS,...",
+        "attempts=DIR": "--attempts DIR",
         "contexts={URL: FILE}": "--context URL=FILE",
         "data={IRI: PATH}": "--data IRI=PATH",
         'engine="spark"': "--engine spark",

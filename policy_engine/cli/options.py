@@ -148,6 +148,14 @@ KeyOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The key of pseudonyms; else what POLICY_ENGINE_KEY holds."),
 ]
+AttemptsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Where every attempt at a model is kept, released or not, for its owner alone; else "
+        "policy-engine/attempts in the folder that XDG_STATE_HOME names, or in ~/.local/state.",
+    ),
+]
 EngineOption = Annotated[Engine, typer.Option("--engine", help="Where to run.")]
 MasterOption = Annotated[
     str,

@@ -8,6 +8,7 @@ import typer
 
 from policy_engine.cli.answers import print_json, progress_bar, summary
 from policy_engine.cli.options import (
+    AttemptsOption,
     Cells,
     ConfOption,
     DataOption,
@@ -103,6 +104,7 @@ def apply(
             "input; without it nobody ever can.",
         ),
     ] = None,
+    attempts: AttemptsOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -124,6 +126,7 @@ def apply(
             report=report,
             seed=seed,
             record=record,
+            attempts=attempts,
             **reading.keywords,
         )
     if output_format is Format.JSON:
@@ -190,6 +193,7 @@ def certify(
             "the input given with --data.",
         ),
     ] = None,
+    attempts: AttemptsOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -205,6 +209,7 @@ def certify(
             key=key,
             engine=engine_of(engine, master, conf),
             record=record,
+            attempts=attempts,
             **reading.keywords,
         )
     if output_format is Format.JSON:

@@ -43,6 +43,8 @@ class AttackBound(_Frozen):
 class MembershipInference(_Frozen):
     """The attacks asked for, how many shadow models they learn from, and what bounds them all.
 
+    `attempts` is how many models may be made and attacked of one dataset, None where any number.
+
     Every bound is about every attack that is run, those of the gate among them. A bound
     holds where the upper end of the figure's 95% interval does: what cannot be told from a
     greater figure has not been shown to be below it.
@@ -54,6 +56,7 @@ class MembershipInference(_Frozen):
     bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
     shadow_models: Annotated[int, Field(ge=2, le=10_000)] = 10
+    attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -67,11 +70,19 @@ class MembershipInference(_Frozen):
 
 
 class AttackMeasurement(_Frozen):
-    """What was measured of one bound with one attack; `reached` with its 95% interval."""
+    """What was measured of one bound with one attack; `reached` with its 95% interval.
+
+    Where models were made of the data before, in the same way, `pooled` is what has to keep the
+    bound besides: the interval's end at a confidence that allows for so many attempts, or the
+    mean of all their ends, whichever is more. `unfit` says why the attack is no evidence that
+    the bound holds, empty where it is.
+    """
 
     attack: str
     bound: AttackBound
     reached: Estimate | NotApplicable
+    pooled: Annotated[float, Field(ge=0, le=1)] | None = None
+    unfit: str = ""
 
     @field_validator("reached")
     @classmethod
@@ -84,12 +95,22 @@ class AttackMeasurement(_Frozen):
 
     @property
     def achieved(self) -> float:
-        """The upper end of the interval; 1 where there is no figure, for nothing was shown."""
-        return self.reached.high if isinstance(self.reached, Estimate) else 1.0
+        """The upper end of the interval, or what is pooled where that is more.
+
+        1 where there is no figure, for nothing was shown.
+        """
+        if not isinstance(self.reached, Estimate):
+            return 1.0
+        return max(self.reached.high, self.pooled or 0)
 
     @property
     def holds(self) -> bool:
-        """Whether no more was achieved than the bound allows."""
+        """Whether no more was achieved than the bound allows.
+
+        An attack that is no evidence breaks the bound by its figure alone.
+        """
+        if self.unfit and isinstance(self.reached, NotApplicable):
+            return True
         bound = self.bound
         return self.achieved < bound.asked or (
             bound.sense == "at most" and self.achieved <= bound.asked

@@ -25,7 +25,7 @@ from policy_engine.policy import Action, Constraint, Rule, Value
 from policy_engine.transformation import parameters_of, transforms
 
 _SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
-_MOST_SHADOWS = 10_000
+_MOST = 10_000
 _Given = Mapping[str, Constraint]
 
 
@@ -92,6 +92,7 @@ class AuditReader(TrainingReader):
     def _method(self, given: _Given, action: Action) -> MembershipInference | None:
         before = len(self.problems)
         fpr, shadows = self._fpr(given, action), self._shadows(given)
+        attempts = self._count(given["attempts"], 1) if "attempts" in given else None
         bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
         if not mentions(action, *MEASURES):
             message = f"The audit bounds nothing. It may bound {listed(MEASURES)}."
@@ -102,8 +103,9 @@ class AuditReader(TrainingReader):
         if not bounds or len(self.problems) > before:
             return None
         named = {"attacks": attacks} if attacks else {}
+        counts = {"shadow_models": shadows, "attempts": attempts}
         return MembershipInference.model_validate(
-            {"bounds": tuple(filter(None, bounds)), "shadow_models": shadows, **named}
+            {"bounds": tuple(filter(None, bounds)), **counts, **named}
         )
 
     def _check_shows(self, given: _Given, action: Action) -> None:
@@ -137,14 +139,17 @@ class AuditReader(TrainingReader):
         return USUAL_FPR if fpr is None else fpr
 
     def _shadows(self, given: _Given) -> int:
-        if "shadowModels" not in given:
-            return _SHADOWS
-        part = given["shadowModels"]
-        shadows = self.number(part)
-        if shadows is not None and not 2 <= shadows <= _MOST_SHADOWS:
-            message = f"shadowModels is an integer from 2 to {_MOST_SHADOWS}. Given: {shadows:g}."
+        return self._count(given["shadowModels"], 2) if "shadowModels" in given else _SHADOWS
+
+    def _count(self, part: Constraint, fewest: int) -> int:
+        """Return how many there are to be of something; note where that is out of its range."""
+        number = self.number(part)
+        if number is not None and not fewest <= number <= _MOST:
+            name = terms.local_name(part.left_operand)
+            message = f"{name} is an integer from {fewest} to {_MOST}. Given: {number:g}."
             self.add("M013", message, "", part.place)
-        return int(shadows or _SHADOWS)
+            return fewest
+        return int(number or fewest)
 
     def _bound(self, name: Measure, part: Constraint, fpr: float) -> AttackBound | None:
         """Return a bound, None where no attack could break it or guessing does.

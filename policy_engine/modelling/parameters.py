@@ -36,6 +36,7 @@ def _others() -> dict[str, tuple[str, str]]:
         "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{USUAL_FPR:g}"),
         "attack": ("attacks", ", ".join(own["attacks"].default)),
         "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
+        "attempts": ("an integer from 1 to 10000", "any number"),
         "label": ("one column", "required"),
         "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),

@@ -13,7 +13,7 @@ from policy_engine.policy import Action, Asset, Constraint, Policy, Rule
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_MODEL = ("label", "feature", "model", "trainingShare")
-OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels")
+OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts")
 BELOW = f"{terms.ODRL}lt"
 USUAL_FPR = 0.001
 _AT_MOST = f"{terms.ODRL}lteq"

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from rich.markup import escape
 from rich.table import Table
 
-from policy_engine.certificate import Certificate, said
-from policy_engine.estimates import NotApplicable
+from policy_engine.certificate import Certificate
+from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.gate import said, state
 from policy_engine.record import Record
 from policy_engine.rendering.tables import new_table, printed_figure, printed_loss
 
@@ -23,16 +24,18 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
         asked = f"{m.sense} {m.asked:g}"
         table.add_row(escape(name), asked, printed_figure(m.achieved, m.sense), verdict)
     for one in certificate.attacks:
-        verdict = "[green]holds[/]" if one.holds else "[red]broken[/]"
         name = f"{one.bound.measure} of {one.attack}"
         if one.bound.fpr is not None:
             name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
         asked = f"{one.bound.sense} {one.bound.asked:g}"
-        table.add_row(escape(name), asked, said(one.reached), verdict)
+        table.add_row(escape(name), asked, said(one), _STATES[state(one)])
     table.add_section()
     for name, value in _figures(certificate, record):
         table.add_row(name, "", value, "")
     return table
+
+
+_STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence": "no evidence"}
 
 
 def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
@@ -42,6 +45,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
+    yield from _of_models(certificate)
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
         return
@@ -57,3 +61,25 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield what is told of the models that were attacked, and with what."""
+    if not certificate.attempts:
+        return
+    yield "attempts at a model", f"{certificate.attempts:,}"
+    for one in certificate.models:
+        yield "right about its members", in_percent(one.on_members)
+        yield "right about other records", in_percent(one.on_others)
+        yield "membership told by labels alone", in_percent(one.baseline)
+    added = dict.fromkeys(name for step in certificate.plan.audits for name in step.method.added)
+    if added:
+        yield "attacks beside those asked for", ", ".join(added)
+    for attack, why in dict.fromkeys((one.attack, one.unfit) for one in certificate.attacks):
+        if why:
+            yield f"no evidence by {escape(attack)}", escape(why)
+
+
+def in_percent(figure: Estimate) -> str:
+    """Return a share that is rounded to percents, with its interval."""
+    return f"{figure.value:.0%} (95% interval {figure.low:.0%} to {figure.high:.0%})"

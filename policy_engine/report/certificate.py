@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from policy_engine.certificate import Certificate, said
+from policy_engine.certificate import Certificate
+from policy_engine.gate import said
 from policy_engine.report.html import html_table
 
 
@@ -19,4 +20,4 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         name = f"{one.bound} of {one.column}" if one.column else one.bound
         yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
     for attacked in certificate.attacks:
-        yield attacked.attack, str(attacked.bound), said(attacked.reached)
+        yield attacked.attack, str(attacked.bound), said(attacked)

@@ -1,0 +1,130 @@
+"""Attempts: the models that were made and attacked of one dataset, and their evidence together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import NormalDist, fmean
+from typing import Annotated, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.commitment import Hexadecimal
+from policy_engine.estimates import CONFIDENCE, Estimate, ceiling
+from policy_engine.gate import is_figure
+from policy_engine.methods.membership_inference import AttackMeasurement, MembershipInference
+
+_MISSED = (1 - CONFIDENCE) / 2
+"""How often the upper end of an interval lies below the truth."""
+
+
+class Attempt(BaseModel):
+    """A model that was made and attacked: what its attacks reached, and whether that was held.
+
+    All but the figures and the `time` are HMACs under a key of the owner's: `way` of how it was
+    trained and of the data, by which attempts are counted together, `seed` of its seed, `made` of
+    both with the order of the rows and all versions, which decide every figure, `asked` of what
+    the audits asked for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    way: Hexadecimal
+    seed: Hexadecimal
+    made: Hexadecimal
+    asked: Hexadecimal
+    time: datetime
+    held: bool
+    attacks: Annotated[tuple[AttackMeasurement, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Making:
+    """What is about to be made: everything that decides the figures of its attacks.
+
+    `way` says how a model is trained, `data` is a digest of the records in any order, `rows` one
+    of them as they come, `asked` are the audits, `repeats` whether the same may be made again.
+    """
+
+    way: str
+    data: str
+    rows: str
+    seed: int
+    asked: tuple[MembershipInference, ...]
+    repeats: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What attacks reached with the attempts before, and these attempts, this one the last."""
+
+    attacks: tuple[AttackMeasurement, ...]
+    attempts: tuple[Attempt, ...]
+
+
+class History(Protocol):
+    """Keeps the attempts of an owner, and has every one judged with those before it."""
+
+    def begin(self, making: Making) -> int:
+        """Return the number of the attempt to come, from 1 on.
+
+        Raises AuditError (A020) where the policy allows no more, and CertificateError (V007)
+        where the very same was made already and refused.
+        """
+
+    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+        """Keep an attempt, and return what its attacks show together with those before it."""
+
+
+def pooled(
+    attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt]
+) -> tuple[AttackMeasurement, ...]:
+    """Return what attacks reached with what they reached in earlier attempts on the same data.
+
+    Whoever tries until a bound holds by chance is held up in two ways. The upper end of attempt k
+    is taken at a confidence at which it misses the truth with 2.5% / (k (k - 1)), so that all
+    attempts together pass wrongly with 5% at most; and the mean of the upper ends of all attempts
+    has to hold too, which is wider than the end of their mean, for attempts share records.
+    """
+    if not earlier:
+        return tuple(attacks)
+    number = len({one.made for one in earlier}) + 1
+    return tuple(_pooled(one, earlier, number) for one in attacks)
+
+
+def _pooled(one: AttackMeasurement, earlier: Sequence[Attempt], number: int) -> AttackMeasurement:
+    if not isinstance(one.reached, Estimate):
+        return one
+    ends = {past.made: end for past in earlier for end in _ends(past, one)}
+    mean = fmean((one.reached.high, *ends.values()))
+    return one.model_copy(
+        update={"pooled": max(at_look(one.reached, number), ceiling(mean, _PLACES))}
+    )
+
+
+_PLACES = 6
+
+
+def _ends(past: Attempt, one: AttackMeasurement) -> list[float]:
+    """Return the upper end of an attempt for the same attack and measure, if it has one."""
+    about = (one.attack, one.bound.measure, one.bound.fpr)
+    return [
+        found.reached.high
+        for found in past.attacks
+        if is_figure(found)
+        and isinstance(found.reached, Estimate)
+        and (found.attack, found.bound.measure, found.bound.fpr) == about
+    ]
+
+
+def at_look(reached: Estimate, number: int) -> float:
+    """Return the upper end of an interval at the confidence of attempt `number`, from 1 on.
+
+    The distance to the end grows with the square of the normal deviate, which is more than it
+    does for any share: those near 0 grow with the logarithm, the others with the deviate itself.
+    """
+    if number == 1:
+        return reached.high
+    deviate = NormalDist().inv_cdf
+    ratio = deviate(1 - _MISSED / (number * (number - 1))) / deviate(1 - _MISSED)
+    width = max(reached.high - reached.value, (reached.high - reached.low) / 2)
+    return min(ceiling(reached.high + (ratio**2 - 1) * width, _PLACES), 1.0)

@@ -1,0 +1,249 @@
+"""Where an owner's attempts are kept: every model that was made and attacked, released or not."""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from policy_engine import storage
+from policy_engine.attempts import Attempt, Judged, Making, pooled
+from policy_engine.commitment import Hexadecimal
+from policy_engine.errors import (
+    AuditError,
+    CertificateError,
+    OutputError,
+    PolicyEngineError,
+    Problem,
+)
+from policy_engine.gate import shortfalls
+from policy_engine.methods.membership_inference import AttackMeasurement
+from policy_engine.publication.holding import hold
+
+_FOLDER = "policy-engine/attempts"
+_LEDGER, _KEY = "attempts.json", "key"
+_KIND = "policy-engine attempts 1"
+_PRIVATE = 0o600
+_PRIVATE_FOLDER = 0o700
+
+
+class _Page(BaseModel):
+    """All attempts, in order, and an HMAC of them under the owner's key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    kind: str = _KIND
+    attempts: tuple[Attempt, ...] = ()
+    mac: Hexadecimal
+
+    def text(self) -> bytes:
+        """Return what the HMAC is of."""
+        return _canonical(self.model_dump(mode="json", exclude={"mac"}))
+
+
+class Ledger:
+    """The attempts of one owner, in a folder that nobody else may read.
+
+    It lies apart from releases, records and data, so that another output, a lost record or data
+    read from elsewhere begin nothing anew: by default in the folder for the state of programs
+    (`XDG_STATE_HOME`, else `~/.local/state`). The file `attempts.json` has every attempt, the
+    file `key` the key under which they are named and by which a change shows. A ledger that
+    cannot be read, was changed, or lacks its key is an error (A019) and never an empty one.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else _usual()
+
+    def begin(self, making: Making) -> int:
+        """Return the number of the attempt to come; errors as `History.begin`."""
+        with self._held() as key:
+            attempts = self._read(key)
+        same = _named(making, key)
+        before = [one for one in attempts if one.way == same.way]
+        stored = next((one for one in before if same.is_of(one)), None)
+        if stored is not None and not (stored.held or making.repeats):
+            raise _refused(stored, making)
+        others = {one.made for one in before} - {same.made}
+        _check_limit(making, len(others))
+        return len(_before(before, same)) + 1
+
+    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+        """Keep an attempt unless it is kept already, and judge it with those before it.
+
+        Its bounds are judged while nobody else can add an attempt, and it is on the disk before
+        anybody learns what its attacks reached. Raises OutputError (O002) where it cannot be
+        written.
+        """
+        with self._held() as key:
+            attempts = self._read(key)
+            same = _named(making, key)
+            before = [one for one in attempts if one.way == same.way]
+            for one in filter(same.is_of, before):
+                earlier = _before(before[: before.index(one)], same)
+                found = pooled(attacks, earlier)
+                if found == one.attacks:
+                    return Judged(found, (*earlier, one))
+            earlier = _before(before, same)
+            found = pooled(attacks, earlier)
+            made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
+            self._write((*attempts, made), key)
+        return Judged(found, (*earlier, made))
+
+    # -- the files --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _held(self) -> Iterator[bytes]:
+        """Hold the folder for this run alone, and yield the owner's key."""
+        with self._writing():
+            self.folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            held = hold(self.folder, lambda: None)
+        try:
+            yield self._key()
+        finally:
+            held.release()
+
+    def _key(self) -> bytes:
+        """Return the owner's key, made with an empty ledger where there is neither."""
+        file = self.folder / _KEY
+        if file.exists():
+            try:
+                key = bytes.fromhex(file.read_text(encoding="ascii").strip())
+            except (ValueError, OSError):
+                key = b""
+            if len(key) != hashlib.sha256().digest_size:
+                raise self._unreadable("its key is none")
+            return key
+        if (self.folder / _LEDGER).exists() and not self._is_empty():
+            raise self._unreadable("its key is missing")
+        key = secrets.token_bytes(hashlib.sha256().digest_size)
+        self._write((), key)
+        self._put(file, key.hex().encode())
+        return key
+
+    def _is_empty(self) -> bool:
+        """Tell whether there is a ledger without attempts: its run was killed before the key."""
+        try:
+            return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).attempts == ()
+        except (ValidationError, ValueError, OSError):
+            return False
+
+    def _read(self, key: bytes) -> tuple[Attempt, ...]:
+        try:
+            page = _Page.model_validate_json((self.folder / _LEDGER).read_bytes())
+        except FileNotFoundError:
+            raise self._unreadable("it is missing, and its key is there") from None
+        except (ValidationError, ValueError, OSError):
+            raise self._unreadable("it is no ledger of this version") from None
+        if page.kind != _KIND or not hmac.compare_digest(page.mac, _mac(key, page.text())):
+            raise self._unreadable("it was changed")
+        return page.attempts
+
+    def _write(self, attempts: Sequence[Attempt], key: bytes) -> None:
+        page = _Page(attempts=tuple(attempts), mac="0" * 64)
+        whole = page.model_copy(update={"mac": _mac(key, page.text())})
+        self._put(self.folder / _LEDGER, whole.model_dump_json(indent=1).encode())
+
+    def _put(self, file: Path, text: bytes) -> None:
+        """Write a file whole and for its owner alone, in one step that lasts."""
+        staged = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+        with self._writing():
+            handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+            try:
+                with os.fdopen(handle, "wb") as opened:
+                    opened.write(text)
+                    opened.flush()
+                    os.fsync(opened.fileno())
+                staged.replace(file)
+                storage.sync(self.folder)
+            finally:
+                staged.unlink(missing_ok=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn what fails inside into OutputError (O002): what is not kept is not tried."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            message = f"Attempts cannot be kept in {str(self.folder)!r}: {why}."
+            raise OutputError.of("O002", message, "Give another folder: attempts=DIR.") from None
+
+    def _unreadable(self, why: str) -> PolicyEngineError:
+        message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {why}."
+        hint = "Bring back both its files as they were; without them no attempt is the first."
+        return AuditError.of("A019", message, hint)
+
+
+def _usual() -> Path:
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if state else Path.home() / ".local" / "state") / _FOLDER
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _mac(key: bytes, *parts: bytes) -> str:
+    return hmac.new(key, b"\n".join(parts), hashlib.sha256).hexdigest()
+
+
+class _Names(BaseModel):
+    """What an attempt is called in the ledger: see `Attempt`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    way: str
+    seed: str
+    made: str
+    asked: str
+
+    def is_of(self, one: Attempt) -> bool:
+        """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
+        return (self.made, self.asked) == (one.made, one.asked)
+
+    def attempt(self, attacks: tuple[AttackMeasurement, ...], *, held: bool) -> Attempt:
+        """Return the attempt of today."""
+        now = datetime.now(UTC).replace(microsecond=0)
+        return Attempt(**self.model_dump(), time=now, held=held, attacks=attacks)
+
+
+def _named(making: Making, key: bytes) -> _Names:
+    way = _mac(key, b"way", making.way.encode(), making.data.encode())
+    seed = _mac(key, b"seed", str(making.seed).encode())
+    asked = _canonical([one.model_dump(mode="json") for one in making.asked])
+    return _Names(
+        way=way,
+        seed=seed,
+        made=_mac(key, b"made", way.encode(), seed.encode(), making.rows.encode()),
+        asked=_mac(key, b"asked", asked),
+    )
+
+
+def _before(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
+    """Return the attempts that are not of the very same model, up to where it was made first."""
+    made = [one.made for one in attempts]
+    end = made.index(same.made) if same.made in made else len(made)
+    return tuple(attempts[:end])
+
+
+def _check_limit(making: Making, before: int) -> None:
+    """Raise AuditError (A020) where a policy allows no more attempts on its data."""
+    allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
+    if allowed is not None and before >= allowed:
+        times = "once" if before == 1 else f"{before} times"
+        message = f"Of these data a model was made and attacked {times} in this way. "
+        message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
+        raise AuditError.of("A020", message, "Train another model, or on more records.")
+
+
+def _refused(stored: Attempt, making: Making) -> PolicyEngineError:
+    """Return the answer that an attempt was given before: the same bounds fall short."""
+    when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
+    found = shortfalls(making.asked, stored.attacks)
+    return CertificateError(*(Problem("V007", sentence, when) for sentence in found))
