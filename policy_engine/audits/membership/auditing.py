@@ -66,6 +66,7 @@ from policy_engine.audits.membership.settings import (
 )
 from policy_engine.audits.membership.shadows import Chunk, Sanitiser, Workshop, unheard
 from policy_engine.audits.membership.slices import Part, parts_of
+from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.empirical import (
@@ -148,12 +149,13 @@ def examine(
     parts = parts_of(evidence.target, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings, progress)
     upper = _upper(target, sanitiser)
+    members_are = drawn or ("told" if is_told else "drawn")
     report = _whole(
         found,
         evidence,
         splits.is_member,
         upper,
-        drawn or ("told" if is_told else "drawn"),
+        members_are,
         over_targets=_over_targets(attacks, gathered, found, splits, settings, progress),
         conduct=_conduct(settings, learner.gives, found, evidence),
         data=records.name,
@@ -170,6 +172,8 @@ def examine(
             *records.warnings,
             *target.notes.get("warnings", ()),
             *of_settings(settings, records, splits, learner),
+            *of_data(records, splits),
+            *(of_sides(records, splits) if members_are == "told" else ()),
             *(
                 beyond_epsilon(records, is_secret=target.notes.get("secret", False))
                 if isinstance(upper, EpsilonUpper)
@@ -276,6 +280,7 @@ def examine_predictions(
         warnings=(
             *predictions.warnings,
             MEMBERS_TOLD,
+            *of_answers(predictions.columns, is_member),
             *of_few(int((~predictions.is_member).sum())),
         ),
     )
