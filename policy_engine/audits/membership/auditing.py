@@ -143,7 +143,9 @@ def examine(
     splits = splits or splits_of(records, attacks, settings, members, non_members)
     learnt, shown = _domains(records, settings)
     workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept)
-    gathered = gather(workshop, splits, settings.seed, settings.targets - 1, model, progress)
+    wanted = frozenset[str]().union(*(one.needs for one in attacks))
+    further = settings.targets - 1
+    gathered = gather(workshop, splits, settings.seed, further, model, progress, wanted)
     target, evidence = gathered.target, gathered.turn.evidence
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, records.classes, columns)

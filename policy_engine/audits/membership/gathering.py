@@ -1,19 +1,25 @@
 """What an attacker gathers: what the target says, and what shadow models say that they trained."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.cache import Said
+from policy_engine.audits.membership.disturbing import strengths
 from policy_engine.audits.membership.observations import (
+    REFERENCES,
+    VIEWS,
     Bools,
     Evidence,
     Observations,
     Peers,
+    References,
     Shadow,
+    Terms,
+    Views,
 )
 from policy_engine.audits.membership.shadows import (
     FURTHER,
@@ -26,7 +32,11 @@ from policy_engine.audits.membership.shadows import (
 )
 from policy_engine.audits.membership.splits import Rows, Splits
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError
 
+FEWEST_REFERENCES = 50
+_MOST_REFERENCES = 20_000
+_NONE: Terms = frozenset()
 _COMPARED = 8
 """How many shadows are compared with the others, as if each were the target."""
 
@@ -41,10 +51,11 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What a model says of the judged records, and on which of them it was trained."""
+    """What a model says of the judged records, on which of them it was trained, and of others."""
 
     said: Observations
     is_in: Bools
+    references: References | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,36 +74,48 @@ def gather(
     further: int = 0,
     model: Path | None = None,
     progress: Progress = silent,
+    wanted: Terms = _NONE,
 ) -> Gathered:
     """Train all models and return what they say, with so many models in the target's place.
 
     Online shadows take turns as targets, at no cost; without any, others are trained on
-    halves of the judged records. The target is written to the file `model`.
-    Raises AuditError (A008) where memory would not do, and as the learner does.
+    halves of the judged records. The target is written to the file `model`. Of what is `wanted`
+    beside what models say of the judged records, `views` and `reference records` are asked for.
+    Raises AuditError (A008) where memory would not do, (A007) where there are too few reference
+    records, and as the learner does.
     """
     judged, trained = splits.judged, splits.shadow_train
+    workshop = replace(workshop, views=seed) if VIEWS in wanted else workshop
+    others = _others(workshop, splits) if REFERENCES in wanted else judged[:0]
+    questions = np.concatenate([judged, others])
     asked = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
     jobs = [
-        Job(splits.target_train, judged, seed_of(seed, TARGET)),
+        Job(splits.target_train, questions, seed_of(seed, TARGET)),
         *(Job(rows, asked, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
         *(
-            Job(rows, judged, seed_of(seed, ONLINE, n))
+            Job(rows, questions, seed_of(seed, ONLINE, n))
             for n, rows in enumerate(splits.online_train)
         ),
         *(
-            Job(rows, judged, seed_of(seed, FURTHER, n))
+            Job(rows, questions, seed_of(seed, FURTHER, n))
             for n, rows in enumerate(splits.further_train)
         ),
     ]
     workshop.check(jobs)
-    target, *others = workshop.run(jobs, "models", progress, model)
+    target, *heard = workshop.run(jobs, "models", progress, model)
     labels, gives = workshop.records.labels, workshop.learner.gives
     names = workshop.records.classes
-    shadows, rest = others[: len(trained)], others[len(trained) :]
+    shadows, rest = heard[: len(trained)], heard[len(trained) :]
 
     def seen(said: Said, rows: Rows) -> Heard:
-        observed = Observations(said.logits, labels[judged], gives)
-        return Heard(observed, np.isin(judged, rows))
+        first, last = np.split(np.arange(len(questions)), [len(judged)])
+        known = References(
+            _observed(said, last, labels[others], gives),
+            workshop.shown[others],
+            workshop.shown[judged],
+        )
+        observed = _observed(said, first, labels[judged], gives)
+        return Heard(observed, np.isin(judged, rows), known if len(others) else None)
 
     halves = (*splits.online_train, *splits.further_train)
     models = [seen(said, rows) for said, rows in zip(rest, halves, strict=True)]
@@ -102,11 +125,33 @@ def gather(
         turns = [online_turn(first, online, seed, names)]
         turns += [_instead(first, online, n, seed, names) for n in range(further)]
     else:
-        apart = _disjoint(shadows, asked, splits, labels)
+        apart = _disjoint(shadows, asked, splits, labels, gives)
         turns = [
-            Turn(Evidence(one.said, apart, (), seed, names), one.is_in) for one in (first, *later)
+            Turn(Evidence(one.said, apart, (), seed, names, one.references), one.is_in)
+            for one in (first, *later)
         ]
     return Gathered(target, turns[0], tuple(turns[1:]))
+
+
+def _others(workshop: Workshop, splits: Splits) -> Rows:
+    """Return rows that no target was trained on and that are not judged, at most so many."""
+    rows = np.setdiff1d(np.arange(len(workshop.records)), splits.judged)
+    if len(rows) < FEWEST_REFERENCES:
+        message = (
+            f"{len(rows):,} records are neither judged nor trained on. "
+            f"{FEWEST_REFERENCES} or more are needed as reference records."
+        )
+        raise AuditError.of("A007", message)
+    step = -(-len(rows) // _MOST_REFERENCES)
+    return rows[::step]
+
+
+def _observed(said: Said, rows: Rows, labels: NDArray[np.int64], gives: Terms) -> Observations:
+    """Return what a model says of some of the rows that it was asked about."""
+    if "views" not in said.arrays:
+        return Observations(said.logits[rows], labels, gives)
+    views = Views(said.arrays["views"][:, rows], strengths())
+    return Observations(said.logits[rows], labels, gives | {VIEWS}, views)
 
 
 def _instead(
@@ -134,7 +179,8 @@ def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[
         for n, one in enumerate(online)
     )
     pairs = tuple((one.said, one.is_in) for one in online)
-    return Turn(Evidence(target.said, shadows, pairs, seed, names), target.is_in)
+    seen = Evidence(target.said, shadows, pairs, seed, names, target.references)
+    return Turn(seen, target.is_in)
 
 
 def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> Peers | None:
@@ -146,7 +192,7 @@ def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> Peers | 
 
 
 def _disjoint(
-    said: Sequence[Said], asked: Rows, splits: Splits, labels: NDArray[np.int64]
+    said: Sequence[Said], asked: Rows, splits: Splits, labels: NDArray[np.int64], gives: Terms
 ) -> tuple[Shadow, ...]:
     """Return the disjoint shadows; the first of them also with what the others say."""
     if not said:
@@ -164,9 +210,9 @@ def _disjoint(
         )
         found.append(
             Shadow(
-                own=Observations(said[number].logits[own], labels[asked[own]]),
+                own=_observed(said[number], own, labels[asked[own]], gives),
                 is_member=trained[number][own],
-                judged=Observations(said[number].logits[at], labels[splits.judged]),
+                judged=_observed(said[number], at, labels[splits.judged], gives),
                 peers=peers if number < _COMPARED else None,
             )
         )

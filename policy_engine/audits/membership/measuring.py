@@ -20,6 +20,8 @@ from policy_engine.audits.membership.intervals import (
     share_at_prior,
 )
 from policy_engine.audits.membership.observations import (
+    ONLINE_SHADOWS,
+    SHADOWS,
     Bools,
     Evidence,
     Floats,
@@ -255,7 +257,7 @@ def _mean(estimates: Sequence[Estimate | NotApplicable]) -> float | NotApplicabl
 
 
 def _shadow_models(attack: Attack, evidence: Evidence) -> int:
-    wanted = attack.needs | attack.uses
+    wanted = (attack.needs | attack.uses) & {SHADOWS, ONLINE_SHADOWS}
     return sum(count for term, count in evidence.counts.items() if term in wanted)
 
 

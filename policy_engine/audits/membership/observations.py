@@ -11,7 +11,7 @@ those that shrink to nothing come as their logarithms too.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ Terms = frozenset[str]
 LABELS, CONFIDENCES, SCORES = "labels", "confidences", "scores"
 SHADOWS, ONLINE_SHADOWS = "shadow models", "online shadow models"
 SHADOW_MEMBERS = "members of shadow models"
+VIEWS, REFERENCES = "views", "reference records"
 FEWEST_SHADOWS = 2
 OF_LABELS = frozenset({LABELS})
 """What a classifier gives that answers with a label alone."""
@@ -74,6 +75,17 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
+class Views:
+    """What one classifier says of n records disturbed V times, each as strongly as it says.
+
+    `logits` are (V, n, C), `strengths` (V,), the weakest first.
+    """
+
+    logits: NDArray[np.float32]
+    strengths: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Observations:
     """What one classifier says of n records.
 
@@ -85,6 +97,7 @@ class Observations:
     logits: NDArray[np.float32]
     labels: NDArray[np.int64]
     gives: Terms = OF_CONFIDENCES
+    views: Views | None = None
 
     @property
     def classes(self) -> int:
@@ -209,12 +222,26 @@ class Shadow(Generic[SeenT]):
 
 
 @dataclass(frozen=True, eq=False)
+class References:
+    """Records that the attacker knows to be no members, (r,), and those in question.
+
+    `seen` is what the target says of the former, `features` (r, d) and `judged` (2m, d) what
+    both are.
+    """
+
+    seen: Observations
+    features: NDArray[Any]
+    judged: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence(Generic[SeenT]):
     """All that an attacker holds; which of the judged records are members is not in it.
 
     `target` is what the target says of the 2m judged records; `online` what shadows say that
     were trained on half of these, with the half, (2m,), of each. `seed` is for draws; `names`
-    are those of the classes, where there are some.
+    are those of the classes, where there are some; `references` other records that the target was
+    asked about.
     """
 
     target: SeenT
@@ -222,18 +249,24 @@ class Evidence(Generic[SeenT]):
     online: tuple[tuple[SeenT, Bools], ...]
     seed: int
     names: tuple[str, ...] = ()
+    references: References | None = None
 
     @property
     def gives(self) -> Terms:
-        """What the target shows, and which shadow models there are enough of."""
+        """What the target shows, and what else there is enough of."""
         enough = {name for name, few in self.counts.items() if few >= FEWEST_SHADOWS}
         known = any(len(one.is_member) for one in self.shadows)
         return self.target.gives | enough | ({SHADOW_MEMBERS} if known else set())
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many shadow models of each kind there are."""
-        return {SHADOWS: len(self.shadows), ONLINE_SHADOWS: len(self.online)}
+        """How many shadow models of each kind there are, and how many reference records."""
+        others = len(self.references.features) if self.references else 0
+        return {
+            SHADOWS: len(self.shadows),
+            ONLINE_SHADOWS: len(self.online),
+            REFERENCES: others,
+        }
 
 
 def _finite(logarithms: Floats) -> Floats:

@@ -12,14 +12,18 @@ from policy_engine.audits.membership.measuring import FPRS
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
     ONLINE_SHADOWS,
+    REFERENCES,
     SHADOW_MEMBERS,
     SHADOWS,
+    VIEWS,
     Terms,
 )
 from policy_engine.audits.membership.result import BY_ACCURACY, By
 from policy_engine.errors import AuditError, Problem, listed
 
 BASELINE = "label-only"
+ON_REQUEST = frozenset({VIEWS, REFERENCES})
+"""What models are asked for beside the judged records, where an attack that is named needs it."""
 _OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 
@@ -78,23 +82,25 @@ class Settings:
             return False
 
 
-def attacks_of_model(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
+def attacks_of_model(
+    settings: Settings, gives: Terms, more: Terms = ON_REQUEST
+) -> tuple[Attack, ...]:
     """Return the attacks to be run on a model, the baseline among them.
 
-    `gives` are the terms of what the model answers and of whatever else is offered beside the
-    shadow models, of which there may be as many as an attack needs. Raises AuditError (A005)
-    with all that were asked for and need more.
+    `gives` are the terms of what the model answers; shadow models there may be as many as an
+    attack needs. What needs some of `more` is run only where it is asked for. Raises AuditError
+    (A005) with all that were asked for and need more still.
     """
     asked = tuple(map(attack_of, settings.attacks))
-    offered = gives | _OF_SHADOWS
-    beyond = [one for one in asked if not one.needs <= offered]
+    usual = gives | _OF_SHADOWS
+    beyond = [one for one in asked if not one.needs <= usual | more]
     if beyond:
-        lacking = sorted(frozenset[str]().union(*(one.needs - offered for one in beyond)))
+        lacking = sorted(frozenset[str]().union(*(one.needs - usual - more for one in beyond)))
         names = listed([one.notation for one in beyond])
         message = f"The model gives {told(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
-    known = asked or tuple(map(attack_of, notations()))
-    return _with_baseline([one for one in known if one.needs <= offered])
+    every = [one for one in map(attack_of, notations()) if one.needs <= usual]
+    return _with_baseline(list(asked) or every)
 
 
 def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
@@ -111,13 +117,13 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
         )
         hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
         raise AuditError.of("A007", message, hint)
-    runnable = [one for one in attacks_of_model(settings, gives) if one.needs <= gives]
+    runnable = [one for one in attacks_of_model(settings, gives, frozenset()) if one.needs <= gives]
     return _with_baseline(runnable)
 
 
 def skipped_attacks(run: Collection[str], gives: Terms, *, trains: bool) -> Iterator[Skipped]:
     """Yield the attacks of the vocabulary that were not run, each with the reason."""
-    offered = gives | _OF_SHADOWS if trains else gives
+    offered = gives | _OF_SHADOWS | ON_REQUEST if trains else gives
     for attack in map(attack_of, notations()):
         lacking = sorted(attack.needs - offered)
         if attack.notation in run:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.disturbing import strengths, views
 from policy_engine.audits.membership.learners.learner import Learner, Trained, for_release
 from policy_engine.audits.membership.memory import (
     available_memory,
@@ -76,7 +77,8 @@ class Workshop:
 
     Models learn from `records`, or from what a sanitiser makes of their rows; they are asked
     about the rows of `shown` (n, d). `available` is asked how many bytes of memory there are,
-    `clock` how many seconds have passed; each chunk is told to `kept` as soon as it is kept.
+    `clock` how many seconds have passed; each chunk is told to `kept` as soon as it is kept. With
+    `views` models are also asked about the records as disturbed from that seed.
     """
 
     learner: Learner
@@ -87,6 +89,7 @@ class Workshop:
     available: Callable[[], int] = available_memory
     clock: Callable[[], float] = time.monotonic
     kept: Callable[[Chunk], None] = unheard
+    views: int | None = None
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise AuditError (A008) where memory would not do for these models."""
@@ -115,8 +118,7 @@ class Workshop:
         if save:
             learners[0] = for_release(self.learner)
         keys = [self._key(*one, digests) for one in zip(learners, jobs, strict=True)]
-        classes = len(self.records.classes)
-        forms = [{"logits": Form((len(job.asked), classes))} for job in jobs]
+        forms = [self._forms(len(job.asked)) for job in jobs]
         found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
         todo = [n for n, one in enumerate(found) if one is None or (save and n == 0)]
         progress(stage, 100 * (len(jobs) - len(todo)), 100 * len(jobs))
@@ -137,14 +139,24 @@ class Workshop:
             size = max(1, min(fit, int(_SECONDS * len(chunk) / max(seconds, 1e-3))))
         return [one for one in found if one is not None]
 
+    def _forms(self, rows: int) -> dict[str, Form]:
+        shape = (rows, len(self.records.classes))
+        told = {"logits": Form(shape)}
+        return told if self.views is None else {**told, "views": Form((len(strengths()), *shape))}
+
     def _key(self, learner: Learner, job: Job, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
         rows = digest_of(job.train, job.asked)
-        return key_of(version_of("policy-engine"), learner.name, *digests, way, rows, job.seed)
+        parts = (learner.name, *digests, way, rows, job.seed)
+        disturbed: tuple[str | int, ...] = ()
+        if self.views is not None:
+            disturbed = (self.views, *map(str, strengths()))
+        return key_of(version_of("policy-engine"), *parts, *disturbed)
 
     def _kept(self, jobs: Sequence[Job]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
-        return 3 * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
+        copies = 3 if self.views is None else 3 + len(strengths())
+        return copies * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
 
     def _fit(self, todo: list[int], jobs: Sequence[Job]) -> int:
         """Return how many models the memory can hold while they are trained."""
@@ -164,21 +176,38 @@ class Workshop:
         The blocks of rows are those of the model alone: products are rounded by their shape.
         """
         notes = _notes(trained)
+        logits = self._asked(trained, jobs, self.shown)
+        if self.views is None:
+            return [Said({"logits": one}, notes) for one in logits]
+        seen = [
+            self._asked(trained, jobs, shown)
+            for shown in views(self.shown, self.records.encoding, self.views)
+        ]
+        return [
+            Said({"logits": one, "views": np.stack(each)}, notes)
+            for one, *each in zip(logits, *seen, strict=True)
+        ]
+
+    def _asked(
+        self, trained: Trained, jobs: Sequence[Job], shown: NDArray[Any]
+    ) -> list[NDArray[np.float32]]:
         said: dict[int, NDArray[np.float32]] = {}
         for asked in {digest_of(job.asked): job.asked for job in jobs}.values():
             alike = [n for n, job in enumerate(jobs) if np.array_equal(job.asked, asked)]
-            logits = self._logits(trained, asked, alike)
+            logits = self._logits(trained, shown, asked, alike)
             said.update(zip(alike, logits, strict=True))
-        return [Said({"logits": said[n]}, notes) for n in range(len(jobs))]
+        return [said[n] for n in range(len(jobs))]
 
-    def _logits(self, trained: Trained, asked: Rows, models: list[int]) -> NDArray[np.float32]:
+    def _logits(
+        self, trained: Trained, shown: NDArray[Any], asked: Rows, models: list[int]
+    ) -> NDArray[np.float32]:
         """Return what some of the models say of rows, (models, rows, classes)."""
         classes = len(self.records.classes)
         said = np.empty((len(models), len(asked), classes), dtype=np.float32)
         step = max(_BLOCK // (4 * classes * _AT_ONCE), 1)
         for start in range(0, len(asked), step):
             block = slice(start, start + step)
-            said[:, block] = trained.logits(self.shown[asked[block]])[models]
+            said[:, block] = trained.logits(shown[asked[block]])[models]
         return said
 
 

@@ -1,7 +1,11 @@
 import pytest
 
-from policy_engine.audits.membership.observations import OF_CONFIDENCES
-from policy_engine.audits.membership.settings import Settings, attacks_of_model
+from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
+from policy_engine.audits.membership.settings import (
+    Settings,
+    attacks_of_model,
+    attacks_of_predictions,
+)
 from policy_engine.errors import AuditError
 
 
@@ -34,3 +38,13 @@ def test_a_local_epsilon_that_is_none(epsilon):
 def test_the_baseline_comes_last_where_it_was_not_asked_for():
     found = attacks_of_model(Settings(("rmia",)), OF_CONFIDENCES)
     assert [one.notation for one in found] == ["rmia", "label-only"]
+
+
+def test_what_models_are_to_be_asked_beside_is_run_where_it_is_named():
+    usual = {one.notation for one in attacks_of_model(Settings(), OF_CONFIDENCES)}
+    assert not usual & {"qmia", "lira-views", "label-only-boundary"}
+    assert {"rmia", "rmia-online", "shokri"} < usual
+    [first, _] = attacks_of_model(Settings(("label-only-boundary",)), OF_LABELS)
+    assert first.notation == "label-only-boundary"
+    with pytest.raises(AuditError, match=r"A005 .* need reference records"):
+        attacks_of_predictions(Settings(("qmia",)), OF_CONFIDENCES)

@@ -274,3 +274,19 @@ def test_epsilon_is_of_the_training_and_not_of_the_encoding():
     )
     assert "by which 'age' became features were read off the records without noise" in said
     assert len(list(beyond_epsilon(records, is_secret=False))) == 1
+
+
+def test_attacks_that_ask_models_more_are_run_where_they_are_named(tmp_path):
+    named = ("label-only-boundary", "qmia", "lira-views")
+    how = {"architecture": TREE, "shadows": 2, "cache": tmp_path}
+    first, again = (run(bits(480), attacks=named, **how) for _ in range(2))
+    assert [one.attack for one in first.attacks] == [*named, "label-only"]
+    assert first == again
+    assert first.attack("label-only-boundary").figures.auc.low > 0.5
+    assert first.attack("qmia").shadow_models == 0
+
+
+def test_reference_records_are_needed_before_anything_is_trained():
+    members, others = np.arange(100), np.arange(100, 200)
+    with pytest.raises(AuditError, match=r"A007 .* are neither judged nor trained on"):
+        run(bits(200), attacks=("qmia",), members=members, non_members=others)
