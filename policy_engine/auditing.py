@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator, Network, read_architecture
 from policy_engine.audits.membership.auditing import (
+    Examined,
     examine,
     examine_predictions,
 )
@@ -101,10 +102,14 @@ def audit_membership(
     told = until(cancel, progress)
     if fitted is not None:
         source = fitted.model if isinstance(fitted, FittedModel) else fitted
-        with under_way(out, "fitted model", settings, type(source).__name__) as keeper:
-            found = _audit_fitted(data, label, model, members, fitted, settings, told)
+        name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
+        with under_way(out, "fitted model", settings, name) as keeper:
+            clock = _Clock(keeper)
+            examined = _audit_fitted(data, label, model, members, fitted, settings, told)
+            found = examined.report.model_copy(update={"timings": clock.timings()})
             keeper.of_records(found.data_digest)
-            write_found(found, out, report, {}, _inputs(data, source), keeper)
+            inputs = _inputs(data, source)
+            write_found(found, out, report, {}, inputs, keeper, examined.scores)
         return found
     learner, architecture = _learner(model)
     with under_way(out, "membership", settings, learner.name) as keeper:
@@ -164,7 +169,7 @@ def _audit_fitted(
     fitted: Any,
     settings: Settings,
     progress: Progress,
-) -> MembershipAudit:
+) -> Examined:
     """Attack a model that is fitted already."""
     from policy_engine.audits.membership.fitted.auditing import (  # noqa: PLC0415 (as above)
         audit_fitted,
@@ -174,10 +179,13 @@ def _audit_fitted(
     if settings.local_epsilon is not None:
         message = "A fitted model is attacked as it is: no records are perturbed for it."
         raise AuditError.of("A014", message, "Leave the local epsilon out.")
+    if settings.targets > 1:
+        message = f"A fitted model is one target. Given: {settings.targets} targets."
+        raise AuditError.of("A014", message)
     known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
     questions = read_questions(data, label, members, known.features)
     recipe = None if model is None else _recipe(model)
-    return audit_fitted(questions, known, settings, recipe, progress).report
+    return audit_fitted(questions, known, settings, recipe, progress)
 
 
 def _recipe(model: Model) -> Any:

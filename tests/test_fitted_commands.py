@@ -35,6 +35,8 @@ def test_a_fitted_model_is_attacked_and_told_of(files):
     found = json.loads((out / "audit.json").read_text())
     assert found["fitted"]["kind"] == "pickle"
     assert found["fitted"]["model"] == "Memory"
+    assert {"audit.json", "audit.html"} < {one.name for one in out.iterdir()}
+    assert [one for one in out.iterdir() if "scores" in one.name]
     assert "model.pkl" in (out / "audit.html").read_text()
 
 

@@ -1,9 +1,11 @@
 """An audit of a model that is fitted already, as it is."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from policy_engine.audits.membership.attacks import attack_of, notations
+from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import Examined, examine_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
 from policy_engine.audits.membership.fitted.blocks import Block
@@ -23,8 +25,14 @@ from policy_engine.audits.membership.fitted.target import (
 from policy_engine.audits.membership.fitted.training import Lesson, anew, by_estimator, by_learner
 from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
 from policy_engine.audits.membership.learners import Learner
-from policy_engine.audits.membership.observations import CONFIDENCES, Observations
+from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
+    Bools,
+    Evidence,
+    Observations,
+)
 from policy_engine.audits.membership.predictions import Predictions, doubts_of
+from policy_engine.audits.membership.result import FittedTarget
 from policy_engine.audits.membership.settings import Settings, needs_shadows
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
@@ -51,26 +59,27 @@ def audit_fitted(
         said = _seen(target, given, questions, fitted, progress)
         labels = numbers_of(questions.labels, said.classes)
         observed = Observations(said.logits, labels, said.gives)
-        trainer = _trainer(
-            target, fitted, recipe, Lesson(given, labels, said.classes, fitted.views)
-        )
-        evidence, digests = None, tuple[str, ...]()
+        lesson = Lesson(given, labels, said.classes, fitted.views)
+        trainer = _trainer(target, fitted, recipe, lesson)
+        evidence = None
         if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
-            few = settings.shadows, settings.seed
-            inside = questions.is_member
-            evidence = trained_evidence(observed, inside, trainer, few, said.classes, progress)
+            count, inside = (settings.shadows, settings.seed), questions.is_member
+            evidence = trained_evidence(observed, inside, trainer, count, said.classes, progress)
+    notes, digests = target.about.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in said.gives:
         others, digests = _references(fitted, questions, said.classes, progress)
+        _check_different(described.digest, digests)
         evidence = reference_evidence(observed, others, settings.seed, said.classes)
-    found = examine_predictions(_predictions(questions, said, labels), settings, progress, evidence)
-    described = described.model_copy(
-        update={
-            "gives": tuple(sorted(said.gives)),
-            "views": fitted.views,
-            "references": digests,
-        }
-    )
-    about = {"architecture": described.text, "features": questions.width, "fitted": described}
+        notes = (*notes, *_doubts(evidence, questions.is_member))
+    predictions = _predictions(questions, said, labels, notes)
+    found = examine_predictions(predictions, settings, progress, evidence)
+    about = {"gives": tuple(sorted(said.gives)), "views": fitted.views, "references": digests}
+    return _told(found, questions.width, described.model_copy(update=about))
+
+
+def _told(found: Examined, width: int, described: FittedTarget) -> Examined:
+    """Return what was found with what was attacked."""
+    about = {"architecture": described.text, "features": width, "fitted": described}
     return replace(found, report=found.report.model_copy(update=about))
 
 
@@ -145,7 +154,30 @@ def _references(
     return said, tuple(digests)
 
 
-def _predictions(questions: Questions, said: Spoken, labels: Rows) -> Predictions:
+def _check_different(target: str, references: Sequence[str]) -> None:
+    files = [one for one in (target, *references) if one]
+    if len(set(files)) < len(files):
+        message = "A file is given twice, among the references or as the model itself."
+        raise AuditError.of("A014", message, "A model is compared with others than itself.")
+
+
+def _doubts(evidence: Evidence, is_member: Bools) -> Iterator[str]:
+    """Yield what is to be said of references that know members better than others, too."""
+    known = [auc(shadow.judged.signal, is_member).low > _CHANCE for shadow in evidence.shadows]
+    if any(known):
+        yield (
+            f"{sum(known)} of {len(known)} reference models answer better about the members, too: "
+            "they saw some of them, or members are easier; what compares with them shows less "
+            "than it might."
+        )
+
+
+_CHANCE = 0.5
+
+
+def _predictions(
+    questions: Questions, said: Spoken, labels: Rows, notes: tuple[str, ...]
+) -> Predictions:
     return Predictions(
         logits=said.logits,
         labels=labels,
@@ -155,5 +187,5 @@ def _predictions(questions: Questions, said: Spoken, labels: Rows) -> Prediction
         gives=said.gives,
         name=questions.name,
         digest=questions.digest,
-        warnings=doubts_of(questions.is_member),
+        warnings=(*doubts_of(questions.is_member), *notes),
     )

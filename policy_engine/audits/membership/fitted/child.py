@@ -38,8 +38,8 @@ def main() -> None:
         file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
         opening = Opening(header["trust_pickle"], header["model_class"])
         what = f"The file cannot be opened by {LIBRARIES[file.kind]}"
-        models["target"] = told(lambda: load(file, opening), "A014", what)
-        return _about(models["target"], what)
+        models["target"], notes = told(lambda: load(file, opening), "A014", what)
+        return _about(models["target"], what, notes)
 
     _answer(outgoing, opened)
     for asked, arrays in messages:
@@ -60,8 +60,9 @@ def _reply(
     return _about(models["like"], "The model cannot be trained anew")
 
 
-def _about(model: Fitted, what: str) -> _Reply:
-    return {"about": asdict(told(lambda: model.about, "A014", what))}, {}
+def _about(model: Fitted, what: str, notes: tuple[str, ...] = ()) -> _Reply:
+    about = asdict(told(lambda: model.about, "A014", what))
+    return {"about": about | {"notes": notes}}, {}
 
 
 def _taken_over() -> tuple[IO[bytes], IO[bytes]]:

@@ -84,16 +84,20 @@ def _untrusted(file: FittedFile) -> Exception:
     return AuditError.of("A015", message, hint, source=str(file.path))
 
 
-def load(file: FittedFile, opening: Opening) -> Fitted:
-    """Return the model of a file.
+def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
+    """Return the model of a file, and what is to be said of it, as that versions differ.
 
     Raises as `check_opening`, AuditError (A015) for types that skops does not trust, and whatever
     the library makes of a damaged file.
     """
     check_opening(file, opening)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _LOADERS[file.kind](file, opening)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = _LOADERS[file.kind](file, opening)
+    if any("version" in one.category.__name__.lower() for one in said):
+        message = f"The model was saved with another version of {model.about.library} than it was "
+        return model, (f"{message}opened with, and may answer otherwise.",)
+    return model, ()
 
 
 def _skops(file: FittedFile, opening: Opening) -> Fitted:

@@ -21,6 +21,7 @@ class About:
 
     `library` and `name` say what it is, `versions` of which packages; `classes` are those of its
     answers in their order, `features` the names of what it takes, `width` how many these are.
+    `notes` are what is to be said of its opening.
     """
 
     library: str
@@ -29,6 +30,7 @@ class About:
     classes: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     width: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class Fitted(Protocol):

@@ -89,7 +89,7 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
 
 def _about(header: Mapping[str, Any]) -> About:
     told = header["about"]
-    return About(**told | {name: tuple(told[name]) for name in ("classes", "features")})
+    return About(**told | {name: tuple(told[name]) for name in ("classes", "features", "notes")})
 
 
 @contextmanager

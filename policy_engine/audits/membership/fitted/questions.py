@@ -84,9 +84,10 @@ def read_questions(
     """Return the records of a file or a frame with a column that says who is a member.
 
     The features are all columns other than the label (the last one, if not given) and the
-    members', or those named, in that order. An npz file, or a tuple of arrays in memory, has
-    features (n, ...), labels and members. Raises DataError where it cannot be read, AuditError
-    on labels (A002) or features (A003) that are no use, and without members (A011).
+    members', or those named, in that order; who is a member is never guessed. An npz file, or a
+    tuple of arrays in memory, has features (n, ...), labels and members. Raises DataError where
+    it cannot be read, AuditError on labels (A002) or features (A003) that are no use, and without
+    members (A011).
     """
     if isinstance(data, tuple):
         return _of_arrays(*[*data, None][:3])
@@ -133,7 +134,6 @@ def _of_table(
     table: pa.Table, label: str, members: str, features: Sequence[str], name: str
 ) -> Questions:
     names = table.column_names
-    members = members or next((one for one in _MEMBERS if one in names), "")
     if not members or members not in names:
         raise without_members(members, names)
     rest = [one for one in names if one != members]

@@ -19,7 +19,7 @@ from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.process import opened
 from policy_engine.audits.membership.result import FittedTarget
-from policy_engine.errors import AuditError, Problem, did_you_mean
+from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean
 
 TIME_LIMIT = 600.0
 
@@ -53,6 +53,13 @@ class FittedModel:
     views: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("features", "classes", "references"):
+            given = getattr(self, name)
+            if isinstance(given, str | Path):
+                message = f"{name} is of the wrong type. Given: {type(given).__name__}."
+                raise ArgumentError.of("U002", f"{message} {name} may be a tuple.")
+        object.__setattr__(self, "features", tuple(map(str, self.features)))
+        object.__setattr__(self, "classes", tuple(map(str, self.classes)))
         if self.outputs not in ("", "probabilities", "logits"):
             message = f"Outputs are 'probabilities' or 'logits'. Given: {self.outputs!r}."
             raise AuditError.of("A014", message)

@@ -90,14 +90,18 @@ def records(**columns):
     return pa.table({"age": [1.5, 2.5, 3.5, 4.5], "member": [1, 0, 1, 0], **columns})
 
 
+USUAL = {"label": "ill", "members": "member"}
+
+
 def answered(features):
     return np.full((len(features), 2), 0.5)
 
 
 def test_a_label_that_is_no_class_is_refused_without_being_quoted():
     table = records(ill=["0", "1", "secret", "0"])
+    fitted = FittedModel(answered, classes=("0", "1"))
     with pytest.raises(AuditError, match="A002") as error:
-        audit_membership(table, "ill", fitted=FittedModel(answered, classes=("0", "1")))
+        audit_membership(table, "ill", fitted=fitted, members="member")
     assert "secret" not in str(error.value)
 
 
@@ -112,7 +116,7 @@ def test_a_label_that_is_no_class_is_refused_without_being_quoted():
 def test_columns_that_are_not_there_are_named(how, code, words):
     fitted = FittedModel(answered, features=how.pop("features", ()))
     with pytest.raises(PolicyEngineError, match=f"{code} .*{words}"):
-        audit_membership(records(ill=[0, 1, 0, 1]), **{"label": "ill", "fitted": fitted, **how})
+        audit_membership(records(ill=[0, 1, 0, 1]), fitted=fitted, **USUAL | how)
 
 
 def test_a_model_that_takes_other_features_is_refused():
@@ -120,14 +124,16 @@ def test_a_model_that_takes_other_features_is_refused():
 
     model = GaussianNB().fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(AuditError, match=r"A003 The model takes 2 features. The records have 1."):
-        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=model)
+        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=model, members="member")
     named = GaussianNB().fit(pa.table({"age": [0, 1], "size": [1, 0]}).to_pandas(), [0, 1])
     with pytest.raises(AuditError, match=r"A003 The model takes a column 'size'"):
-        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=named)
+        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=named, members="member")
 
 
 def test_members_and_others_are_both_needed():
     with pytest.raises(AuditError, match=r"A011 Which records the model was trained on"):
         audit_membership((FEATURES, [0, 1, 0, 1]), fitted=answered)
+    with pytest.raises(AuditError, match=r"A011 Which records the model was trained on"):
+        audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=answered)
     with pytest.raises(AuditError, match=r"A011 All 4 records are members"):
         audit_membership((FEATURES, [0, 1, 0, 1], [1, 1, 1, 1]), fitted=answered)

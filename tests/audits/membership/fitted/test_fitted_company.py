@@ -1,8 +1,11 @@
 """What a fitted model is compared with: models trained anew, by a recipe, references, views."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from fitted_faults import Memory
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +16,7 @@ from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.shadowing import halves_of
 from policy_engine.audits.membership.fitted.views import averaged, views_of
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.errors import AuditError
+from policy_engine.errors import ArgumentError, AuditError
 
 COMPARING = Settings(attacks=("lira", "rmia", "calibrated-loss"), shadows=6)
 TREES = ExtraTreesClassifier(20, random_state=0)
@@ -72,7 +75,8 @@ def test_a_pipeline_that_takes_texts_is_trained_anew(noisy):
     known = table.filter(pa.array(is_member)).to_pandas()
     model.fit(known[["number", "city"]], known["ill"])
     fitted = FittedModel(model, retrain=True)
-    audit = audit_membership(table, "ill", fitted=fitted, settings=Settings(("lira",), shadows=4))
+    settings = Settings(("lira",), shadows=4)
+    audit = audit_membership(table, "ill", fitted=fitted, settings=settings, members="members")
     assert audit.classes == ("no", "yes")
     assert audit.attack("lira-offline").figures.auc.low > 0.6
     assert audit.features == 2
@@ -160,3 +164,24 @@ def test_images_are_asked_about_in_several_views_and_keep_their_shape():
     audit = audit_membership(records, fitted=FittedModel(answer, views=3))
     assert asked == [(8, 5, 6, 1)] * 3
     assert audit.fitted.views == 3
+
+
+def test_a_model_is_not_compared_with_itself(tmp_path):
+    paths = [tmp_path / name for name in ("model.pkl", "one.pkl", "other.pkl")]
+    for path in paths:
+        path.write_bytes(pickle.dumps(Memory()))
+    fitted = FittedModel(paths[0], trust_pickle=True, references=tuple(paths[1:]))
+    with pytest.raises(AuditError, match="A014 A file is given twice"):
+        audit_membership((np.zeros((8, 2)), [0] * 8, [0, 1] * 4), fitted=fitted)
+
+
+def test_references_that_saw_the_members_are_told_of(noisy):
+    model = fit(noisy)
+    audit = audit_membership(noisy, fitted=FittedModel(model, references=(model, model)))
+    assert any("2 of 2 reference models answer better" in one for one in audit.warnings)
+
+
+def test_names_are_given_as_tuples():
+    with pytest.raises(ArgumentError, match="U002 features is of the wrong type"):
+        FittedModel(TREES, features="age")
+    assert FittedModel(TREES, classes=[0, 1]).classes == ("0", "1")
