@@ -182,6 +182,7 @@ def audit(**parts):
                 attack="lira-online",
                 records=100,
                 repetitions=200,
+                models=1,
                 single=estimate(0.72, 0.71, 0.73),
                 set=estimate(0.995, 0.98, 1.0),
             ),

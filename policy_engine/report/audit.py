@@ -350,19 +350,28 @@ def _games(found: MembershipAudit) -> Iterator[str]:
     yield (
         "<p>Single: the half of the records with the highest scores is accused; how much of it "
         "are members? Set: two sets, one of them the training data; which of them does that half "
-        "hold more of? Guessing reaches 50% in both. A set is easier, for errors cancel out.</p>"
+        "hold more of? Guessing reaches 50% in both. A set is easier, for errors cancel out. The "
+        "intervals are over other records"
+        f"{_AND_MODELS if found.games[0].models > 1 else _ONE_MODEL}.</p>"
     )
     rows = [
         (
             one.attack,
             f"{one.records:,}",
             f"{one.repetitions:,}",
+            f"{one.models:,}",
             _share(one.single),
             _share(one.set),
         )
         for one in found.games
     ]
-    yield html_table("", ("attack", "members drawn", "repetitions", "single", "set"), rows)
+    yield html_table(
+        "", ("attack", "members drawn", "repetitions", "models", "single", "set"), rows
+    )
+
+
+_AND_MODELS = " and other models"
+_ONE_MODEL = "; of one model they say nothing of another"
 
 
 def _audited(found: MembershipAudit) -> Iterator[str]:

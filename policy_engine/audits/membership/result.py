@@ -172,15 +172,16 @@ class AttackResult(_Frozen):
 class SingleAndSet(_Frozen):
     """The two games of MOSAICrOWN D5.2, sections 4.2.2 and 4.2.3, over one attack's scores.
 
-    `records` members and as many non-members are drawn `repetitions` times; `single` is the
-    mean share of members among the half with the highest scores, `set` how often the half
-    holds more of the members' set than of the other, a tie counting half. The intervals are
-    those of a mean over repetitions.
+    `records` members and as many non-members are drawn `repetitions` times for each of so many
+    `models`; `single` is the mean share of members among the half with the highest scores, `set`
+    how often the half holds more of the members' set than of the other, a tie counting half. The
+    intervals are over other records and, with several models, over other models.
     """
 
     attack: str
     records: int
     repetitions: int
+    models: int
     single: Estimate
     set: Estimate
 
