@@ -150,7 +150,7 @@ def examine(
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = parts_of(evidence.target, records.classes, columns)
     found = _attacked(attacks, evidence, splits.is_member, parts, settings, progress)
-    further = [
+    on_others = [
         _attacked(attacks, turn.evidence, turn.is_member, (), settings, progress)
         for turn in gathered.further
     ]
@@ -163,8 +163,8 @@ def examine(
         splits.is_member,
         upper,
         members_are,
-        over_targets=_over_targets(attacks, gathered, [found, *further], splits),
-        games=tuple(_games([found, *further], members_of_each, settings.seed)),
+        over_targets=_over_targets(attacks, gathered, [found, *on_others], splits),
+        games=tuple(_games([found, *on_others], members_of_each, settings.seed)),
         conduct=_conduct(settings, learner.gives, found, evidence),
         data=records.name,
         data_digest=records.digest,
