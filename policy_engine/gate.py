@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from policy_engine.errors import listed
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.methods.membership_inference import (
     GATE_ATTACKS,
@@ -18,14 +19,19 @@ def shortfalls(
     """Yield, a sentence each, what keeps the bounds of audits from having been shown to hold.
 
     A bound is to be measured with every attack that is run, none may break it, and the attacks of
-    the gate have to be evidence of it: an attack that ranks next to no records finds nobody,
-    whatever the model gives away.
+    the gate have to be evidence of it, and so has one of those asked for: an attack that ranks
+    next to no records finds nobody, whatever the model gives away.
     """
     found = {(one.attack, one.bound) for one in attacks}
     for method in asked:
         wanted = {(name, bound) for name in method.run for bound in method.bounds}
         for name, bound in sorted(wanted - found, key=str):
             yield f"Whether {bound} holds of the attack {name} was not measured."
+        for bound in method.bounds:
+            named = [one for one in attacks if one.attack in method.attacks and one.bound == bound]
+            if named and all(one.unfit for one in named):
+                message = f"Whether {bound} holds is not shown by any attack that was asked for: "
+                yield f"{message}{_reasons(named)}."
     for one in attacks:
         if one.unfit and one.attack in GATE_ATTACKS:
             message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
@@ -33,6 +39,15 @@ def shortfalls(
         elif not one.holds:
             message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
             yield f"{message}{said(one)}."
+
+
+def _reasons(attacks: Sequence[AttackMeasurement]) -> str:
+    """Return why attacks are no evidence, each reason with its attacks."""
+    reasons = dict.fromkeys(one.unfit for one in attacks)
+    return "; ".join(
+        f"of {listed(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"
+        for why in reasons
+    )
 
 
 def said(one: AttackMeasurement) -> str:

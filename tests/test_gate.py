@@ -53,15 +53,23 @@ def test_a_gate_attack_that_ranks_nobody_shows_nothing(name):
 
 
 def test_another_attack_that_is_dead_is_no_evidence_either_way():
+    asked = MembershipInference(bounds=(AUC,), attacks=("loss", "shokri"))
     dead = measured("loss", reached=LACKING, unfit="it gives all records one score")
-    assert found(*held()[1:], dead) == []
+    rest = [measured(name) for name in asked.run[1:]]
+    assert list(shortfalls([asked], [*rest, dead])) == []
     assert state(dead) == "no evidence"
-    assert found(*held()[1:], measured("loss", reached=LACKING)) != []
+    assert list(shortfalls([asked], [*rest, measured("loss", reached=LACKING)])) != []
+
+
+def test_where_no_attack_that_was_asked_for_is_evidence_nothing_is_shown():
+    unfit = [measured("loss", unfit="its score has 2 values")]
+    [told] = found(*held()[1:], *unfit)
+    assert told.endswith("by any attack that was asked for: of 'loss', its score has 2 values.")
 
 
 def test_an_attack_that_is_no_evidence_breaks_a_bound_all_the_same():
     unfit = measured("loss", 0.7, unfit="its score has 2 values")
-    assert "the attack loss reaches" in found(*held()[1:], unfit)[0]
+    assert "the attack loss reaches" in found(*held()[1:], unfit)[-1]
     assert state(unfit) == "broken"
 
 

@@ -300,7 +300,8 @@ def test_what_the_model_knows_of_its_columns_is_of_ten_records_it_learnt_from(tm
     rows = [["name", "age", "city", "disease"], *rows, *[["Eve", 99, "Kiev", "flu"]] * 9]
     path = tmp_path / "people.csv"
     path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")
-    release = apply_policy(of_raw(bounds={"auc": 0.999}), {DATASET: path}, tmp_path / "out", seed=3)
+    asked = of_raw(attacks=("rmia",), bounds={"auc": 0.999})
+    release = apply_policy(asked, {DATASET: path}, tmp_path / "out", seed=3)
     text = (release.path / "encoding.json").read_text()
     assert release.release.reports[0].target_train.records == 76
     assert "Kiev" not in text
