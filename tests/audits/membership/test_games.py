@@ -4,6 +4,7 @@ from scipy.stats import binom, hypergeom, norm
 
 from policy_engine.audits.membership import games
 from policy_engine.audits.membership.games import play
+from policy_engine.audits.membership.intervals import share_ends
 from policy_engine.errors import AuditError
 from policy_engine.estimates import clopper_pearson
 
@@ -153,3 +154,11 @@ def test_means_over_models_are_covered():
         found = play("loss", models, seed, 30, 50)
         missed += not found.single.low <= norm.cdf(0.5) <= found.single.high
     assert missed <= binom.isf(1e-3, 12, 0.05)
+
+
+def test_records_of_two_widths_lie_farther_apart_than_a_binomial_has_it():
+    """Where members are spread as five others, the cut takes few of them with it."""
+    model = drawn(np.random.default_rng(5), "members of all kinds", 400)
+    single = play("loss", [model], 0, repetitions=50).single
+    low, high = share_ends(single.value, 800)
+    assert single.high - single.low > 1.1 * (high - low)
