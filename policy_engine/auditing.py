@@ -252,7 +252,7 @@ def audit_tradeoff(
         records, _ = _records(data, label, "")
         keeper.of_records(records.digest)
         _check_noise(grid)
-        _check_perturbing(records, grid)
+        _check_perturbing(records, grid, settings)
         cache = out / "cache" if out else None
         told = until(cancel, progress)
         found = tradeoff(records, network, settings, grid, cache=cache, progress=told)
@@ -269,12 +269,14 @@ def _check_noise(grid: "Grid") -> None:
         raise AuditError.of("A006", message)
 
 
-def _check_perturbing(records: Records, grid: "Grid") -> None:
+def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
     """Raise AuditError (A006) for columns that bear no randomized response, before the training."""
+    from policy_engine.audits.privacy.binning import bins_of  # noqa: PLC0415 (as above)
     from policy_engine.audits.privacy.randomized_response import perturb  # noqa: PLC0415 (as above)
 
     for epsilon in grid.local_epsilons[:1]:
-        perturb(records.features, records.encoding, epsilon, np.random.default_rng(0))
+        bins = bins_of(records, settings.bins, settings.ranges)
+        perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
 
 
 def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:

@@ -226,5 +226,6 @@ def tradeoff(*points):
         attack="shokri",
         shadow_models=10,
         seed=7,
+        bins=(),
         points=(point(), *points),
     )

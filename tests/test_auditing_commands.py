@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 from policy_engine import auditing
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.result import MembershipAudit
+from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.cli import answers, app
 from policy_engine.errors import AuditError, DataError, OutputError, RequestError
 from policy_engine.report import audit_folder
@@ -273,13 +275,35 @@ def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
     assert json.loads((out / "tradeoff.json").read_bytes()) == made.model_dump(mode="json")
 
 
-def test_columns_that_bear_no_randomized_response_are_told_before_the_training(monkeypatch):
+def test_numbers_of_many_values_are_answered_in_bins_of_which_is_told(monkeypatch, tmp_path):
+    asked = []
+
+    def traded(records, _, settings, *__, **___):
+        asked.append((settings.bins, settings.ranges))
+        said = tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
+        return tradeoff().model_copy(update={"bins": said})
+
+    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", traded)
+    pyarrow.csv.write_csv(people(2_000), tmp_path / "people.csv")
+    arguments = ["audit", "tradeoff", "--data", str(tmp_path / "people.csv"), "--label", "ill"]
+    run = CliRunner().invoke(app, [*arguments, "--bins", "7", "--range", "weight=0:200"])
+    assert run.exit_code == 0, run.output
+    assert asked == [(7, (("weight", 0.0, 200.0),))]
+    said = " ".join(run.stdout.split())
+    assert (
+        "Numbers of 'weight' were answered as the middle of one of 7 bins, between the ends" in said
+    )
+    assert "--range takes COLUMN=LOW:HIGH" in refused(*arguments[1:], "--range", "weight")
+
+
+def test_ranges_of_what_is_no_column_of_numbers_are_told_before_the_training(monkeypatch):
     def trained(*_, **__):
         raise AssertionError
 
     monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", trained)
-    with pytest.raises(AuditError, match=r"A006 The column 'weight' has [\d,]+ values"):
-        auditing.audit_tradeoff(people(2_000), "ill")
+    settings = Settings(ranges=(("weights", 0.0, 1.0),))
+    with pytest.raises(AuditError, match=r"A006 There is no column of numbers 'weights'"):
+        auditing.audit_tradeoff(people(2_000), "ill", settings=settings)
 
 
 @pytest.mark.parametrize("noise", ["-1", "2,nan", "inf"])

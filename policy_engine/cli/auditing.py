@@ -58,6 +58,13 @@ TargetsOption = Annotated[
     typer.Option(min=1, max=10_000, help="How many models to attack, each of another half."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same figures.")]
+BinsOption = Annotated[
+    int, typer.Option(help="In how many ranges numbers are answered under a local epsilon.")
+]
+RangesOption = Annotated[
+    list[str],
+    typer.Option("--range", metavar="COLUMN=LOW:HIGH", help="Declare the ends of these ranges."),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option(
@@ -105,6 +112,8 @@ def membership(
         float | None,
         typer.Option(metavar="EPSILON", help="Train on records with randomized response."),
     ] = None,
+    bins: BinsOption = 10,
+    ranges: RangesOption = [],  # noqa: B006
     attack_domain: Annotated[
         Domain, typer.Option(help="What the attacker has: records as they were, or perturbed.")
     ] = Domain.ORIGINAL,
@@ -146,6 +155,8 @@ def membership(
         slices=tuple(slices),
         local_epsilon=local_epsilon,
         attack_domain=attack_domain.value,
+        bins=bins,
+        ranges=_ranges(ranges),
     )
     with resumable(out), progress_bar(time_left=True) as progress:
         if predictions is not None:
@@ -179,6 +190,19 @@ def resumable(out: Path | None) -> Iterator[None]:
         kept = f"{out / 'cache'} keeps what models said, to go on from" if out else ""
         typer.echo(f"interrupted; {kept or 'nothing was written'}", err=True)
         raise typer.Exit(130) from None
+
+
+def _ranges(given: list[str]) -> tuple[tuple[str, float, float], ...]:
+    """Return columns and the ends of their ranges, of texts such as `age=18:100`."""
+    found = []
+    for text in given:
+        name, _, ends = text.rpartition("=")
+        try:
+            low, high = map(float, ends.split(":"))
+        except ValueError:
+            raise usage(f"--range takes COLUMN=LOW:HIGH. {text!r} was given.") from None
+        found.append((name, low, high))
+    return tuple(found)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -247,6 +271,8 @@ def tradeoff(
     local_epsilon: Annotated[
         str, typer.Option(metavar="E,E,...", help="Epsilons per attribute (randomized response).")
     ] = "8,5,3,1,0.1",
+    bins: BinsOption = 10,
+    ranges: RangesOption = [],  # noqa: B006
     attack: Annotated[str, typer.Option(metavar="NAME", help="Which attack.")] = "shokri",
     shadows: ShadowsOption = 10,
     seed: SeedOption = 0,
@@ -262,7 +288,9 @@ def tradeoff(
         noise_multipliers=numbers_of(noise, "--noise"),
         local_epsilons=numbers_of(local_epsilon, "--local-epsilon"),
     )
-    settings = Settings(attacks=_names(attack), shadows=shadows, seed=seed)
+    settings = Settings(
+        attacks=_names(attack), shadows=shadows, seed=seed, bins=bins, ranges=_ranges(ranges)
+    )
     with resumable(out), progress_bar(time_left=True) as progress:
         found = audit_tradeoff(
             data, label, model, settings=settings, grid=grid, out=out, progress=progress
@@ -274,6 +302,8 @@ def tradeoff(
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(tradeoff_table(found))
+    for said in found.bins:
+        console().print(said, markup=False)
     for name in ("tradeoff.json", "tradeoff.svg", "tradeoff.png"):
         if out is not None:
             console().print(f"written: {out / name}", markup=False, soft_wrap=True)

@@ -69,6 +69,7 @@ from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.membership.verdict import verdict
+from policy_engine.audits.privacy.binning import bins_of
 from policy_engine.audits.privacy.empirical import (
     FEWEST_PAIRS,
     epsilon_lower,
@@ -322,7 +323,8 @@ def _domains(records: Records, settings: Settings) -> tuple[Records, NDArray[Any
     if settings.local_epsilon is None:
         return records, records.features
     random = np.random.default_rng([settings.seed, _PERTURBED])
-    features = perturb(records.features, records.encoding, settings.local_epsilon, random)
+    bins = bins_of(records, settings.bins, settings.ranges)
+    features = perturb(records.features, records.encoding, settings.local_epsilon, random, bins)
     perturbed = records.with_features(features)
     return perturbed, features if settings.attack_domain == "perturbed" else records.features
 

@@ -8,6 +8,7 @@ from policy_engine.audits.membership.observations import OF_LABELS
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits
+from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.errors import listed
 
@@ -46,6 +47,7 @@ def of_settings(
             f"asked about {settings.attack_domain} ones. Which values a column has is taken to be "
             "public."
         )
+        yield from told(records, bins_of(records, settings.bins, settings.ranges))
     yield from of_few(len(splits.target_test))
 
 

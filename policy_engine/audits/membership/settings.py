@@ -19,6 +19,7 @@ from policy_engine.audits.membership.observations import (
     Terms,
 )
 from policy_engine.audits.membership.result import BY_ACCURACY, By
+from policy_engine.audits.privacy.randomized_response import BINS, MOST_BINS
 from policy_engine.errors import AuditError, Problem, listed
 
 BASELINE = "label-only"
@@ -35,13 +36,16 @@ class Settings:
     disjoint shadow models there are, and how many online ones, as far as attacks need them.
     `slices` names columns by whose values the figures are told apart. With `local_epsilon` all
     training data are perturbed, every attribute with that epsilon, and the attacker asks about
-    records of the original or the perturbed domain. `fprs` are the false-positive rates at which
-    true-positive rates are told. With several `targets` every attack is run on so many models, each
+    records of the original or the perturbed domain; numbers of more than `bins` values are then
+    answered in so many ranges of one width, between the ends that `ranges` has for a column (its
+    name, the smallest and the largest number), else between those in the records. `fprs` are the
+    false-positive rates at which true-positive rates are told. With several `targets` every attack
+    is run on so many models, each
     trained on another half of the records that are judged, and the report has means and
     deviations too. `strongest_by` is the measure by which one attack is the
     strongest, where it is tprAtFpr at one of these rates. Raises AuditError with all that is wrong:
     an unknown attack (A012), fewer than two shadows where some are needed or no target (A007), an
-    epsilon that is not above 0 (A006).
+    epsilon that is not above 0, bins or ranges that are none (A006).
     """
 
     attacks: tuple[str, ...] = ()
@@ -50,6 +54,8 @@ class Settings:
     slices: tuple[str, ...] = ()
     local_epsilon: float | None = None
     attack_domain: Literal["original", "perturbed"] = "original"
+    bins: int = BINS
+    ranges: tuple[tuple[str, float, float], ...] = ()
     fprs: tuple[float, ...] = FPRS
     targets: int = 1
     strongest_by: By = BY_ACCURACY
@@ -68,6 +74,13 @@ class Settings:
         epsilon = self.local_epsilon
         if epsilon is not None and not (epsilon > 0 and math.isfinite(epsilon)):
             yield Problem("A006", f"The local epsilon is to be above 0. Given: {epsilon!r}.")
+        if not 2 <= self.bins <= MOST_BINS:
+            message = f"Numbers are answered in 2 to {MOST_BINS} bins. Given: {self.bins!r}."
+            yield Problem("A006", message)
+        for name, low, high in self.ranges:
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                message = f"The range of {name!r} is from a number to a larger one. "
+                yield Problem("A006", f"{message}Given: {low:g} to {high:g}.")
         if self.shadows < FEWEST_SHADOWS and self._needs_shadows():
             message = f"There are to be {FEWEST_SHADOWS} shadow models or more."
             yield Problem("A007", f"{message} Given: {self.shadows}.")

@@ -1,7 +1,8 @@
 """Local differential privacy: every attribute of every record answered at random."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,30 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.errors import AuditError, Problem
 
-MOST_VALUES = 256
-"""Of a column with more values than this, hardly an answer would be true."""
+BINS, MOST_BINS = 10, 256
+"""How many ranges numbers are answered in: of more than 256, hardly an answer would be true."""
 _DRAWN_AT_ONCE = 1 << 22
 _WHOLE = 1 << 32
+
+
+@dataclass(frozen=True)
+class Bins:
+    """In how many ranges of one width a column of more numbers is answered, each for its middle.
+
+    `ranges` are the ends of columns of one feature each, in its units. A column without any has
+    those of its smallest and its largest number, which are read off the records without noise.
+    """
+
+    count: int = BINS
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def needed(self, name: str, numbers: NDArray[Any]) -> bool:
+        """Return whether numbers are answered in ranges, not by a number that occurs."""
+        return name in self.ranges or len(np.unique(numbers)) > self.count
+
+    def ends(self, name: str, numbers: NDArray[Any]) -> tuple[float, float]:
+        """Return the ends of all ranges together."""
+        return self.ranges.get(name) or (float(numbers.min()), float(numbers.max()))
 
 
 def retention(epsilon: float, values: int = 2) -> float:
@@ -52,19 +73,21 @@ def perturb(
     encoding: Sequence[EncodedColumn],
     epsilon: float,
     random: np.random.Generator,
+    bins: Bins | None = None,
 ) -> NDArray[Any]:
     """Return features (n, d) of the same type with every attribute answered at random.
 
-    Bits flip; a column of one feature per value is answered with one of its values, a number
-    with one of those that occur in its column. Which values there are is taken to be public.
-    Raises AuditError (A006) with all columns that have more than 256 values, or whose cells
-    stand for several.
+    Bits flip; a column of one feature per value is answered with one of its values, one of few
+    numbers with one of them, one of more with the middle of one of their `bins`. Which values
+    there are is taken to be public. Raises AuditError (A006) with all columns whose cells stand
+    for several values.
     """
+    bins = bins or Bins()
     perturbed = features.copy()
     problems: list[Problem] = []
     for column, part in _parts(perturbed, encoding):
         try:
-            part[:] = _answered(column, part, epsilon, random)
+            part[:] = _answered(column, part, epsilon, random, bins)
         except AuditError as error:
             problems.extend(error.problems)
     if problems:
@@ -120,13 +143,17 @@ def _parts(
 
 
 def _answered(
-    column: EncodedColumn, part: NDArray[Any], epsilon: float, random: np.random.Generator
+    column: EncodedColumn,
+    part: NDArray[Any],
+    epsilon: float,
+    random: np.random.Generator,
+    bins: Bins,
 ) -> NDArray[Any]:
     if column.kind == "bits":
         return perturb_bits(part, epsilon, random)
     if column.kind == "one-hot":
         return _one_hot(column, part, epsilon, random)
-    answered = [_number(column, one, epsilon, random) for one in part.T]
+    answered = [_number(column.name, one, epsilon, random, bins) for one in part.T]
     return np.stack(answered, axis=1)
 
 
@@ -144,17 +171,28 @@ def _one_hot(
 
 
 def _number(
-    column: EncodedColumn, numbers: NDArray[Any], epsilon: float, random: np.random.Generator
+    name: str, numbers: NDArray[Any], epsilon: float, random: np.random.Generator, bins: Bins
 ) -> NDArray[Any]:
+    if bins.needed(name, numbers):
+        return _binned(numbers, bins.ends(name, numbers), bins.count, epsilon, random)
     values, codes = np.unique(numbers, return_inverse=True)
-    if len(values) > MOST_VALUES:
-        message = (
-            f"The column {column.name!r} has {len(values):,} values. Randomized response "
-            f"answers among {MOST_VALUES} at most."
-        )
-        raise AuditError.of("A006", message, "Group its values into ranges, or leave it out.")
     answered: NDArray[Any] = values[perturb_codes(codes, len(values), epsilon, random)]
     return answered
+
+
+def _binned(
+    numbers: NDArray[Any],
+    ends: tuple[float, float],
+    count: int,
+    epsilon: float,
+    random: np.random.Generator,
+) -> NDArray[Any]:
+    """Return the middles of the answered bins; what lies beyond the ends is in the last bin."""
+    low, high = ends
+    places = np.floor((numbers.astype(np.float64) - low) / (high - low) * count)
+    codes = np.clip(places, 0, count - 1).astype(np.int64)
+    middles = low + (perturb_codes(codes, count, epsilon, random) + 0.5) * (high - low) / count
+    return np.round(middles) if numbers.dtype.kind in "iu" else middles
 
 
 def _below(probability: float) -> int:

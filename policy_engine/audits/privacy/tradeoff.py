@@ -14,6 +14,7 @@ from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
 from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.engines.engine import Progress, silent
@@ -50,7 +51,10 @@ class TradeoffPoint(_Frozen):
 
 
 class Tradeoff(_Frozen):
-    """Models of one data set and one architecture on the same splits; the original comes first."""
+    """Models of one data set and one architecture on the same splits; the original comes first.
+
+    `bins` are sentences on how numbers were answered at random where records are perturbed.
+    """
 
     data: str
     data_digest: str
@@ -60,6 +64,7 @@ class Tradeoff(_Frozen):
     attack: str
     shadow_models: int
     seed: int
+    bins: tuple[str, ...]
     points: tuple[TradeoffPoint, ...]
 
     @property
@@ -146,8 +151,15 @@ def tradeoff(
         attack=attack,
         shadow_models=first.shadow_models,
         seed=settings.seed,
+        bins=_bins(records, settings, grid),
         points=tuple(points),
     )
+
+
+def _bins(records: Records, settings: Settings, grid: Grid) -> tuple[str, ...]:
+    if not grid.local_epsilons:
+        return ()
+    return tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
 
 
 def jobs_of(network: Network, settings: Settings, grid: Grid) -> Iterator[Job]:

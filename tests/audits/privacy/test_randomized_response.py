@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.audits.privacy.randomized_response import (
+    Bins,
     composed_epsilon,
     epsilon_of_coins,
     estimated_shares,
@@ -111,11 +112,52 @@ def test_the_same_seed_gives_the_same_answers():
 
 
 def test_all_columns_that_cannot_be_answered_are_named():
-    features = np.column_stack([np.full((300, 2), 0.5), np.arange(300)])
-    encoding = (_column("one-hot", 2, "job"), _column("number", 1, "wage"))
+    features = np.full((300, 4), 0.5)
+    encoding = (_column("one-hot", 2, "job"), _column("one-hot", 2, "town"))
     with pytest.raises(AuditError, match="'job'") as caught:
         perturb(features, encoding, 1.0, np.random.default_rng(0))
-    assert "'wage' has 300 values" in str(caught.value)
+    assert "'town' stand for no value" in str(caught.value)
+
+
+def test_many_numbers_are_answered_as_the_middles_of_bins():
+    """Of 0 to 100 in four bins; almost all true at an epsilon of 20, all alike at one near 0."""
+    numbers = np.linspace(0, 100, 4_001, dtype=np.float32)[:, None]
+    encoding = (_column("number", 1, "wage"),)
+    for epsilon, is_true in ((20.0, 1.0), (1e-9, 0.25)):
+        random = np.random.default_rng(1)
+        answered = perturb(numbers, encoding, epsilon, random, Bins(4))
+        assert np.unique(answered).tolist() == [12.5, 37.5, 62.5, 87.5]
+        near = np.abs(answered - numbers) <= 12.5
+        assert near.mean() == pytest.approx(is_true, abs=0.03)
+
+
+def test_numbers_beyond_a_declared_range_are_answered_as_its_ends():
+    numbers = np.array([[-1e30], [0.0], [9.99], [1e30]], np.float32)
+    bins = Bins(2, {"wage": (0.0, 10.0)})
+    answered = perturb(
+        numbers, (_column("number", 1, "wage"),), 50.0, np.random.default_rng(1), bins
+    )
+    assert answered.ravel().tolist() == [2.5, 2.5, 7.5, 7.5]
+
+
+def test_what_is_answered_in_a_declared_range_tells_no_number_of_the_records():
+    """All answers are of the public grid, whatever the records hold."""
+    random = np.random.default_rng(2)
+    bins = Bins(5, {"wage": (0.0, 1.0)})
+    encoding = (_column("number", 1, "wage"),)
+    few, many = (
+        perturb(random.random((400, 1)) * scale, encoding, 0.5, random, bins)
+        for scale in (0.1, 0.9)
+    )
+    assert np.unique(few) == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9])
+    assert (np.unique(few) == np.unique(many)).all()
+
+
+def test_whole_numbers_stay_whole():
+    numbers = np.arange(256, dtype=np.uint8)[:, None]
+    answered = perturb(numbers, (_column("kept", 1),), 1.0, np.random.default_rng(0))
+    assert answered.dtype == np.uint8
+    assert len(np.unique(answered)) == 10
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.inf, math.nan])
