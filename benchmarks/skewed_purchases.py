@@ -1,8 +1,9 @@
 """The Skewed Purchases experiment of MOSAICrOWN D5.2, section 4.3, and what it published.
 
     python benchmarks/skewed_purchases.py [--quick] [--ends] [--classes N ...] [--shadows N]
-        [--epochs N] [--optimizer sgd|adam] [--clipping-norm X] [--like-shadows]
-        [--attack NAME] [--cache DIR] [--json FILE] [--picture FILE]
+        [--epochs N] [--noise Z ...] [--local EPSILON ...] [--optimizer sgd|adam] [--seed N]
+        [--clipping-norm X] [--like-shadows] [--coin] [--microbatches N] [--attack NAME]
+        [--cache DIR] [--json FILE] [--picture FILE]
 
 Shopping carts of 600 bits in C classes. Each class has a block of 600/C indicator bits of its
 own, set with probability .8; all others are noise, set with .2 where models learn and with .5
@@ -36,12 +37,15 @@ remembers: precision here is no measure of memory.
 
 import argparse
 import json
+import math
+import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from local import ROOT, machine
+from microbatches import MicrobatchLearner
 
 from policy_engine.architecture import Layer, Network
 from policy_engine.audits.membership.auditing import audit
@@ -78,6 +82,16 @@ class Reading:
     optimizer: str
     clipping_norm: float
     skewed_shadows: bool
+    coin: bool = False
+    microbatches: int = 0
+
+    def local_epsilon(self, epsilon):
+        """Return the epsilon of a bit that is kept with e^epsilon / (1 + e^epsilon), or tossed.
+
+        Read so, a bit that is not kept is right half of the time all the same: the epsilon of
+        its answer is ln(1 + 2 e^epsilon).
+        """
+        return math.log1p(2 * math.exp(epsilon)) if self.coin else epsilon
 
 
 FULL = Size(10_000, 100, 200, 10, Grid())
@@ -91,7 +105,14 @@ def main():
     size = replace(size, **{name: value for name, value in given.items() if value})
     if options.ends:
         size = replace(size, grid=QUICK.grid)
-    reading = Reading(options.optimizer, options.clipping_norm, not options.like_shadows)
+    reading = Reading(
+        options.optimizer,
+        options.clipping_norm,
+        not options.like_shadows,
+        options.coin,
+        options.microbatches,
+    )
+    size = replace(size, grid=grid_of(options, size.grid, reading))
     start, found = time.process_time(), {}
     for count in options.classes or ((10, 50) if options.quick else CLASSES):
         found[count] = experiment(count, size, reading, options)
@@ -102,6 +123,14 @@ def main():
     print(f"{time.process_time() - start:.0f} CPU s, saved to {options.json}")
 
 
+def grid_of(options, grid, reading):
+    """Return what is tried: the grid of the size, or what is asked for."""
+    noises = grid.noise_multipliers if options.noise is None else options.noise
+    epsilons = grid.local_epsilons if options.local is None else options.local
+    epsilons = tuple(map(reading.local_epsilon, epsilons))
+    return replace(grid, noise_multipliers=tuple(noises), local_epsilons=epsilons)
+
+
 def asked():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer and smaller models")
@@ -110,6 +139,12 @@ def asked():
     parser.add_argument("--shadows", type=int, help="how many shadow models, 10 (2 if quick)")
     parser.add_argument("--epochs", type=int, help="200 (20 if quick)")
     parser.add_argument("--ends", action="store_true", help="two noises of a kind, not five")
+    parser.add_argument("--noise", type=float, nargs="*", help="noise multipliers, 2 4 6 8 16")
+    parser.add_argument("--local", type=float, nargs="*", help="epsilons of a bit, 8 5 3 1 .1")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--coin", action="store_true", help="a bit not kept is tossed, not flipped")
+    several = "clip the mean gradients of so many parts of a batch, not those of records"
+    parser.add_argument("--microbatches", type=int, default=0, help=several)
     parser.add_argument("--optimizer", choices=("sgd", "adam"), default="sgd")
     parser.add_argument("--clipping-norm", type=float, default=4.0)
     tested = "test shadows on records like those they learn from, not on skewed ones"
@@ -123,7 +158,7 @@ def asked():
 
 def experiment(classes, size, reading, options):
     """Return the trade-off of one number of classes, printing its points."""
-    settings = Settings(attacks=(options.attack,), shadows=size.shadows, seed=1)
+    settings = Settings(attacks=(options.attack,), shadows=size.shadows, seed=options.seed)
     network = Network(
         layers=(Layer(units=128, activation="tanh"),),
         optimizer=reading.optimizer,
@@ -131,15 +166,16 @@ def experiment(classes, size, reading, options):
         epochs=size.epochs,
         batch_size=size.batch,
     )
-    records, splits = purchases(classes, size, reading)
-    run = auditing(records, splits, options.cache)
+    records, splits = purchases(classes, size, reading, options.seed)
+    aucs = []
+    run = auditing(records, splits, reading, options.cache, aucs)
     grid = replace(size.grid, clipping_norm=reading.clipping_norm)
     found = tradeoff(records, network, settings, grid, auditing=run, progress=told)
     print(f"\r{classes} classes, {size.records:,} records a model".ljust(70))
-    print("             epsilon  accuracy: train   test    attack: precision   recall    phi")
-    for point in found.points:
-        print(row(point), flush=True)
-    return found
+    print("             epsilon  accuracy: train   test    precision, recall (of classes)   phi")
+    for point, auc in zip(found.points, aucs, strict=True):
+        print(row(point), " AUC:", ", ".join(f"{name} {one:.3f}" for name, one in auc.items()))
+    return found, aucs
 
 
 def row(point):
@@ -148,7 +184,8 @@ def row(point):
     return (
         f"{setting:9}{shown(point.setting, 'g'):>4}{shown(point.epsilon, '.2f'):>8}"
         f"{point.train_accuracy:14.3f}{point.test_accuracy:10.3f}"
-        f"{shown(point.precision):>16}{shown(point.recall):>12}   {both}"
+        f"{shown(point.precision):>9}{shown(point.recall):>6}"
+        f" ({shown(point.mean_precision)} {shown(point.mean_recall)})   {both}"
     )
 
 
@@ -169,9 +206,9 @@ def carts(classes, count, noise, random):
     return features.astype(np.uint8), labels
 
 
-def purchases(classes, size, reading):
+def purchases(classes, size, reading, first):
     """Return records of both kinds, and splits that learn from the first, test on the second."""
-    random = np.random.default_rng([4, 3, 2, classes])
+    random = np.random.default_rng([4, 3, 2, classes, *([first] if first > 1 else [])])
     count = 4 * size.records
     sides = [carts(classes, count, noise, random) for noise in (NOISE_LEARNT, NOISE_TESTED)]
     features, labels = (np.concatenate(parts) for parts in zip(*sides, strict=True))
@@ -188,30 +225,45 @@ def purchases(classes, size, reading):
     return records, splits
 
 
-def auditing(records, splits, cache):
-    """Return what audits a model on these splits; `audit` would draw both sides alike."""
+def auditing(records, splits, reading, cache, aucs):
+    """Return what audits a model on these splits; `audit` would draw both sides alike.
+
+    The AUC of each attack, a loss threshold among them, is put into `aucs`: an attack with worse
+    than that has missed what there is to see.
+    """
 
     def run(job, progress):
         network = job.network
-        return audit(
+        found = audit(
             records,
-            NetworkLearner(network),
-            job.settings,
+            learner_of(network, reading),
+            replace(job.settings, attacks=tuple(dict.fromkeys((*job.settings.attacks, "loss")))),
             architecture=network,
             splits=splits,
             cache=cache,
             progress=progress,
         )
+        aucs.append({one.attack: one.figures.auc.value for one in found.attacks})
+        return found
 
     return run
+
+
+def learner_of(network, reading):
+    """Return what trains a network, in the reading's way where it is private."""
+    if reading.microbatches and network.privacy:
+        return MicrobatchLearner(network, reading.microbatches)
+    return NetworkLearner(network)
 
 
 def compared(found):
     """Yield what the report says of the curves, and what was measured."""
     yield "Published (D5.2, section 4.3.3), and measured:"
-    for classes, one in sorted(found.items()):
-        yield from of_central(classes, one)
-        yield from of_local(classes, one)
+    for classes, (one, _) in sorted(found.items()):
+        if one.of("central"):
+            yield from of_central(classes, one)
+        if one.of("local"):
+            yield from of_local(classes, one)
 
 
 def of_central(classes, one):
@@ -291,18 +343,21 @@ def save(found, size, reading, seconds, options):
         "reading": asdict(reading),
         "cpu_s": round(seconds, 1),
         "facts": list(compared(found)),
-        "tradeoffs": {str(count): one.model_dump(mode="json") for count, one in found.items()},
+        "seed": options.seed,
+        "tradeoffs": {str(count): one.model_dump(mode="json") for count, (one, _) in found.items()},
+        "auc": {str(count): aucs for count, (_, aucs) in found.items()},
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report, indent=2) + "\n")
     if options.picture:
-        lines = {f"C = {count}": one for count, one in sorted(found.items())}
+        lines = {f"C = {count}": one for count, (one, _) in sorted(found.items())}
         options.picture.write_bytes(tradeoff_chart(lines, options.picture.suffix[1:]))
 
 
 def told(stage, done, total):
-    """Show on one line how far the experiment is."""
-    print(f"\r{stage}: {100 * done // max(total, 1)}%".ljust(70), end="", flush=True)
+    """Show on one line how far the experiment is, where there is one."""
+    if sys.stdout.isatty():
+        print(f"\r{stage}: {100 * done // max(total, 1)}%".ljust(70), end="", flush=True)
 
 
 if __name__ == "__main__":
