@@ -68,6 +68,7 @@ from policy_engine.audits.membership.shadows import Chunk, Sanitiser, Workshop, 
 from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
+from policy_engine.audits.membership.structure import said_of, structure_of
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.binning import bins_of
 from policy_engine.audits.privacy.empirical import (
@@ -414,8 +415,11 @@ def _whole(
     """Return the audit of what was found; `about` are the fields known before."""
     right, by = evidence.target.is_right, str(found.strongest_by)
     lower = _lower(found, evidence, is_member, upper, drawn)
+    structure = structure_of(evidence.target, is_member, about["architecture"], about["features"])
+    about["warnings"] = (*about["warnings"], *said_of(structure))
     return MembershipAudit(
         **about,
+        structure=structure,
         target_train=_side(right[is_member]),
         target_test=_side(right[~is_member]),
         attacks=found.results,

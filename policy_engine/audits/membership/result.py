@@ -9,6 +9,7 @@ from policy_engine import terms
 from policy_engine.architecture import Architecture
 from policy_engine.audits.membership.conduct import Conduct, Timings
 from policy_engine.audits.membership.over_targets import OverTargets
+from policy_engine.audits.membership.structure import Structure
 from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -276,8 +277,8 @@ class MembershipAudit(_Frozen):
     seed decide every figure. `baseline` is the label-only attack's notation, where the
     model gives labels; `strongest` is the attack that reaches most by the measure
     `strongest_by`. `warnings` are sentences. `fitted` says what was attacked where the model was
-    there already. `over_targets` is there where several models were attacked, `timings` where it
-    was told how long it took.
+    there already, `structure` what its answers show without an attack. `over_targets` is there
+    where several models were attacked, `timings` where it was told how long it took.
     """
 
     data: str
@@ -306,6 +307,7 @@ class MembershipAudit(_Frozen):
     conduct: Conduct | NotApplicable = NotApplicable(reason="it was not told")
     over_targets: OverTargets | NotApplicable = NotApplicable(reason="one model was attacked")
     timings: Timings | NotApplicable = NotApplicable(reason="it was not told")
+    structure: Structure | NotApplicable = NotApplicable(reason="it was not looked at")
 
     def attack(self, notation: str) -> AttackResult:
         """Return the result of an attack. Raises KeyError where it was not run."""

@@ -1,0 +1,118 @@
+"""What a model's answers show without any attack: answers of few, and records learnt by heart.
+
+These are the structural checks that SACRO-ML makes of a model before it leaves a safe haven, as far
+as they can be made of answers; what the model's files hold is not looked at here.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.architecture import Network
+from policy_engine.audits.membership.observations import Bools, Observations
+from policy_engine.estimates import NotApplicable
+
+FEW = 10
+"""Of fewer records nothing is to be told (Data without Boundaries, 2015)."""
+_GAP = 0.1
+_DIGITS = 6
+
+
+class Structure(BaseModel):
+    """What the answers about the target's members have in common.
+
+    Members with one answer are a group: `answers` is how many groups there are, `smallest` the
+    size of the least, `in_small_groups` how many members are in groups of fewer than `few`. Of
+    the groups of `few` or more, `of_one_class` have members of one class alone, so that the answer
+    tells it of each of them, and `few_of_a_class` some class with members, but fewer than `few`.
+    `by_heart` tells whether all members are classified rightly, and clearly fewer of the others;
+    `freedom` is how many members there are beyond the model's parameters.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    few: int
+    members: int
+    answers: int
+    smallest: int
+    in_small_groups: int
+    of_one_class: int
+    few_of_a_class: int
+    right_on_members: Annotated[float, Field(ge=0, le=1)]
+    right_on_others: Annotated[float, Field(ge=0, le=1)]
+    freedom: int | NotApplicable
+
+    @property
+    def by_heart(self) -> bool:
+        """Whether the model is right about all members, and clearly less often about others."""
+        return self.right_on_members == 1 and self.right_on_others <= 1 - _GAP
+
+    @property
+    def answers_are_shared(self) -> bool:
+        """Whether the members' answers are for the most part those of others too."""
+        return 2 * self.answers <= self.members
+
+
+def structure_of(
+    target: Observations,
+    is_member: Bools,
+    architecture: Any = None,
+    features: int = 0,
+    few: int = FEW,
+) -> Structure:
+    """Return what a target's answers show; answers are one where six digits of all shares are."""
+    labels = target.labels[is_member]
+    _, group = np.unique(_shares(target)[is_member], axis=0, return_inverse=True)
+    cells = np.zeros((group.max() + 1, target.classes), np.int64)
+    np.add.at(cells, (group.ravel(), labels), 1)
+    sizes = cells.sum(axis=1)
+    large = cells[sizes >= few]
+    return Structure(
+        few=few,
+        members=len(labels),
+        answers=len(sizes),
+        smallest=int(sizes.min()),
+        in_small_groups=int(sizes[sizes < few].sum()),
+        of_one_class=int(((large > 0).sum(axis=1) == 1).sum()),
+        few_of_a_class=int(((large > 0) & (large < few)).any(axis=1).sum()),
+        right_on_members=float(target.is_right[is_member].mean()),
+        right_on_others=float(target.is_right[~is_member].mean()),
+        freedom=_freedom(len(labels), architecture, features, target.classes),
+    )
+
+
+def said_of(found: Structure) -> Iterator[str]:
+    """Yield what is to be known of a model by its answers alone."""
+    if found.by_heart:
+        yield (
+            f"The model is right about all {found.members:,} members and about "
+            f"{found.right_on_others:.0%} of the others: it has learnt its records by heart."
+        )
+    if found.answers_are_shared and found.in_small_groups:
+        yield (
+            f"{found.in_small_groups:,} of {found.members:,} members have an answer that fewer "
+            f"than {found.few} members have: it stands for few of them."
+        )
+    if isinstance(found.freedom, int) and found.freedom < found.few:
+        yield (
+            f"The model has {found.members - found.freedom:,} parameters for {found.members:,} "
+            "records: it has room for each of them."
+        )
+
+
+def _shares(target: Observations) -> NDArray[np.float64]:
+    logits = target.logits.astype(np.float64)
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    rounded: NDArray[np.float64] = np.round(shares / shares.sum(axis=1, keepdims=True), _DIGITS)
+    return rounded
+
+
+def _freedom(members: int, architecture: Any, features: int, classes: int) -> int | NotApplicable:
+    if not isinstance(architecture, Network):
+        return NotApplicable(reason="how many parameters the model has is not known")
+    widths = [features, *(layer.units for layer in architecture.layers), classes]
+    return members - sum((one + 1) * other for one, other in pairwise(widths))
