@@ -314,7 +314,15 @@ def _in_the_world(best: AttackResult, among: int) -> Iterator[str]:
     at = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
     if _allowing_for(best.figures.accuracy, among).low <= _GUESSING:
         return
-    if at is not None and isinstance(at.precision, Estimate):
+    if at is None or not isinstance(at.precision, Estimate):
+        return
+    if at.precision.low <= at.prior:
+        yield (
+            f"Where {rate_text(at.prior)} of the world are members, how many of those that "
+            f"{best.attack} calls members are could not be told on so few records: "
+            f"{interval_text(at.precision)} (95% interval)."
+        )
+    else:
         yield (
             f"Where {rate_text(at.prior)} of the world are members, a record that {best.attack} "
             f"calls a member is one in {share_text(at.precision.value)} of cases (95% interval "

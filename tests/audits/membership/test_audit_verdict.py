@@ -243,6 +243,16 @@ def test_the_world_is_not_balanced():
     )
 
 
+def test_a_share_in_the_world_that_may_be_any_is_not_told():
+    one = made("loss", (0.99, 0.67, 1.0))
+    wide = (AtPrior(prior=0.01, precision=estimate(1.0, 0.009, 1.0)),)
+    counted = one.figures.model_copy(update={"at_priors": wide})
+    assert (
+        "Where 1% of the world are members, how many of those that loss calls members are could "
+        "not be told on so few records: 0.9% to 100.0% (95% interval)."
+    ) in said(one.model_copy(update={"figures": counted}), strongest="loss")
+
+
 def test_the_worst_slice_is_named():
     one = made("loss", (0.7, 0.69, 0.71))
     worst = Slice(kind="correctness", name="classified wrongly", figures=one.figures)
