@@ -239,11 +239,12 @@ def apply_policy(
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
         run, is_kept = launcher.engine(catalog, progress, key), False
+        history = _history(plan, attempts)
         carried_out = partial(
             run_plan,
             seed=seed,
             progress=progress,
-            history=_history(plan, attempts),
+            history=history,
             repeats=report is not None,
         )
         try:
@@ -256,6 +257,8 @@ def apply_policy(
                 return verified
             file = _destination(output, plan)
             _check_apart(file, catalog)
+            if history is not None:
+                history.check_apart(file, place_of(output))
             kept = _record_file(record, file, output, overwrite=overwrite)
             with publication(
                 file, run.session, overwrite=overwrite, wait=wait, progress=progress

@@ -231,6 +231,10 @@ def _unbounded(certificate: Certificate) -> Iterator[Problem]:
     asked = [step.method for step in certificate.plan.audits]
     for sentence in shortfalls(asked, certificate.attacks):
         yield Problem("V007", sentence)
+    allowed = min((method.attempts for method in asked if method.attempts), default=None)
+    if allowed is not None and certificate.attempts > allowed:
+        message = f"It took {certificate.attempts} attempts, and the policy allows {allowed}."
+        yield Problem("V007", message)
 
 
 def proven(certificate: Certificate) -> str:

@@ -25,6 +25,7 @@ from policy_engine.errors import (
 from policy_engine.gate import shortfalls
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.publication.holding import hold
+from policy_engine.storage import Place
 
 _FOLDER = "policy-engine/attempts"
 _LEDGER, _KEY = "attempts.json", "key"
@@ -94,6 +95,20 @@ class Ledger:
             made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
             self._write((*attempts, made), key)
         return Judged(found, (*earlier, made))
+
+    def check_apart(self, output: Place, given: Place) -> None:
+        """Raise OutputError (O002) where attempts would lie in the folder of a release.
+
+        That is beside the `output`, or below the folder that was `given` for it.
+        """
+        if storage.is_remote(output):
+            return
+        folder = storage.local_path(storage.parent(output)).resolve()
+        here = self.folder.resolve()
+        if here == folder or (given != output and folder in here.parents):
+            message = f"Attempts are for the owner alone, and {str(self.folder)!r} lies in the "
+            message += f"folder of the release, {str(folder)!r}."
+            raise OutputError.of("O002", message, "Give a folder outside of it: attempts=DIR.")
 
     # -- the files --------------------------------------------------------------------------------
 

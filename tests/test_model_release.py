@@ -203,6 +203,13 @@ def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
         apply_policy(once, {DATASET: table}, tmp_path / "other", seed=2)
 
 
+def test_attempts_never_lie_in_the_folder_that_is_shared(table, tmp_path):
+    for inside in (tmp_path / "out", tmp_path / "out" / "model" / "attempts"):
+        with pytest.raises(OutputError, match="O002 Attempts are for the owner alone"):
+            apply_policy(of_raw(), {DATASET: table}, tmp_path / "out", attempts=inside)
+    assert names(tmp_path) == []
+
+
 def test_too_few_records_for_a_bound_are_told_before_anything_is_trained(table, tmp_path):
     tpr = {"auc": 0.75, "tprAtFpr": 0.01}
     with pytest.raises(AuditError, match=r"A021 tprAtFpr 0.001 at most 0.01 .* 119 members"):
@@ -222,6 +229,12 @@ def test_the_certificate_says_how_often_the_model_is_right(released):
             100 * figure == pytest.approx(round(100 * figure)) for figure in vars(said).values()
         )
     assert certificate.attempts == 1
+    [audit] = certificate.plan.audits
+    once = audit.model_copy(update={"method": audit.method.model_copy(update={"attempts": 1})})
+    steps = tuple(once if step == audit else step for step in certificate.plan.steps)
+    plan = certificate.plan.model_copy(update={"steps": steps})
+    assert certificate.model_copy(update={"plan": plan}).holds
+    assert not certificate.model_copy(update={"plan": plan, "attempts": 2}).holds
     assert {"tensorflow", "scikit-learn"} & set(certificate.versions)
 
 
