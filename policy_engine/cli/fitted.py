@@ -67,7 +67,10 @@ ReferenceOption = Annotated[
 ViewsOption = Annotated[
     int,
     typer.Option(
-        "--views", min=1, max=18, help="Ask about images mirrored and shifted, too: how many ways."
+        "--views",
+        min=1,
+        max=21,
+        help="In how many ways to ask: images mirrored and shifted, others noisy.",
     ),
 ]
 TimeLimitOption = Annotated[

@@ -8,6 +8,7 @@ from policy_engine.audits.membership.attacks.attack import Judgement, check, lea
 from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.observations import (
     LABELS,
+    SHADOW_MEMBERS,
     SHADOWS,
     VIEWS,
     Bools,
@@ -50,7 +51,7 @@ def _best(evidence: Evidence, every: tuple[float, ...]) -> tuple[float, ...]:
     """Return the strengths by which the shadows' own members are told best; without any, all."""
     levels = tuple(dict.fromkeys(every))
     ways = (levels, *((one,) for one in levels))
-    if not evidence.shadows:
+    if SHADOW_MEMBERS not in evidence.gives:
         return levels
     is_member = np.concatenate([one.is_member for one in evidence.shadows])
     scores = [np.concatenate([_share(one.own, way) for one in evidence.shadows]) for way in ways]

@@ -23,13 +23,19 @@ from policy_engine.audits.membership.fitted.target import (
     opened_target,
 )
 from policy_engine.audits.membership.fitted.training import Lesson, anew, by_estimator, by_learner
-from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
+from policy_engine.audits.membership.fitted.views import (
+    Logits,
+    most_views,
+    seen,
+    strengths_of,
+    views_of,
+)
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
+    VIEWS,
     Bools,
     Evidence,
-    Observations,
 )
 from policy_engine.audits.membership.predictions import Predictions, doubts_of
 from policy_engine.audits.membership.result import FittedTarget
@@ -56,10 +62,13 @@ def audit_fitted(
     _check_company(fitted, recipe)
     with opened_target(fitted) as (target, described):
         given = aligned(questions.given, target.about)
-        said = _seen(target, given, questions, fitted, progress)
+        views = _views(fitted, settings, given)
+        way = views, settings.seed
+        every = _asked(target, given, questions, fitted, way, progress)
+        said, strengths = every[0], strengths_of(given, views)
         labels = numbers_of(questions.labels, said.classes)
-        observed = Observations(said.logits, labels, said.gives)
-        lesson = Lesson(given, labels, said.classes, fitted.views)
+        observed = seen([one.logits for one in every], strengths, labels, said.gives)
+        lesson = Lesson(given, labels, said.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
         evidence = None
         if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
@@ -67,13 +76,14 @@ def audit_fitted(
             evidence = trained_evidence(observed, inside, trainer, count, said.classes, progress)
     notes, digests = target.about.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in said.gives:
-        others, digests = _references(fitted, questions, said.classes, progress)
+        others, digests = _references(fitted, questions, said.classes, way, progress)
         _check_different(described.digest, digests)
         evidence = reference_evidence(observed, others, settings.seed, said.classes)
         notes = (*notes, *_doubts(evidence, questions.is_member))
     predictions = _predictions(questions, said, labels, notes)
+    evidence = evidence or Evidence(observed, (), (), settings.seed, said.classes)
     found = examine_predictions(predictions, settings, progress, evidence)
-    about = {"gives": tuple(sorted(said.gives)), "views": fitted.views, "references": digests}
+    about = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
     return _told(found, questions.width, described.model_copy(update=about))
 
 
@@ -100,21 +110,28 @@ def _check_company(fitted: FittedModel, recipe: Any) -> None:
         raise AuditError.of("A007", message)
 
 
-def _seen(
-    target: Target, given: Block, questions: Questions, fitted: FittedModel, progress: Progress
-) -> Spoken:
-    """Return what a model says of records, over all views of them.
+def _asked(
+    target: Target,
+    given: Block,
+    questions: Questions,
+    fitted: FittedModel,
+    way: tuple[int, int],
+    progress: Progress = silent,
+) -> list[Spoken]:
+    """Return what a model says of records in each of their views; `way` is their number and seed.
 
-    Of several views it is the mean of the logarithms of the probabilities, so that all attacks
-    gain from them.
+    The first is of the records themselves.
     """
-    every = [
+    return [
         spoken(target.ask, target.about, view, questions.labels, fitted.reading, progress)
-        for view in views_of(given, fitted.views)
+        for view in views_of(given, *way)
     ]
-    if CONFIDENCES not in every[0].gives:
-        return every[0]
-    return replace(every[0], logits=averaged([one.logits for one in every]))
+
+
+def _views(fitted: FittedModel, settings: Settings, given: Block) -> int:
+    """Return in how many views records are seen: in all, where an attack that was named asks so."""
+    needed = any(VIEWS in attack_of(one).needs for one in settings.attacks)
+    return most_views(given) if needed and fitted.views == 1 else fitted.views
 
 
 def _trainer(target: Target, fitted: FittedModel, recipe: Any, lesson: Lesson) -> Trainer | None:
@@ -134,22 +151,26 @@ def _needs_others(settings: Settings) -> bool:
 
 
 def _references(
-    fitted: FittedModel, questions: Questions, classes: tuple[str, ...], progress: Progress
-) -> tuple[list[Logits], tuple[str, ...]]:
-    """Return what each of the references says, (n, C), and the digests of their files."""
+    fitted: FittedModel,
+    questions: Questions,
+    classes: tuple[str, ...],
+    way: tuple[int, int],
+    progress: Progress,
+) -> tuple[list[list[Logits]], tuple[str, ...]]:
+    """Return what each of the references says, (n, C), by view, and the digests of their files."""
     said, digests = [], []
     for number, model in enumerate(fitted.references):
         progress("references", number, len(fitted.references))
         reference = replace(fitted, model=model, references=())
         with opened_target(reference) as (target, described):
             given = aligned(questions.given, target.about)
-            one = _seen(target, given, questions, reference, silent)
-        if one.classes != classes or CONFIDENCES not in one.gives:
+            every = _asked(target, given, questions, reference, way)
+        if every[0].classes != classes or CONFIDENCES not in every[0].gives:
             message = (
                 f"Reference {number + 1} does not answer with probabilities of the same classes."
             )
             raise AuditError.of("A014", message)
-        said.append(one.logits)
+        said.append([one.logits for one in every])
         digests.append(described.digest)
     return said, tuple(digests)
 

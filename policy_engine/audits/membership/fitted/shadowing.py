@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack import rows_by_class
-from policy_engine.audits.membership.fitted.views import Logits
+from policy_engine.audits.membership.fitted.views import Logits, seen
 from policy_engine.audits.membership.gathering import Heard, online_turn
 from policy_engine.audits.membership.observations import (
+    VIEWS,
     Bools,
     Evidence,
     Observations,
@@ -18,8 +19,8 @@ from policy_engine.audits.membership.shadows import ONLINE, seed_of
 from policy_engine.engines.engine import Progress, silent
 
 Rows = NDArray[np.int64]
-Trainer = Callable[[Rows, int], Callable[[Rows], Logits]]
-"""What trains a model on some rows from a seed, and gives what it says of rows, (n, C)."""
+Trainer = Callable[[Rows, int], list[Logits]]
+"""What trains a model on some rows from a seed, and gives what it says of all, (n, C), by view."""
 
 _HALVES = 102
 
@@ -62,23 +63,29 @@ def trained_evidence(
     heard = []
     for number, rows in enumerate(halves):
         progress("shadow models", number, len(halves))
-        said = train(rows, seed_of(seed, ONLINE, number))(every)
-        heard.append(Heard(Observations(said, target.labels, target.gives), np.isin(every, rows)))
+        said = train(rows, seed_of(seed, ONLINE, number))
+        heard.append(Heard(_like(target, said), np.isin(every, rows)))
     progress("shadow models", len(halves), len(halves))
     return online_turn(Heard(target, is_member), heard, seed, names).evidence
 
 
 def reference_evidence(
-    target: Observations, references: Sequence[Logits], seed: int, names: tuple[str, ...]
+    target: Observations, references: Sequence[list[Logits]], seed: int, names: tuple[str, ...]
 ) -> Evidence:
     """Return what an attacker holds who has models that saw no record judged, and knows no more."""
     nobody = np.zeros(0, dtype=bool)
     shadows = tuple(
         Shadow(
-            Observations(one[:0], target.labels[:0], target.gives),
+            Observations(one[0][:0], target.labels[:0], target.gives - {VIEWS}),
             nobody,
-            Observations(one, target.labels, target.gives),
+            _like(target, one),
         )
         for one in references
     )
     return Evidence(target, shadows, (), seed, names)
+
+
+def _like(target: Observations, said: Sequence[Logits]) -> Observations:
+    """Return what another model says of the records that the target was asked about."""
+    strengths = target.views.strengths if target.views else ()
+    return seen(said, strengths, target.labels, target.gives - {VIEWS})

@@ -38,7 +38,7 @@ class FittedModel:
     With `retrain` its likes are trained anew as shadow models, with the settings that it carries
     itself; `references` are other models of its kind, none of which has seen the records at hand.
     Images, (n, height, width) or with channels last, are asked about in so many `views`: as they
-    are, mirrored, and shifted by a pixel.
+    are, mirrored, and shifted by a pixel; other records with some noise.
     """
 
     model: Any

@@ -1,6 +1,6 @@
 """How shadows of a fitted model are trained: as it tells itself, or by a recipe given."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from policy_engine.audits.membership.fitted.estimators import EstimatorModel
 from policy_engine.audits.membership.fitted.questions import blocks_of, rows_of
 from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
 from policy_engine.audits.membership.fitted.target import Present, Target
-from policy_engine.audits.membership.fitted.views import Logits, averaged, views_of
+from policy_engine.audits.membership.fitted.views import Logits, views_of
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.errors import AuditError
@@ -24,29 +24,28 @@ from policy_engine.errors import AuditError
 class Lesson:
     """What shadows learn from: records as the target takes them, and their labels (n,).
 
-    They are asked about records in as many `views` as the target is.
+    They are asked about records in as many `views` as the target is, the same ones by the `seed`.
     """
 
     given: Block
     labels: Rows
     classes: tuple[str, ...]
     views: int = 1
+    seed: int = 0
 
-    def seen(self, rows: Rows) -> Iterator[Block]:
-        """Yield some of the records in each view."""
-        yield from views_of(rows_of(self.given, rows), self.views)
+    def seen(self) -> Iterator[Block]:
+        """Yield the records in each view."""
+        yield from views_of(self.given, self.views, self.seed)
 
 
 def anew(target: Target, lesson: Lesson) -> Trainer:
     """Return what trains a model's like, with the settings that it carries itself."""
 
-    def train(rows: Rows, seed: int) -> Callable[[Rows], Logits]:
+    def train(rows: Rows, seed: int) -> list[Logits]:
         given = rows_of(lesson.given, rows)
         like = target.refitted(given, lesson.labels[rows], seed)
         ask = partial(_placed, like, len(lesson.classes))
-        return lambda asked: averaged(
-            [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen(asked)]
-        )
+        return [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen()]
 
     return train
 
@@ -87,11 +86,9 @@ def by_learner(learner: Learner, lesson: Lesson) -> Trainer:
         digest=digest_of(features, lesson.labels),
     )
 
-    def train(rows: Rows, seed: int) -> Callable[[Rows], Logits]:
+    def train(rows: Rows, seed: int) -> list[Logits]:
         trained = learner.train(records, [rows], [seed])
-        return lambda asked: averaged(
-            [trained.logits(_flat(view))[0] for view in lesson.seen(asked)]
-        )
+        return [trained.logits(_flat(view))[0] for view in lesson.seen()]
 
     return train
 

@@ -1,65 +1,113 @@
-"""Images seen several ways: as they are, mirrored, and shifted a little."""
+"""Records seen several ways: images mirrored and shifted, other records disturbed a little."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.disturbing import STRENGTHS
+from policy_engine.audits.membership.fitted.blocks import Block, is_number
+from policy_engine.audits.membership.observations import VIEWS, Observations, Terms, Views
 from policy_engine.errors import AuditError
 
 Logits = NDArray[np.float32]
 
-MOST_VIEWS = 18
-_LEAST = -1000.0
+MOST_OF_IMAGES = 18
+MOST_VIEWS = 21
+_CHANGED = 0.25
+"""At strength 1 so many bits are flipped, and so many texts drawn anew."""
+_VIEW = 37
 _SHIFTS = (0, -1, 1)
+_MIRRORED, _SHIFTED = 0.5, 1.0
 
 
-def views_of(block: Block, views: int) -> Iterator[Block]:
-    """Yield images (n, height, width) or (n, height, width, channels) in so many views.
+def most_views(given: Block) -> int:
+    """Return in how many views such records can be seen at most, themselves among them."""
+    return MOST_OF_IMAGES if _are_images(given) else MOST_VIEWS
 
-    The first is as they are; then mirrored from left to right, then both of them shifted by a
-    pixel in each direction, with the edge repeated (Carlini et al., IEEE S&P 2022, section VI-C).
-    Raises AuditError (A003) where several are asked of records that are no images, or too many.
+
+def strengths_of(given: Block, views: int) -> tuple[float, ...]:
+    """Return how strong each view is but that of the records themselves, the weakest first.
+
+    Raises AuditError (A003) for more views than there are.
     """
-    yield block
-    if views == 1:
-        return
-    if not isinstance(block, np.ndarray) or block.ndim not in (3, 4):
-        message = "Only images are seen several ways: arrays (n, height, width[, channels])."
+    if not 1 <= views <= most_views(given):
+        message = f"There are 1 to {most_views(given)} views of these records. Given: {views}."
         raise AuditError.of("A003", message)
-    if not 1 <= views <= MOST_VIEWS:
-        message = f"There are 1 to {MOST_VIEWS} views of an image. Given: {views}."
-        raise AuditError.of("A003", message)
-    moves = [(down, right) for down in _SHIFTS for right in _SHIFTS]
-    every = [(flip, *move) for move in moves for flip in (False, True)]
-    for flip, down, right in every[1:views]:
-        yield _shifted(block[:, :, ::-1] if flip else block, down, right)
+    if _are_images(given):
+        return tuple(_MIRRORED if number == 1 else _SHIFTED for number in range(1, views))
+    return tuple(STRENGTHS[number * len(STRENGTHS) // (views - 1)] for number in range(views - 1))
 
 
-def _shifted(images: NDArray[np.generic], down: int, right: int) -> NDArray[np.generic]:
-    """Return images shifted by a pixel or none in each direction, with the edge repeated."""
-    rest = [(0, 0)] * (images.ndim - 3)
-    wide = np.pad(images, [(0, 0), (1, 1), (1, 1), *rest], mode="edge")
-    height, width = images.shape[1:3]
-    return np.ascontiguousarray(
-        wide[:, 1 - down : 1 - down + height, 1 - right : 1 - right + width]
-    )
+def views_of(given: Block, views: int, seed: int) -> Iterator[Block]:
+    """Yield records in so many views, the first as they are: the same for every model asked.
 
-
-def averaged(logits: Sequence[Logits]) -> Logits:
-    """Return the mean of what a model says of several views, (n, C), as log-probabilities.
-
-    All attacks gain from a mean over views, whose noise is less than that of one. A single view
-    is left as it is. A probability of 0 counts as one of e to the power of -1000.
+    Images, (n, height, width) or with channels last, are mirrored from left to right, then both
+    are shifted by a pixel in each direction, with the edge repeated (Carlini et al., IEEE S&P
+    2022, section VI-C). Of other records numbers get normal noise, so many deviations of their
+    column strong, and bits and texts change now and then (Choquette-Choo et al., ICML 2021,
+    section 4.3). Raises AuditError (A003) for more views than there are.
     """
+    yield given
+    for number, strength in enumerate(strengths_of(given, views), start=1):
+        if _are_images(given):
+            yield _moved(given, number)
+        else:
+            yield _disturbed(given, strength, np.random.default_rng([seed, _VIEW, number]))
+
+
+def seen(
+    logits: Sequence[Logits], strengths: tuple[float, ...], labels: NDArray[np.int64], gives: Terms
+) -> Observations:
+    """Return what a model says of records, (n, C), and of their other views."""
     if len(logits) == 1:
-        return logits[0]
-    whole = np.mean([_log_probabilities(one) for one in logits], axis=0)
-    return np.asarray(whole, dtype=np.float32)
+        return Observations(logits[0], labels, gives)
+    views = Views(np.stack(logits[1:]), strengths)
+    return Observations(logits[0], labels, gives | {VIEWS}, views)
 
 
-def _log_probabilities(logits: Logits) -> NDArray[np.float64]:
-    below = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
-    summed = np.log(np.exp(below).sum(axis=1, keepdims=True))
-    return np.asarray(np.maximum(below - summed, _LEAST), dtype=np.float64)
+def _are_images(given: Block) -> bool:
+    return isinstance(given, np.ndarray) and given.ndim in (3, 4)
+
+
+def _moved(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
+    """Return images in one of the eighteen views: mirrored or not, shifted or not."""
+    move, is_mirrored = divmod(number, 2)
+    down, right = _SHIFTS[move // len(_SHIFTS)], _SHIFTS[move % len(_SHIFTS)]
+    turned = images[:, :, ::-1] if is_mirrored else images
+    rest = [(0, 0)] * (images.ndim - 3)
+    wide = np.pad(turned, [(0, 0), (1, 1), (1, 1), *rest], mode="edge")
+    rows = slice(1 - down, 1 - down + images.shape[1])
+    columns = slice(1 - right, 1 - right + images.shape[2])
+    return np.ascontiguousarray(wide[:, rows, columns])
+
+
+def _disturbed(given: Block, strength: float, random: np.random.Generator) -> Block:
+    if isinstance(given, np.ndarray):
+        return _noisy(given, strength, random)
+    columns = [_other(column, strength, random) for column in given.columns]
+    return pa.table(columns, names=given.column_names)
+
+
+def _other(column: pa.ChunkedArray, strength: float, random: np.random.Generator) -> pa.Array:
+    if is_number(column.type) and not pa.types.is_boolean(column.type):
+        values = column.cast(pa.float64()).to_numpy()[:, None]
+        return pa.array(_noisy(values, strength, random)[:, 0])
+    rows = np.arange(len(column))
+    chosen = random.random(len(column)) < _CHANGED * strength
+    rows[chosen] = random.integers(0, len(column), int(chosen.sum()))
+    return column.take(pa.array(rows))
+
+
+def _noisy(values: NDArray[Any], strength: float, random: np.random.Generator) -> NDArray[Any]:
+    numbers = values.astype(np.float64)
+    if bool(np.isin(numbers, (0.0, 1.0)).all()):
+        is_flipped = random.random(numbers.shape) < _CHANGED * strength
+        return np.where(is_flipped, 1 - numbers, numbers).astype(values.dtype)
+    noise = strength * np.nanstd(numbers, axis=0) * random.normal(size=numbers.shape)
+    if values.dtype.kind in "iu":
+        limits = np.iinfo(values.dtype)
+        return np.clip(np.rint(numbers + noise), limits.min, limits.max).astype(values.dtype)
+    return np.asarray(numbers + noise, dtype=values.dtype)

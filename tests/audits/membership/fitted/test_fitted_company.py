@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.shadowing import halves_of
-from policy_engine.audits.membership.fitted.views import averaged, views_of
+from policy_engine.audits.membership.fitted.views import strengths_of, views_of
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import ArgumentError, AuditError
 
@@ -128,28 +128,35 @@ def test_halves_are_of_every_class_and_complement_one_another():
     assert len(halves_of(labels, 5, seed=3)) == 6
 
 
-def test_views_are_flips_and_shifts():
+def test_views_of_images_are_flips_and_shifts():
     image = np.arange(6).reshape(1, 2, 3)
-    seen = [one[0].tolist() for one in views_of(image, 4)]
+    seen = [one[0].tolist() for one in views_of(image, 4, seed=0)]
     assert seen[:2] == [[[0, 1, 2], [3, 4, 5]], [[2, 1, 0], [5, 4, 3]]]
     assert seen[2] == [[1, 2, 2], [4, 5, 5]]
     assert seen[3] == [[1, 0, 0], [4, 3, 3]]
-    every = [
-        one.tobytes() for one in views_of(np.random.default_rng(0).normal(size=(2, 4, 4, 3)), 18)
-    ]
-    assert len(set(every)) == 18
+    assert strengths_of(image, 4) == (0.5, 1.0, 1.0)
+    colours = np.random.default_rng(0).normal(size=(2, 4, 4, 3))
+    assert len({one.tobytes() for one in views_of(colours, 18, seed=0)}) == 18
 
 
-def test_only_images_have_views():
-    with pytest.raises(AuditError, match="A003 Only images"):
-        list(views_of(np.zeros((2, 4)), 2))
+def test_views_of_other_records_are_noisy_and_the_same_for_every_model():
+    table = pa.table({"n": [1.0, 2, 3, 4] * 50, "bit": [0, 1] * 100, "city": ["a", "b"] * 100})
+    first, *others = views_of(table, 21, seed=0)
+    assert first.equals(table)
+    assert strengths_of(table, 21) == tuple(np.repeat([0.05, 0.1, 0.2, 0.4, 0.8], 4))
+    changed = [(one["city"].to_numpy() != table["city"].to_numpy()).mean() for one in others]
+    assert changed[0] < 0.05 < changed[-1] < 0.2
+    assert {*others[-1]["bit"].to_pylist()} == {0, 1}
+    moved = others[-1]["n"].to_numpy() - table["n"].to_numpy()
+    assert 0.7 < moved.std() / 1.118 < 0.9
+    assert [*views_of(table, 21, seed=0)][-1].equals(others[-1])
 
 
-def test_answers_about_views_are_averaged_as_log_probabilities():
-    one, other = np.log([[0.5, 0.5]]), np.log([[0.9, 0.1]])
-    whole = averaged([one.astype(np.float32) + 3, other.astype(np.float32)])
-    np.testing.assert_allclose(whole, (one + other) / 2, atol=1e-6)
-    assert np.isfinite(averaged([np.array([[0, -np.inf]], np.float32)] * 2)).all()
+def test_there_are_not_more_views_than_there_are():
+    with pytest.raises(AuditError, match=r"A003 There are 1 to 18 views .*19"):
+        list(views_of(np.zeros((2, 4, 4)), 19, seed=0))
+    with pytest.raises(AuditError, match=r"A003 There are 1 to 21 views"):
+        list(views_of(np.zeros((2, 4)), 22, seed=0))
 
 
 def test_images_are_asked_about_in_several_views_and_keep_their_shape():
@@ -164,6 +171,38 @@ def test_images_are_asked_about_in_several_views_and_keep_their_shape():
     audit = audit_membership(records, fitted=FittedModel(answer, views=3))
     assert asked == [(8, 5, 6, 1)] * 3
     assert audit.fitted.views == 3
+
+
+def test_several_views_serve_the_attacks_on_views(noisy):
+    settings = Settings(attacks=("lira-views", "label-only-boundary"), shadows=4)
+    fitted = FittedModel(fit(noisy), retrain=True, views=11)
+    audit = audit_membership(noisy, fitted=fitted, settings=settings)
+    assert audit.attack("lira-views").figures.auc.low > 0.7
+    assert audit.attack("label-only-boundary").figures.auc.low > 0.6
+
+
+def test_a_model_that_gives_labels_alone_is_asked_where_its_labels_change(noisy):
+    features, labels, is_member = noisy
+    nearest = NearestNeighbor(features[is_member], labels[is_member])
+    settings = Settings(attacks=("label-only-boundary",))
+    audit = audit_membership(noisy, fitted=nearest, settings=settings)
+    assert audit.fitted.gives == ("labels", "views")
+    assert audit.fitted.views == 21
+    boundary, baseline = (
+        audit.attack(one).figures for one in ("label-only-boundary", "label-only")
+    )
+    assert boundary.auc.value > baseline.auc.value
+
+
+class NearestNeighbor:
+    """Answers with the label of the member that is nearest."""
+
+    def __init__(self, features, labels):
+        self.features, self.labels = features, labels
+
+    def predict(self, features):
+        apart = ((features[:, None] - self.features) ** 2).sum(axis=2)
+        return self.labels[apart.argmin(axis=1)]
 
 
 def test_a_model_is_not_compared_with_itself(tmp_path):
