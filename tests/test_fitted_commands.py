@@ -37,7 +37,10 @@ def test_a_fitted_model_is_attacked_and_told_of(files):
     assert found["fitted"]["model"] == "Memory"
     assert {"audit.json", "audit.html"} < {one.name for one in out.iterdir()}
     assert [one for one in out.iterdir() if "scores" in one.name]
-    assert "model.pkl" in (out / "audit.html").read_text()
+    page = (out / "audit.html").read_text()
+    assert "model.pkl" in page
+    assert found["fitted"]["digest"] in page
+    assert "attacked: a fitted model as it is, Memory of fitted_faults" in answer.stdout
 
 
 def test_a_pickle_is_refused_in_the_words_of_the_command(files):

@@ -10,6 +10,7 @@ from policy_engine.audits.membership.over_targets import OverTargets, over_targe
 from policy_engine.audits.membership.result import (
     AttackResult,
     Figures,
+    FittedTarget,
     MembershipAudit,
     Slice,
     TprAtFpr,
@@ -27,6 +28,8 @@ def audit_lines(audit: MembershipAudit) -> Iterator[str]:
     first, *others = audit.verdict or ("",)
     yield f"[bold]{escape(first)}[/]"
     yield from map(escape, others)
+    if isinstance(audit.fitted, FittedTarget):
+        yield f"attacked: {escape(audit.fitted.text)}"
     yield from (f"[yellow]beware[/]: {escape(one)}" for one in audit.warnings)
 
 

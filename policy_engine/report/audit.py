@@ -11,6 +11,7 @@ from policy_engine.audits.membership.result import (
     EpsilonLower,
     EpsilonUpper,
     Figures,
+    FittedTarget,
     Gain,
     MembershipAudit,
     Slice,
@@ -53,6 +54,8 @@ def _header(found: MembershipAudit) -> Iterator[str]:
     yield "<header>"
     yield "<h1>What the model tells of the records it was trained on</h1>"
     yield f'<p class="soft">{escape(found.data)}: {escape(_what_model(found))}.</p>'
+    if isinstance(found.fitted, FittedTarget):
+        yield f'<p class="soft">{escape(_provenance(found.fitted))}</p>'
     first, *others = found.verdict or ("",)
     yield f'<p class="verdict">{escape(first)}</p>'
     if others:
@@ -62,6 +65,16 @@ def _header(found: MembershipAudit) -> Iterator[str]:
     yield from (f'<p class="warning">{escape(one)}</p>' for one in found.warnings)
     yield "</header>"
     yield key_figures(_key_figures(found))
+
+
+def _provenance(fitted: FittedTarget) -> str:
+    versions = ", ".join(f"{name} {one}" for name, one in fitted.versions.items())
+    digest = f"sha-256 {fitted.digest}; " if fitted.digest else ""
+    views = f", in {fitted.views} views of each record" if fitted.views > 1 else ""
+    few = len(fitted.references)
+    others = f"; compared with {few} reference models" if few else ""
+    opened = f"opened with {versions}; " if versions else ""
+    return f"{digest}{opened}it gives {' and '.join(fitted.gives)}{views}{others}."
 
 
 def _what_model(found: MembershipAudit) -> str:

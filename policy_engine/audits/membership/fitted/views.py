@@ -104,10 +104,11 @@ def _other(column: pa.ChunkedArray, strength: float, random: np.random.Generator
 def _noisy(values: NDArray[Any], strength: float, random: np.random.Generator) -> NDArray[Any]:
     numbers = values.astype(np.float64)
     if bool(np.isin(numbers, (0.0, 1.0)).all()):
-        is_flipped = random.random(numbers.shape) < _CHANGED * strength
-        return np.where(is_flipped, 1 - numbers, numbers).astype(values.dtype)
-    noise = strength * np.nanstd(numbers, axis=0) * random.normal(size=numbers.shape)
+        found = np.where(random.random(numbers.shape) < _CHANGED * strength, 1 - numbers, numbers)
+    else:
+        noise = strength * np.nanstd(numbers, axis=0) * random.normal(size=numbers.shape)
+        found = numbers + noise
     if values.dtype.kind in "iu":
         limits = np.iinfo(values.dtype)
-        return np.clip(np.rint(numbers + noise), limits.min, limits.max).astype(values.dtype)
-    return np.asarray(numbers + noise, dtype=values.dtype)
+        found = np.clip(np.rint(found), limits.min, limits.max)
+    return np.asarray(found, dtype=values.dtype)
