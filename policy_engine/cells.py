@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MISSING = " or missing"
+ALL = "*"
+"""The cell that stands for every value, where a hierarchy has no name of its own for it."""
 
 _NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"

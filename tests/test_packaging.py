@@ -53,3 +53,19 @@ def test_a_wheel_validates_a_policy_far_from_the_checkout(wheel, tmp_path):
 def test_a_wheel_says_that_it_is_typed(wheel):
     with zipfile.ZipFile(wheel) as archive:
         assert "policy_engine/py.typed" in archive.namelist()
+
+
+def test_an_audit_of_a_forest_loads_neither_tensorflow_nor_numba_nor_what_draws():
+    heavy = ("tensorflow", "keras", "numba", "matplotlib", "pyspark")
+    code = (
+        "import numpy as np, sys\n"
+        "from policy_engine import audit_membership\n"
+        "from policy_engine.architecture import Estimator\n"
+        "from policy_engine.audits.membership.settings import Settings\n"
+        "data = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2\n"
+        "model = Estimator(name='DecisionTreeClassifier')\n"
+        "audit_membership(data, model=model, settings=Settings(('lira', 'rmia'), shadows=4))\n"
+        f"print([one for one in {heavy} if one in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

@@ -262,7 +262,7 @@ def compare(
     from policy_engine.api import compare_release  # noqa: PLC0415
 
     if report is not None:
-        from policy_engine.report import check_report  # noqa: PLC0415
+        from policy_engine.report.comparison import check_report  # noqa: PLC0415
 
         check_report(report)
     with progress_bar() as progress:
@@ -282,7 +282,7 @@ def compare(
             **reading.keywords,
         )
         if report is not None:
-            from policy_engine.report import write_report  # noqa: PLC0415
+            from policy_engine.report.comparison import write_report  # noqa: PLC0415
 
             progress("drawing", 0, 0)
             write_report(found, report, original, release)

@@ -7,10 +7,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine import cells
+from policy_engine.cells import ALL
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
 from policy_engine.engines.encoding import ancestry, encode
-from policy_engine.engines.generalizations import losses
-from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
 from policy_engine.plan import Anonymize
@@ -46,6 +45,8 @@ def groups(
     has no shape known, DataError where a sensitive value is not in its taxonomy.
     """
     columns, wildcard = step.columns, step.recoding.missing == "wildcard"
+    from policy_engine.engines.generalizations import losses  # noqa: PLC0415 (loads numba)
+
     read = {
         one.name: texts_of(one.name, cell_column(table, one.name))
         for one in columns.quasi_identifier

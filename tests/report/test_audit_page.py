@@ -8,7 +8,7 @@ from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.charts import canvas
 from policy_engine.errors import DataError, OutputError
 from policy_engine.estimates import NotApplicable
-from policy_engine.report import audit_page, write_audit_report
+from policy_engine.report.audit import audit_page, write_audit_report
 
 EVIL = '<script>alert("$x^2$ & _")</script>'
 

@@ -16,7 +16,7 @@ from policy_engine.comparison import (
 )
 from policy_engine.errors import DataError, OutputError
 from policy_engine.methods import Measurement
-from policy_engine.report import report_page, write_report
+from policy_engine.report.comparison import report_page, write_report
 
 EVIL = '<script>alert("$x^2$ & _")</script>'
 

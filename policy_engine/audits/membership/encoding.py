@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from policy_engine import cells
 from policy_engine.audits.membership.coarsening import Levels, levels_of
 from policy_engine.audits.membership.result import EncodedColumn
+from policy_engine.cells import ALL
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import Encoded, encode, is_text
-from policy_engine.engines.generalizations.generalizer import ALL
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import AuditError, Problem, did_you_mean, listed

@@ -8,10 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell
+from policy_engine.cells import ALL, Cell
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.generalizer import (
-    ALL,
     Ints,
     all_values,
     unfit,

@@ -15,9 +15,6 @@ from policy_engine.kernels.axis import Interval, Members, Tree
 from policy_engine.kernels.full_domain import Ladder
 from policy_engine.kernels.mondrian import Classes
 
-ALL = "*"
-"""The cell that stands for every value, where a hierarchy has no name of its own for it."""
-
 Ints = NDArray[np.int64]
 Levels = Sequence[NDArray[np.int32]]
 Losses = Sequence[NDArray[np.float64]]

@@ -8,10 +8,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, write_set, write_value
+from policy_engine.cells import ALL, Cell, write_set, write_value
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.generalizer import (
-    ALL,
     Generalizer,
     Ints,
     all_values,

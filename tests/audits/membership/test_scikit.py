@@ -195,3 +195,11 @@ def test_progress_counts_models():
     told = []
     described("GaussianNB").train(RECORDS, ROWS, (1, 2), lambda *step: told.append(step))
     assert told == [("models", 1, 2), ("models", 2, 2)]
+
+
+def test_few_cells_are_fitted_by_one_thread_after_the_other():
+    learner = EstimatorLearner.of(Estimator(name="GaussianNB"), workers=4)
+    few = records_of_arrays(np.eye(20, 3), np.arange(20) % 2)
+    many = records_of_arrays(np.zeros((40_000, 2)), np.arange(40_000) % 2)
+    assert learner._at_once(few, [np.arange(20)]) == 1
+    assert learner._at_once(many, [np.arange(40_000)]) == 4

@@ -38,6 +38,7 @@ _MODULES = {
 """Where scikit-learn has the classifiers that a description may name."""
 
 _TRIED = 64
+_FEW_CELLS = 1 << 16
 _NODE = 100
 """About the bytes of a node of a tree, its classes' shares left out."""
 
@@ -108,7 +109,7 @@ class EstimatorLearner:
         fitted, as with a parameter out of its range."""
         from joblib import Parallel, delayed  # noqa: PLC0415 (an extra)
 
-        run = Parallel(n_jobs=self.workers, prefer="threads", return_as="generator")
+        run = Parallel(self._at_once(records, rows), prefer="threads", return_as="generator")
         models = []
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -127,6 +128,15 @@ class EstimatorLearner:
         if not self.fewest:
             return model
         return bare(model, records.features[rows], records.labels[rows], self.fewest)
+
+    def _at_once(self, records: Records, rows: Sequence[NDArray[np.int64]]) -> int:
+        """Return how many models are fitted at once.
+
+        With few cells a fit is mostly Python, which one thread does at a time: a second one would
+        cost a fifth more processor time, and save none on the clock.
+        """
+        cells = max(map(len, rows), default=0) * records.features.shape[1]
+        return self.workers if cells > _FEW_CELLS else 1
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return an estimate of the most bytes that training so many models takes."""

@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
+from typing import Any
 
 from policy_engine.errors import DataError
 
-_HINT = "pip install 'policy-engine[audits]'."
+_HINT = "pip install 'policy-engine[audits]', or 'policy-engine[audits-gpu]' for a GPU."
 
 
 def need_tensorflow() -> ModuleType:
@@ -26,7 +27,27 @@ def need_tensorflow() -> ModuleType:
             import tensorflow as tf  # noqa: PLC0415 (slow to import, an extra)
     except ImportError:
         raise DataError.of("C011", "TensorFlow is not installed.", _HINT) from None
+    _repeat_on_devices(tf)
     return tf  # type: ignore[no-any-return]
+
+
+def gpus(tf: ModuleType) -> list[Any]:
+    """Return the GPUs that TensorFlow can use."""
+    found: list[Any] = tf.config.list_physical_devices("GPU")
+    return found
+
+
+def _repeat_on_devices(tf: ModuleType) -> None:
+    """Have a GPU do the same each time: sums in one order, or the same seed has other figures.
+
+    A device takes memory as it needs it, for others may use it too. Where TensorFlow already runs
+    on it, its memory is left as it is.
+    """
+    for one in gpus(tf):
+        with suppress(RuntimeError):
+            tf.config.experimental.set_memory_growth(one, True)  # noqa: FBT003 (not ours)
+    if gpus(tf):
+        tf.config.experimental.enable_op_determinism()
 
 
 def need_keras() -> ModuleType:
