@@ -209,6 +209,7 @@ def apply_policy(
     seed: int | None = None,
     record: str | Path | None = None,
     attempts: str | Path | None = None,
+    allow_pickle: bool = False,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -227,7 +228,8 @@ def apply_policy(
     commits to; else only the release that is returned can. Every model that is attacked is kept
     as an attempt, released or not, in the folder `attempts` (see `Ledger`), and judged with those
     before it; from a seed from which it was refused before it is not made again, unless all that
-    was found is asked for in a `report`.
+    was found is asked for in a `report`. A model of scikit-learn is written by skops or, with
+    `allow_pickle`, by joblib, whose files run code when they are loaded.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
@@ -246,6 +248,7 @@ def apply_policy(
             progress=progress,
             history=history,
             repeats=report is not None,
+            allow_pickle=allow_pickle,
         )
         try:
             if output is None:
@@ -659,7 +662,7 @@ def _published(
     try:
         check(found)
     except CertificateError as error:
-        if {problem.code for problem in error.problems} == {"V007"}:
+        if {problem.code for problem in error.problems} <= {"V007", "V011"}:
             place.refuse(found.certificate.refused())
         raise
     is_there = partial(_is_published, found.certificate, place)

@@ -82,12 +82,40 @@ class Network(_Frozen):
         return ""
 
 
+_LEAF = "min_samples_leaf"
+_USUAL_LEAVES: Mapping[str, int] = {
+    "RandomForestClassifier": 1,
+    "ExtraTreesClassifier": 1,
+    "GradientBoostingClassifier": 1,
+    "HistGradientBoostingClassifier": 20,
+    "DecisionTreeClassifier": 1,
+}
+"""The classifiers that have leaves, and how many records scikit-learn leaves in one at least."""
+
+
 class Estimator(_Frozen):
     """A classifier of scikit-learn with its parameters."""
 
     kind: Literal["estimator"] = "estimator"
     name: EstimatorName
     parameters: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
+
+    @property
+    def smallest_leaf(self) -> int | float | None:
+        """How many records a leaf of its trees holds at least, None where it does not say so.
+
+        A share of the records is said as it is: it is below 1.
+        """
+        given = self.parameters.get(_LEAF)
+        return given if isinstance(given, int | float) and not isinstance(given, bool) else None
+
+    def with_leaves_of(self, fewest: int) -> "Estimator":
+        """Return the classifier with so many records in every leaf, if it has leaves and does
+        not say how many there are."""
+        if self.name not in _USUAL_LEAVES or self.parameters.get(_LEAF) is not None:
+            return self
+        leaf = max(fewest, _USUAL_LEAVES[self.name])
+        return self.model_copy(update={"parameters": {**self.parameters, _LEAF: leaf}})
 
     @property
     def keeps_records(self) -> str:

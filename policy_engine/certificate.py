@@ -27,6 +27,7 @@ from policy_engine.estimates import NotApplicable
 from policy_engine.gate import ModelFigures, said, shortfalls
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
+from policy_engine.modelling import FilesMeasured
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.record import Count, Input, Record, named
@@ -72,6 +73,7 @@ class Certificate(BaseModel):
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
+    files: FilesMeasured | None = None
     utility: Utility | NotApplicable
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
@@ -149,6 +151,7 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,
+        files=release.files,
         utility=shown,
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
@@ -205,6 +208,7 @@ def shortcomings(certificate: Certificate) -> Iterator[Problem]:
             )
             yield Problem("V001", message)
     yield from _unbounded(certificate)
+    yield from _given_away(certificate)
     if not certificate.output_digest:
         yield Problem("V004", "Nothing was released: the certificate is of no output.")
 
@@ -237,6 +241,15 @@ def _unbounded(certificate: Certificate) -> Iterator[Problem]:
         yield Problem("V007", message)
 
 
+def _given_away(certificate: Certificate) -> Iterator[Problem]:
+    """Yield what the files of a model give away and should not, or that nobody looked into them."""
+    asked, found = certificate.plan.file_bounds, certificate.files
+    if asked is not None and (found is None or found.asked != asked):
+        yield Problem("V011", "What the files of the model give away was not measured.")
+    for sentence in found.shortcomings() if found else ():
+        yield Problem("V011", sentence)
+
+
 def proven(certificate: Certificate) -> str:
     """Return every bound with what was measured, in one line; empty where nothing was."""
     measured = (
@@ -247,7 +260,23 @@ def proven(certificate: Certificate) -> str:
     attacked = (
         f"{one.attack} {said(one)} ({one.bound})" for one in certificate.attacks if not one.unfit
     )
-    return ", ".join((*measured, *attacked))
+    files = (f"{name} {found} ({asked})" for name, asked, found, _ in files_of(certificate))
+    return ", ".join((*measured, *attacked, *files))
+
+
+def files_of(certificate: Certificate) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield what was found in the files of a model: the bound, what is asked, what was found, and
+    whether it holds."""
+    found = certificate.files
+    if found is None:
+        return
+    asked = found.asked
+    least, holds = str(found.smallest_leaf), found.smallest_leaf >= asked.smallest_leaf
+    yield "smallestLeaf", f"at least {asked.smallest_leaf}", least, holds
+    rare, holds = str(found.rare_values), found.rare_values <= asked.rare_values
+    yield "rareValues", f"at most {asked.rare_values}", rare, holds
+    broken = len(found.broken)
+    yield "checks of the files", "all passed", f"{broken} broken" if broken else "all", not broken
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:

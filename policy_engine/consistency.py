@@ -31,6 +31,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         yield f"It was made in the future, at {certificate.time.isoformat()}."
     yield from _of_attacks(certificate)
     yield from _of_attempts(certificate)
+    yield from _of_files(certificate)
     if not certificate.output_digest:
         if certificate != certificate.refused():
             yield "It is of no output, and says what was measured of one."
@@ -74,6 +75,11 @@ def _of_attempts(certificate: "Certificate") -> Iterator[str]:
 
 def _is_figure(one: AttackMeasurement) -> bool:
     return isinstance(one.reached, Estimate)
+
+
+def _of_files(certificate: "Certificate") -> Iterator[str]:
+    if certificate.files and certificate.files.asked != certificate.plan.file_bounds:
+        yield "It has figures of a model's files that its plan does not ask for."
 
 
 def _of_columns(certificate: "Certificate") -> Iterator[str]:

@@ -120,6 +120,7 @@ CODES = {
     "V008": "a record that does not open the certificate",
     "V009": "an input other than the one that was committed to",
     "V010": "a release that is half published",
+    "V011": "a model whose files give more away than the policy allows",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

@@ -185,6 +185,8 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:attack": ("isAllOf", ["loss", "lira-offline"]),
     "pe:shadowModels": ("eq", 4),
     "pe:attempts": ("eq", 3),
+    "pe:smallestLeaf": ("gteq", 20),
+    "pe:rareValues": ("lteq", 0),
     "pe:label": ("eq", "http://example.com/Visits/Diagnosis"),
     "pe:feature": ("isAllOf", ["http://example.com/Visits/Zip"]),
     "pe:model": ("eq", "RandomForestClassifier"),

@@ -4,7 +4,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +19,12 @@ from policy_engine import terms
 from policy_engine.architecture import Estimator, Network
 from policy_engine.attacked import check_showable, making, measured
 from policy_engine.attempts import History, Judged, Making
+from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
 from policy_engine.audits.membership.records import Fitted, Records
+from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
     Covered,
     as_released,
@@ -38,19 +40,14 @@ from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
 from policy_engine.methods.membership_inference import AttackMeasurement
-from policy_engine.modelling import Modelling
+from policy_engine.modelling import FilesMeasured, Modelling
 from policy_engine.plan import Attack, Plan
 
 _MEMBERS = 77
 _CALIBRATED = 400
 _EPOCHS = 2
-_FEWEST = 10
-"""How many of the records that it learns from whatever a released model tells stands for at least:
-what it knows is released with it, and a value of one record alone would give that away. Where
-records are anonymised it is k, if that is more."""
 _SECRET_BITS = 128
 """Of few bits it could be tried out, and who is trained on and all noise follow from it."""
-_ENDINGS: Mapping[str, str] = {"network": ".keras", "estimator": ".skops"}
 
 
 class Cost(BaseModel):
@@ -81,6 +78,7 @@ class Modelled:
     suppressed: int
     judged: Judged
     reports: tuple[MembershipAudit, ...]
+    files: FilesMeasured
 
 
 def release_model(
@@ -93,31 +91,35 @@ def release_model(
     progress: Progress = silent,
     history: History | None = None,
     repeats: bool = False,
+    allow_pickle: bool = False,
 ) -> Modelled:
     """Train the model of a plan, write it into a new folder, and audit it.
 
     Without a seed one is drawn that nobody learns: the noise of a differentially private
     training hides nothing from who knows its seed. The `history` keeps the attempt; one that was
-    refused is made again only where it `repeats`. Raises AuditError where the records do not
+    refused is made again only where it `repeats`. With `allow_pickle` an estimator is written by
+    joblib, with a warning beside it, else by skops. Raises AuditError where the records do not
     bear the audit, DataError where they do not bear the anonymisation, OutputError where the
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
+    ending = _ending(plan.train.architecture, allow_pickle=allow_pickle)
     folder.mkdir(0o700)
     made = Workpiece(plan, plan.train, engine, table, _seed(seed))
     about = making(plan, table, made.seed, repeats=repeats)
     number = history.begin(about) if history and plan.audits else 1
     check_showable(plan.audits, len(made.members), plan.train.share, number)
     stored, suppressed = made.sanitised, engine.suppressed
-    ending = _ENDINGS[plan.train.architecture.kind]
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
     _describe(folder, made.fitted, plan.train)
+    files = made.files(folder, allow_pickle=ending == PICKLE)
     return Modelled(
         sanitised=stored,
         held_out=table.num_rows - len(made.members),
         suppressed=suppressed,
         judged=_judged(about, tuple(measured(plan.audits, reports[0])), history),
         reports=reports,
+        files=files,
     )
 
 
@@ -246,7 +248,7 @@ class Workpiece:
     @property
     def fewest(self) -> int:
         """How many records everything stands for that a released model tells."""
-        return max(_FEWEST, self.plan.anonymize.k) if self.plan.anonymize else _FEWEST
+        return self.plan.fewest
 
     @property
     def epochs(self) -> int:
@@ -280,6 +282,19 @@ class Workpiece:
             sanitiser=self._sanitiser(),
             progress=progress,
         )
+
+    def files(self, folder: Path, *, allow_pickle: bool) -> FilesMeasured:
+        """Return what the files of the model give away of the records that it learnt from."""
+        bounds, members = self.plan.file_bounds, pa.array(self.members)
+        assert bounds is not None  # noqa: S101 (a model is released)
+        asked = self._shown().take(members)
+        learnt = Learnt(
+            tables=(self.table.take(members), asked, self._learnt()),
+            records=self._sanitised_records(self.members),
+            asked=self._records(asked, "the records learnt from"),
+            architecture=self.modelling.architecture,
+        )
+        return audit_files(folder, learnt, bounds, allow_pickle=allow_pickle)
 
     def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
         """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
@@ -376,6 +391,16 @@ def _judged(
     about: Making, attacks: tuple[AttackMeasurement, ...], history: History | None
 ) -> Judged:
     return history.judge(about, attacks) if history and attacks else Judged(attacks, ())
+
+
+def _ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
+    """Return how the name of a model's file ends. Raises DataError (C011) without its library."""
+    if isinstance(architecture, Network):
+        return ".keras"
+    if allow_pickle:
+        return PICKLE
+    need_skops()
+    return ".skops"
 
 
 def _seed(given: int | None) -> int:

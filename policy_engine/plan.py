@@ -13,7 +13,7 @@ from policy_engine.catalog import Catalog, Dataset, missing_columns
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
-from policy_engine.modelling import Audit, Training, modelling
+from policy_engine.modelling import FEWEST, Audit, FileBounds, Training, modelling
 from policy_engine.policy import Policy, Rule
 from policy_engine.recoding import Recoding, misplaced
 from policy_engine.spelling import column_problems
@@ -147,6 +147,18 @@ class Plan(_Frozen):
     def audits(self) -> tuple[Attack, ...]:
         """The audits, in order."""
         return tuple(step for step in self.steps if isinstance(step, Attack))
+
+    @property
+    def fewest(self) -> int:
+        """How many records everything that a model of this plan tells stands for at least."""
+        return max(FEWEST, self.anonymize.k) if self.anonymize else FEWEST
+
+    @property
+    def file_bounds(self) -> FileBounds | None:
+        """The bounds on the files of the model that is released, None where none is."""
+        if self.train is None:
+            return None
+        return FileBounds(smallest_leaf=self.fewest).with_(*(one.files for one in self.audits))
 
     @property
     def publish(self) -> Publish:

@@ -12,6 +12,7 @@ from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import OutputError
 from policy_engine.gate import ModelFigures
 from policy_engine.methods.membership_inference import AttackMeasurement
+from policy_engine.modelling import FilesMeasured
 from policy_engine.plan import Plan
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Release(BaseModel):
     was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
     plan's audits measured, `reports` all that they found, `models` what they tell everybody of
     the models that were attacked, `attempts` what was made of the same
-    data in the same way, this one the last; `seed` is the one that was given.
+    data in the same way, this one the last; `files` what the files of a model give away; `seed`
+    is the one that was given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -43,6 +45,7 @@ class Release(BaseModel):
     reports: tuple[MembershipAudit, ...] = ()
     models: tuple[ModelFigures, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    files: FilesMeasured | None = None
     seed: int | None = None
 
     def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
@@ -63,12 +66,14 @@ def run_plan(
     progress: Progress = silent,
     history: History | None = None,
     repeats: bool = False,
+    allow_pickle: bool = False,
 ) -> Release:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
     The destination is a staging place: nothing may see it before it is certified. A `seed`
     decides who is trained on, and all that audits draw; without one it is drawn and kept secret.
     The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
+    With `allow_pickle` a model of scikit-learn is written by joblib, a warning beside it.
     Raises DataError where the data cannot bear what the plan asks, AuditError where they cannot
     bear its audits, OutputError where the output cannot be written.
     """
@@ -86,6 +91,7 @@ def run_plan(
             progress=progress,
             history=history,
             repeats=repeats,
+            allow_pickle=allow_pickle,
         )
         return _of_model(made, plan, replace(source, rows=table.num_rows), folder, seed)
     step = plan.anonymization()
@@ -125,6 +131,7 @@ def _of_model(
         suppressed=made.suppressed,
         sanitised=made.sanitised,
         held_out=made.held_out,
+        files=made.files,
         seed=seed,
     )
     return release.audited(made.judged, made.reports) if plan.audits else release

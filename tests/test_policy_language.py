@@ -144,7 +144,7 @@ def as_audit(given):
     label = refinement("pe:label", DISEASE)
     trained += [] if any(one["leftOperand"] == "pe:label" for one in trained) else [label]
     bounded = {one["leftOperand"] for one in audited if one["operator"][0] == "l"}
-    if not bounded - {"pe:recall"}:
+    if not bounded - {"pe:recall", "pe:rareValues"}:
         audited.append({"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6})
     method = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
     kept = [refinement("mosaicrown:quasi-identifier", [AGE, f"{VISITS}/Zip"])]

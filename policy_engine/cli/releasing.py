@@ -105,6 +105,13 @@ def apply(
         ),
     ] = None,
     attempts: AttemptsOption = None,
+    allow_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--allow-pickle",
+            help="Write a model of scikit-learn by joblib: who loads it runs its code.",
+        ),
+    ] = False,
     *,
     reading: "Reading",
 ) -> None:
@@ -127,6 +134,7 @@ def apply(
             seed=seed,
             record=record,
             attempts=attempts,
+            allow_pickle=allow_pickle,
             **reading.keywords,
         )
     if output_format is Format.JSON:

@@ -1,5 +1,6 @@
 """The model that a policy has trained, and the audits that it asks for, checked without data."""
 
+from policy_engine.modelling.files import FEWEST, FileBounds, FilesMeasured
 from policy_engine.modelling.model import Audit, Modelling, Training
 from policy_engine.modelling.parameters import of_audit
 from policy_engine.modelling.reading import (
@@ -14,9 +15,12 @@ from policy_engine.policy.model import TRAIN
 
 __all__ = [
     "AUDIT",
+    "FEWEST",
     "MEMBERSHIP",
     "TRAIN",
     "Audit",
+    "FileBounds",
+    "FilesMeasured",
     "Modelling",
     "Training",
     "asks_for_data",

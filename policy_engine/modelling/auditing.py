@@ -9,12 +9,14 @@ from policy_engine.methods.membership_inference import (
     Measure,
     MembershipInference,
 )
+from policy_engine.modelling.files import FEWEST, FileBounds
 from policy_engine.modelling.model import Audit, Modelling, Training
 from policy_engine.modelling.refining import (
     AUDIT,
     BELOW,
     MEASURES,
     OF_AUDIT,
+    OF_FILES,
     OF_MODEL,
     USUAL_FPR,
     is_audit,
@@ -73,7 +75,27 @@ class AuditReader(TrainingReader):
         if method is None or modelling is None:
             return None
         plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
-        return Audit(duty=duty.label(), asset=made, method=method, modelling=plain)
+        files = self._files(given, of_model=isinstance(modelling, Training))
+        return Audit(duty=duty.label(), asset=made, method=method, modelling=plain, files=files)
+
+    def _files(self, given: _Given, *, of_model: bool) -> FileBounds:
+        """Return the bounds on the files of a model; note those that say nothing."""
+        least = {"smallest_leaf": FEWEST, "rare_values": 0}
+        found = {}
+        for name, (field, lowest) in zip(OF_FILES, least.items(), strict=True):
+            if name not in given:
+                continue
+            part, asked = given[name], self.number(given[name])
+            if not of_model:
+                message = f"{name} is about the files of a model, and what is released is a table."
+                self.add("M013", message, "", part.place)
+            elif asked is not None and (asked < lowest or asked != int(asked)):
+                message = f"{name} is an integer of at least {lowest}. Given: {asked:g}."
+                hint = f"Every model that is released holds {lowest}."
+                self.add("M011", message, hint if lowest else "", part.place)
+            elif asked is not None:
+                found[field] = int(asked)
+        return FileBounds(**found)
 
     def _check_method(self, given: _Given, action: Action) -> None:
         """Note an audit by no method or an unknown one; membership inference names itself."""

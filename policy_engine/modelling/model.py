@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.architecture import Architecture, Network
 from policy_engine.methods.membership_inference import MembershipInference
+from policy_engine.modelling.files import FileBounds
 
 USUAL_SHARE = 0.25
 """The greatest share to train on: an audit needs three times as many records for its shadows."""
@@ -38,7 +39,10 @@ class Training(Modelling):
 
 
 class Audit(BaseModel):
-    """An audit that a duty asks for, of the model under a name or of one trained on a table."""
+    """An audit that a duty asks for, of the model under a name or of one trained on a table.
+
+    `files` bounds what the files of a model give away that is released.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -46,3 +50,4 @@ class Audit(BaseModel):
     asset: str
     method: MembershipInference
     modelling: Modelling
+    files: FileBounds = FileBounds()

@@ -3,6 +3,7 @@
 from policy_engine import terms
 from policy_engine.methods import allowed
 from policy_engine.methods.membership_inference import AttackBound, MembershipInference
+from policy_engine.modelling.files import FEWEST, FileBounds
 from policy_engine.modelling.model import Modelling
 from policy_engine.modelling.refining import MEASURES, USUAL_FPR
 from policy_engine.reference import Parameter
@@ -32,11 +33,14 @@ def _bound(name: str) -> tuple[str, str]:
 def _others() -> dict[str, tuple[str, str]]:
     """Return what else there is by name: what it may be, and what it is where it is not given."""
     own, model = MembershipInference.model_fields, Modelling.model_fields
+    files = FileBounds.model_fields
     return {
         "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{USUAL_FPR:g}"),
         "attack": ("attacks", ", ".join(own["attacks"].default)),
         "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
         "attempts": ("an integer from 1 to 10000", "any number"),
+        "smallestLeaf": (allowed(files["smallest_leaf"]), f"{FEWEST}, or k if that is more"),
+        "rareValues": (allowed(files["rare_values"]), f"{files['rare_values'].default}"),
         "label": ("one column", "required"),
         "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),

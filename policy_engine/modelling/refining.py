@@ -13,10 +13,11 @@ from policy_engine.policy import Action, Asset, Constraint, Policy, Rule
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_MODEL = ("label", "feature", "model", "trainingShare")
-OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts")
+OF_FILES = ("smallestLeaf", "rareValues")
+OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 BELOW = f"{terms.ODRL}lt"
 USUAL_FPR = 0.001
-_AT_MOST = f"{terms.ODRL}lteq"
+_AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
 _EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
 _SEVERAL = ("attack", "feature")
 
@@ -63,6 +64,7 @@ class Refinements:
     def _takes_operator(self, name: str, part: Constraint) -> bool:
         allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
         allowed += [_ALL] if name in _SEVERAL else []
+        allowed = {"smallestLeaf": [_AT_LEAST], "rareValues": [_AT_MOST]}.get(name, allowed)
         if part.operator in allowed and part.right_operands:
             return True
         message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')} and "

@@ -7,6 +7,7 @@ from typing import get_args
 from policy_engine.anonymization import Anonymization
 from policy_engine.architecture import Estimator, EstimatorName, Network, read_architecture
 from policy_engine.errors import PolicyEngineError, did_you_mean, listed
+from policy_engine.modelling.files import FEWEST
 from policy_engine.modelling.model import USUAL_SHARE, Modelling, Training
 from policy_engine.modelling.refining import OF_MODEL, Refinements, mentions
 from policy_engine.policy import Action, Constraint, Rule
@@ -41,6 +42,7 @@ class TrainingReader(Refinements):
             message = "What is released is a file, and that of this model holds "
             message += f"{made.architecture.keeps_records}."
             self.add("M012", message, "Take another model.", given_["model"].place)
+        made = self._with_leaves(made, given_) if made else None
         return Training(**dict(made), output=rule.output) if made else None
 
     def modelling(
@@ -69,6 +71,26 @@ class TrainingReader(Refinements):
         return Modelling(
             asset=target, label=label, features=features, architecture=architecture, share=share
         )
+
+    def _with_leaves(self, made: Modelling, given: _Given) -> Modelling | None:
+        """Return a model that is released, its leaves of enough records; note one with smaller.
+
+        Records of one class of an anonymisation reach one leaf together, unless more than its
+        quasi-identifiers are learnt from.
+        """
+        quasi = self.asked[1].columns.quasi_names if self.asked else ()
+        fewest = max(FEWEST, self.asked[1].k) if self.asked else FEWEST
+        architecture = made.architecture
+        if not isinstance(architecture, Estimator) or set(made.features) <= set(quasi):
+            return made
+        asked = architecture.smallest_leaf
+        if asked is not None and asked < fewest:
+            message = f"A leaf of the model may hold {asked:g} records. In a model that is "
+            message += f"released every leaf holds {fewest} or more."
+            hint = f"Leave out min_samples_leaf, or give {fewest} or more."
+            self.add("M012", message, hint, given["model"].place)
+            return None
+        return made.model_copy(update={"architecture": architecture.with_leaves_of(fewest)})
 
     def _check_given(self, action: Action) -> None:
         """Note a model without a label, and one of raw data without features."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.markup import escape
 from rich.table import Table
 
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import Certificate, files_of
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.gate import said, state
 from policy_engine.record import Record
@@ -29,6 +29,8 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
             name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
         asked = f"{one.bound.sense} {one.bound.asked:g}"
         table.add_row(escape(name), asked, said(one), _STATES[state(one)])
+    for name, asked, achieved, holds in files_of(certificate):
+        table.add_row(name, asked, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
     table.add_section()
     for name, value in _figures(certificate, record):
         table.add_row(name, "", value, "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import Certificate, files_of
 from policy_engine.gate import said
 from policy_engine.report.html import html_table
 
@@ -21,3 +21,5 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
     for attacked in certificate.attacks:
         yield attacked.attack, str(attacked.bound), said(attacked)
+    for name, asked, achieved, _ in files_of(certificate):
+        yield name, asked, achieved

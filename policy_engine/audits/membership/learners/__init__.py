@@ -1,9 +1,14 @@
 """What trains the target and its shadows: networks, estimators, any Keras model."""
 
+from typing import Any
+
+import numpy as np
+
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.learners.learner import Learner, Trained
+from policy_engine.audits.membership.records import records_of_arrays
 
-__all__ = ["Learner", "Trained", "learner_of"]
+__all__ = ["Learner", "Trained", "learner_of", "of_noise"]
 
 
 def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
@@ -23,3 +28,26 @@ def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
     )
 
     return EstimatorLearner.of(architecture, fewest=fewest)
+
+
+def of_noise(architecture: Network | Estimator, width: int, classes: int) -> Any:
+    """Return a model of a description as it is released, that learnt from noise, or nothing.
+
+    What stands in its file, stands in the file of every model of its kind.
+    """
+    if isinstance(architecture, Network):
+        from policy_engine.audits.membership.learners.network import (  # noqa: PLC0415 (an extra)
+            keras_network,
+        )
+        from policy_engine.audits.membership.training.parameters import Design  # noqa: PLC0415
+
+        return keras_network(Design.of(architecture, width, classes))
+    random = np.random.default_rng(0)
+    labels = np.arange(_NOISE * classes) % classes
+    noise = records_of_arrays(random.normal(size=(len(labels), width)), labels)
+    learner = learner_of(architecture, 1)
+    return learner.train(noise, [np.arange(len(labels))], [0]).models[0]  # type: ignore[attr-defined]
+
+
+_NOISE = 50
+"""How many records of each class a model of noise learns from."""

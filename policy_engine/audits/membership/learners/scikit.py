@@ -67,7 +67,7 @@ class EstimatorLearner:
         described = architecture.model_dump(mode="json")
         described |= {"fewest": fewest} if fewest else {}
         name = json.dumps({**described, "scikit-learn": __version__}, sort_keys=True)
-        return cls(_made(architecture), name, workers or _processors(), fewest)
+        return cls(made(architecture), name, workers or _processors(), fewest)
 
     @classmethod
     def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
@@ -194,7 +194,8 @@ def _need_sklearn() -> None:
         raise DataError.of("C011", "The package scikit-learn is not installed.", hint)
 
 
-def _made(architecture: Estimator) -> Any:
+def made(architecture: Estimator) -> Any:
+    """Return an unfitted classifier. Raises AuditError (A009) on unknown parameters."""
     from importlib import import_module  # noqa: PLC0415
 
     kind = getattr(import_module(f"sklearn.{_MODULES[architecture.name]}"), architecture.name)

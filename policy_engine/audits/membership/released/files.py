@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -101,6 +102,24 @@ def links_of(model: Any) -> Iterator[tuple[NDArray[Any], ...]]:
             nodes = one.nodes
             links = (nodes[name].astype(np.int64) for name in ("left", "right", "feature_idx"))
             yield (*links, nodes["is_leaf"].astype(bool))
+
+
+def nodes_of(model: Any) -> Iterator[NDArray[Any]]:
+    """Yield the nodes of every tree of an estimator, with all that is said of them."""
+    for tree in trees_of(model):
+        yield tree.__getstate__()["nodes"]
+    for row in getattr(model, "_predictors", ()):
+        yield from (one.nodes for one in row)
+
+
+def words_of_kind(model: Any) -> frozenset[str]:
+    """Return the words in the file of an estimator, or in the description of a Keras model."""
+    if not hasattr(model, "get_params"):
+        return frozenset(re.findall(r"\w+", json.dumps(model.get_config(), default=str)))
+    import skops.io  # noqa: PLC0415 (slow to import, an extra)
+
+    with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model))) as archive:
+        return frozenset(re.findall(r"\w+", archive.read("schema.json").decode()))
 
 
 def trees_of(model: Any) -> list[Any]:

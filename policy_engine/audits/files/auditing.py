@@ -1,0 +1,126 @@
+"""The audit of a released model's files, as they were written, against what it learnt from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.files.contents import Contents, contents_of
+from policy_engine.audits.files.figures import counts_told, exact_figures, figures_told
+from policy_engine.audits.files.groups import leaf_sizes, value_sizes
+from policy_engine.audits.files.rare import Rare, rare_told
+from policy_engine.audits.membership.learners import of_noise
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.released.files import (
+    PICKLE,
+    WARNING,
+    nodes_of,
+    read_estimator,
+    words_of_kind,
+)
+from policy_engine.modelling.files import FileBounds, FilesMeasured
+
+_DESCRIPTIONS = ("architecture.json", "encoding.json")
+_SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_subsample_rng")
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a model learnt from.
+
+    `tables` are the records, as they were and as they became, `records` their features as the
+    model was trained on, and `asked` those of the records as they were.
+    """
+
+    tables: tuple[pa.Table, ...]
+    records: Records
+    asked: Records
+    architecture: Network | Estimator
+
+
+def audit_files(
+    folder: Path, learnt: Learnt, bounds: FileBounds, *, allow_pickle: bool = False
+) -> FilesMeasured:
+    """Return what the files of a model give away of the records that it learnt from.
+
+    Values that few of them have; the smallest group of them that the files have figures of; and
+    what no model needs: counts, seeds, exact figures, files that nobody asked for, pickles unless
+    they are allowed. Raises AuditError (A017) where a file cannot be looked into.
+    """
+    files = list(contents_of(folder))
+    model = _model(folder, learnt.architecture)
+    fewest = bounds.smallest_leaf
+    width, classes = learnt.asked.features.shape[1], len(learnt.asked.classes)
+    known = words_of_kind(of_noise(learnt.architecture, width, classes))
+    rare = set[tuple[str, str]]()
+    for table in learnt.tables:
+        rare |= rare_told(files, Rare.of(table, fewest), known)
+    sizes = [*value_sizes(learnt.asked), *leaf_sizes(model, learnt.records.features)]
+    return FilesMeasured(
+        asked=bounds,
+        smallest_leaf=min(fewest, int(np.concatenate(sizes).min())),
+        rare_values=len(rare),
+        broken=tuple(_broken(folder, files, model, learnt, allow_pickle=allow_pickle)),
+    )
+
+
+def _model(folder: Path, architecture: Network | Estimator) -> Any:
+    if isinstance(architecture, Network):
+        return None
+    pickle = folder / f"model{PICKLE}"
+    return read_estimator(pickle if pickle.exists() else folder / "model.skops")
+
+
+def _broken(
+    folder: Path, files: list[Contents], model: Any, learnt: Learnt, *, allow_pickle: bool
+) -> Iterator[str]:
+    yield from _strange(folder, learnt.architecture, allow_pickle=allow_pickle)
+    if model is not None and any(_seeds(model)):
+        yield "The model's files hold a seed, or a generator of random numbers."
+    if any(_counts(model)) or counts_told(files, learnt.records):
+        yield "The model's files hold counts of records."
+    # In the weights of networks, a figure is there by chance.
+    if model is not None and type(model).__name__ != "MLPClassifier":
+        exact = np.union1d(exact_figures(learnt.records), exact_figures(learnt.asked))
+        if figures_told(files, exact):
+            yield "The model's files hold exact figures of the records that it learnt from."
+
+
+def _strange(
+    folder: Path, architecture: Network | Estimator, *, allow_pickle: bool
+) -> Iterator[str]:
+    ending = ".keras" if isinstance(architecture, Network) else ".skops"
+    allowed = {*_DESCRIPTIONS, f"model{ending}"}
+    if allow_pickle and isinstance(architecture, Estimator):
+        allowed = {*_DESCRIPTIONS, f"model{PICKLE}", WARNING}
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    if found != allowed:
+        yield f"The model's folder holds {len(found ^ allowed)} files more or less than it should."
+
+
+def _seeds(part: Any) -> Iterator[bool]:
+    """Yield whether a part of an estimator holds a seed, for all of its parts."""
+    if isinstance(part, list | tuple):
+        for one in part:
+            yield from _seeds(one)
+    elif isinstance(part, np.ndarray) and part.dtype == object:
+        yield from _seeds(part.ravel().tolist())
+    elif hasattr(part, "__dict__") and type(part).__module__.startswith("sklearn"):
+        held = vars(part)
+        yield any(held.get(name) is not None for name in _SEEDS)
+        for one in held.values():
+            yield from _seeds(one)
+
+
+def _counts(model: Any) -> Iterator[bool]:
+    """Yield whether a tree of an estimator says how many records came through it."""
+    for nodes in nodes_of(model):
+        names = set(nodes.dtype.names or ()) & _COUNTS
+        yield any(bool(nodes[name].any()) for name in names)
+
+
+_COUNTS = {"n_node_samples", "weighted_n_node_samples", "impurity", "count", "gain"}

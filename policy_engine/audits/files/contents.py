@@ -1,0 +1,135 @@
+"""All that the files of a model say: their texts, their numbers, and the bytes of them."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.errors import AuditError, PolicyEngineError
+
+Array = NDArray[Any]
+_LINKS = {
+    *("left_child", "right_child", "feature", "left", "right", "feature_idx"),
+    *("missing_go_to_left", "is_leaf", "is_categorical", "bitset_idx", "bin_threshold"),
+}
+"""The fields of nodes that say where to go next, and nothing of a value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What one file says, or one member of an archive, by the name of both.
+
+    `texts` and `numbers` are all that stand in it, but for what links the nodes of trees;
+    `document` is that of JSON.
+    """
+
+    name: str
+    data: bytes
+    texts: tuple[str, ...] = ()
+    numbers: tuple[NDArray[np.float64], ...] = ()
+    document: Any = field(default=None, repr=False)
+
+
+def contents_of(folder: Path) -> Iterator[Contents]:
+    """Yield what all files of a folder say, archives member by member.
+
+    Raises AuditError (A017) for a file of a kind that nobody can look into here.
+    """
+    for path in sorted(one for one in folder.rglob("*") if not one.is_dir()):
+        name = path.relative_to(folder).as_posix()
+        yield from _of_bytes(name, path.read_bytes())
+
+
+def _of_bytes(name: str, data: bytes) -> Iterator[Contents]:
+    ending = name.rpartition(".")[2]
+    try:
+        if ending in ("skops", "keras", "npz"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                for inner in archive.namelist():
+                    yield from _of_bytes(f"{name}/{inner}", archive.read(inner))
+        elif ending == "json":
+            document = json.loads(data)
+            yield Contents(name, data, tuple(_texts(document)), _numbers(document), document)
+        elif ending == "npy":
+            yield _of_arrays(name, data, [np.load(io.BytesIO(data), allow_pickle=False)])
+        elif ending == "h5":
+            yield _of_arrays(name, data, list(_hdf(data)))
+        elif ending == "txt":
+            yield Contents(name, data, tuple(data.decode().splitlines()))
+        elif ending == "joblib":
+            yield from _of_pickle(name, data)
+        else:
+            raise _unreadable(name)
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise _unreadable(name) from error
+
+
+def _unreadable(name: str) -> PolicyEngineError:
+    message = f"Nobody can tell what the file {name!r} of the model says."
+    return AuditError.of("A017", message)
+
+
+def _of_pickle(name: str, data: bytes) -> Iterator[Contents]:
+    """Yield what a pickle says that was written a moment ago, as the same model in skops."""
+    import joblib  # noqa: PLC0415 (an extra)
+    import skops.io  # noqa: PLC0415 (slow to import, an extra)
+
+    model = joblib.load(io.BytesIO(data))
+    yield from _of_bytes(f"{name}.skops", skops.io.dumps(model))
+
+
+def _of_arrays(name: str, data: bytes, arrays: list[Array]) -> Contents:
+    numbers: list[NDArray[np.float64]] = []
+    texts: list[str] = []
+    for array in arrays:
+        names = array.dtype.names
+        parts = [array] if names is None else [array[one] for one in names if one not in _LINKS]
+        for part in parts:
+            if part.dtype.kind in "biuf":
+                numbers.append(np.unique(part.astype(np.float64)))
+            elif part.dtype.kind in "US":
+                texts += part.astype(str).ravel().tolist()
+    return Contents(name, data, tuple(texts), tuple(numbers))
+
+
+def _hdf(data: bytes) -> Iterator[Array]:
+    import h5py  # noqa: PLC0415 (comes with Keras)
+
+    found: list[Array] = []
+    with h5py.File(io.BytesIO(data), "r") as file:
+        file.visititems(
+            lambda _, one: found.append(one[()]) if isinstance(one, h5py.Dataset) else None
+        )
+    yield from found
+
+
+def _texts(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    for one in _inner(part):
+        yield from _texts(one)
+
+
+def _numbers(document: Any) -> tuple[NDArray[np.float64], ...]:
+    return (np.unique(np.array(list(_all_numbers(document)), np.float64)),)
+
+
+def _all_numbers(part: Any) -> Iterator[float]:
+    if isinstance(part, int | float) and not isinstance(part, bool):
+        yield float(part)
+    for one in _inner(part):
+        yield from _all_numbers(one)
+
+
+def _inner(part: Any) -> Iterator[Any]:
+    if isinstance(part, dict):
+        yield from part.keys()
+        yield from part.values()
+    elif isinstance(part, list):
+        yield from part

@@ -1,0 +1,73 @@
+"""Exact figures of the records that stand in the files of a model."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.files.contents import Contents
+from policy_engine.audits.membership.records import Records
+
+Floats = NDArray[np.float64]
+_DIGITS = 4
+"""How many decimals a figure may have and be there by chance."""
+_STEPS = 2
+"""How many decimals rounded shares have."""
+_CLOSE = 1e-7
+
+
+def exact_figures(records: Records) -> Floats:
+    """Return means and variances of features, shares of classes, their logits and logarithms.
+
+    Of all the records and of each class; those that are round numbers anyway are left out.
+    """
+    return np.unique(np.concatenate([_told(one) for one in _figures(records)]))
+
+
+def figures_told(files: Iterable[Contents], exact: Floats) -> int:
+    """Return how many exact figures stand in files."""
+    every = [values for file in files for values in file.numbers]
+    if not every or not len(exact):
+        return 0
+    numbers = np.unique(np.concatenate(every))
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return 0
+    after = np.clip(np.searchsorted(numbers, exact), 1, max(len(numbers) - 1, 1))
+    near = np.stack([numbers[after - 1], numbers[np.minimum(after, len(numbers) - 1)]])
+    return int((np.abs(near - exact) <= _CLOSE * np.abs(exact)).any(axis=0).sum())
+
+
+def counts_told(files: Iterable[Contents], records: Records) -> bool:
+    """Tell whether the number of records stands in files, or those of all classes together."""
+    sizes = np.bincount(records.labels).astype(np.float64)
+    for file in files:
+        for values in file.numbers:
+            if file.document is None and (
+                len(records) in values or np.isin(sizes[sizes > 1], values).all()
+            ):
+                return True
+    return False
+
+
+def _figures(records: Records) -> Iterator[Floats]:
+    features, labels = records.features.astype(np.float64), records.labels
+    for own in (slice(None), *(labels == one for one in np.unique(labels))):
+        part = features[own]
+        yield part.mean(axis=0)
+        yield part.var(axis=0)
+        yield part.std(axis=0)
+    shares = np.bincount(labels) / len(labels)
+    shares = shares[shares > 0]
+    yield shares
+    if np.isclose(np.round(shares, _STEPS), shares, rtol=0, atol=1e-9).all():
+        return  # as they are told when they are rounded
+    yield np.log(shares)
+    yield np.log(shares[1:] / shares[0])
+    yield np.log(shares) - np.log(shares).mean()
+
+
+def _told(figures: Floats) -> Floats:
+    is_round = np.isclose(np.round(figures, _DIGITS), figures, rtol=0, atol=1e-9)
+    told: Floats = figures[np.isfinite(figures) & ~is_round]
+    return told

@@ -1,0 +1,53 @@
+"""The groups of records that a model keeps figures of: leaves, values and classes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.released.files import trees_of
+
+Sizes = NDArray[np.int64]
+
+
+def leaf_sizes(model: Any, features: NDArray[Any]) -> Iterator[Sizes]:
+    """Yield how many records (n, d) reach each leaf of every tree of an estimator.
+
+    Nothing of a model without trees.
+    """
+    given = features.astype(np.float32)
+    for tree in trees_of(model):
+        reached = np.bincount(tree.apply(given), minlength=tree.node_count)
+        yield reached[tree.children_left < 0]
+    for row in getattr(model, "_predictors", ()):
+        for one in row:
+            yield _reached(one.nodes, given.astype(np.float64))
+
+
+def value_sizes(records: Records) -> Iterator[Sizes]:
+    """Yield how many records have each value of every feature, and how many are of each class."""
+    for column in records.features.T:
+        yield np.unique(column, return_counts=True)[1]
+    yield np.bincount(records.labels, minlength=len(records.classes))
+
+
+def disclosing(model: Any) -> int:
+    """Return how many leaves say that all of their records are of one class."""
+    said = (tree.value[tree.children_left < 0] for tree in trees_of(model))
+    return sum(int((one.max(axis=-1) == 1).sum()) for one in said if one.shape[-1] > 1)
+
+
+def _reached(nodes: NDArray[Any], features: NDArray[np.float64]) -> Sizes:
+    """Return how many records reach each leaf of a tree of histograms."""
+    at = np.zeros(len(features), np.int64)
+    rows = np.arange(len(features))
+    is_leaf = nodes["is_leaf"].astype(bool)
+    while not is_leaf[at].all():
+        here = nodes[at]
+        goes_left = features[rows, here["feature_idx"]] <= here["num_threshold"]
+        children = np.where(goes_left, here["left"], here["right"])
+        at = np.where(is_leaf[at], at, children.astype(np.int64))
+    reached: Sizes = np.bincount(at, minlength=len(nodes))[is_leaf]
+    return reached

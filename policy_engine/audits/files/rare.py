@@ -1,0 +1,116 @@
+"""Values of a few records that stand in the files of a model."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from policy_engine.audits.files.contents import Contents
+from policy_engine.engines.reading_back import texts_of
+
+_DIGITS = 5
+"""How many digits a number has at least that is not there by chance, wherever it stands."""
+_LETTERS = 6
+"""How long a text is at least that is looked for within others, word by word."""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """The values that fewer records have than a model may tell of, by column."""
+
+    texts: Mapping[str, frozenset[str]]
+    numbers: Mapping[str, frozenset[float]]
+
+    @classmethod
+    def of(cls, table: pa.Table, fewest: int) -> "Rare":
+        """Return the values that fewer than `fewest` rows of a table have."""
+        texts, numbers = {}, {}
+        for name in table.column_names:
+            rows, distinct = texts_of(name, table.column(name))
+            counts = Counter(distinct[row] for row in rows.tolist())
+            few = {text for text, count in counts.items() if text and count < fewest}
+            values: Counter[float] = Counter()
+            for text, count in counts.items():
+                number = _number(text)
+                if number is not None:
+                    values[number] += count
+            numbers[name] = frozenset(one for one, count in values.items() if count < fewest)
+            texts[name] = frozenset(one for one in few if _number(one) is None)
+        return cls(texts, numbers)
+
+
+def rare_told(files: Iterable[Contents], rare: Rare, known: frozenset[str]) -> set[tuple[str, str]]:
+    """Return the columns and values that files tell of and that few records have.
+
+    A text counts where it stands by itself, and a long one as words of another too, unless it is
+    `known` of every such model; a number where it has several digits, or is told of its column.
+    """
+    found: set[tuple[str, str]] = set()
+    for file in files:
+        found |= set(_texts_told(file, rare, known))
+        found |= set(_numbers_told(file, rare))
+    return found
+
+
+def _texts_told(file: Contents, rare: Rare, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+    alone = set(file.texts) - known
+    words = _words(file.data)
+    for column, texts in rare.texts.items():
+        for text in texts:
+            if text in alone or (
+                len(text) >= _LETTERS and text not in known and _stands_in(text, words, file.data)
+            ):
+                yield column, text
+
+
+def _stands_in(text: str, words: frozenset[bytes], data: bytes) -> bool:
+    """Tell whether a text stands in some bytes, not as a part of a longer word."""
+    for encoding in ("utf-8", "utf-32-le"):
+        given = text.encode(encoding, "surrogatepass")
+        if encoding == "utf-8" and not text.isalnum():
+            pass  # several words: looked for as they are
+        elif encoding == "utf-8":
+            if given in words:
+                return True
+            continue
+        if given in data:
+            return True
+    return False
+
+
+def _words(data: bytes) -> frozenset[bytes]:
+    return frozenset(re.findall(rb"[0-9A-Za-z_\x80-\xff]{6,}", data))
+
+
+def _numbers_told(file: Contents, rare: Rare) -> Iterator[tuple[str, str]]:
+    for column, numbers in rare.numbers.items():
+        told = np.array([one for one in numbers if _digits(one) >= _DIGITS])
+        for values in file.numbers:
+            yield from ((column, repr(one)) for one in told[np.isin(told, values)].tolist())
+        yield from ((column, repr(one)) for one in numbers & _edges(file, column))
+
+
+def _edges(file: Contents, column: str) -> frozenset[float]:
+    """Return the numbers that an encoding tells of a column, in the column's own unit."""
+    document = file.document if isinstance(file.document, dict) else {}
+    columns = document.get("columns", ())
+    about = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
+    told = [one.get(name) for one in about for name in ("edges", "mean", "deviation")]
+    flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
+    return frozenset(float(one) for one in flat if isinstance(one, int | float))
+
+
+def _digits(number: float) -> int:
+    """Return how many significant digits a number has."""
+    return len(repr(float(number)).split("e")[0].replace(".", "").strip("-0").rstrip("0"))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if np.isfinite(found) else None

@@ -1,0 +1,67 @@
+"""What the files of a released model may give away, and what was measured of them."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FEWEST = 10
+"""How many of the records that it learns from whatever a released model tells stands for at least:
+the threshold of output checking. Where records are anonymised it is k, if that is more."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class FileBounds(_Frozen):
+    """Bounds on what the files of a model tell, which hold whether or not a policy names them.
+
+    `smallest_leaf` is how many of the records trained on there are at least in every leaf, and
+    have every value and class that the files tell of; `rare_values` how many values of fewer
+    records may stand in them.
+    """
+
+    smallest_leaf: Annotated[int, Field(ge=FEWEST)] = FEWEST
+    rare_values: Annotated[int, Field(ge=0)] = 0
+
+    def with_(self, *others: "FileBounds") -> "FileBounds":
+        """Return bounds that hold where all of these do."""
+        every = (self, *others)
+        return FileBounds(
+            smallest_leaf=max(one.smallest_leaf for one in every),
+            rare_values=min(one.rare_values for one in others) if others else self.rare_values,
+        )
+
+
+class FilesMeasured(_Frozen):
+    """What was found in the files of a model, read as they were written.
+
+    `smallest_leaf` is told as far as it is asked for: how much more it is concerns nobody.
+    `broken` are the checks that failed, which no bound allows.
+    """
+
+    asked: FileBounds
+    smallest_leaf: Annotated[int, Field(ge=0)]
+    rare_values: Annotated[int, Field(ge=0)]
+    broken: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every bound is held, and every check passed."""
+        return not list(self.shortcomings())
+
+    def shortcomings(self) -> Iterator[str]:
+        """Yield what the files give away and should not, a sentence each."""
+        if self.smallest_leaf < self.asked.smallest_leaf:
+            yield (
+                f"smallestLeaf at least {self.asked.smallest_leaf} is asked for, but the model's "
+                f"files tell of {self.smallest_leaf} records by themselves."
+            )
+        if self.rare_values > self.asked.rare_values:
+            yield (
+                f"rareValues at most {self.asked.rare_values} is asked for, but in the model's "
+                f"files stand {self.rare_values} values that fewer than "
+                f"{self.asked.smallest_leaf} records have."
+            )
+        yield from self.broken
