@@ -8,6 +8,9 @@ from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy, re
 MODEL = "http://x.org/model"
 TEAM = "http://x.org/team"
 BOUNDS = {"auc": 0.75}
+LEAKING = """{"name": "MLPClassifier", "parameters": {"hidden_layer_sizes": [64], "alpha": 0.0,
+    "max_iter": 400, "learning_rate_init": 0.02}}"""
+"""A model that remembers some of its records: trees of released models have no leaf of a few."""
 
 
 def people_table(path, rows=480, seed=7):

@@ -5,12 +5,12 @@ from itertools import product
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT
-from modelled import MODEL, TEAM, of_raw, of_release, of_table, people_table
+from modelled import LEAKING, MODEL, TEAM, bound, of_raw, of_release, of_table, people_table
 
 from policy_engine import apply_policy
 from policy_engine.api import certify_output, estimate_policy, plan_policy
 from policy_engine.audits.membership.released.files import read_estimator
-from policy_engine.certificate import load_certificate
+from policy_engine.certificate import load_certificate, proven, shortcomings
 from policy_engine.decision import Request, decide
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
 from policy_engine.model_release import _seed
@@ -132,7 +132,7 @@ def test_a_certificate_of_looser_bounds_is_not_valid(released):
 
 
 def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
-    text = of_raw("DecisionTreeClassifier", bounds={"precision": 0.65})
+    text = of_raw(LEAKING, bounds={"precision": 0.65})
     with pytest.raises(CertificateError, match=r"V007 precision at most 0.65 is asked for, but"):
         apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1, report=tmp_path / "why")
     assert names(tmp_path / "out") == ["certificate.jsonld"]
@@ -165,7 +165,7 @@ def test_what_a_policy_names_only_adds_to_the_attacks_of_the_gate(table, tmp_pat
 
 
 def test_what_was_refused_is_kept_and_not_made_again(table, tmp_path, attempts):
-    text = of_raw("DecisionTreeClassifier", bounds={"auc": 0.65})
+    text = of_raw(LEAKING, bounds={"auc": 0.65})
     for place in ("one", "other"):  # another place and no record begin nothing anew
         with pytest.raises(CertificateError, match="V007") as caught:
             apply_policy(text, {DATASET: table}, tmp_path / place, seed=1)
@@ -239,7 +239,7 @@ def test_the_certificate_says_how_often_the_model_is_right(released):
 
 
 def test_a_failed_audit_leaves_an_earlier_release_as_it_was(table, tmp_path):
-    good, bad = of_raw(), of_raw("DecisionTreeClassifier", bounds={"precision": 0.65})
+    good, bad = of_raw(), of_raw(LEAKING, bounds={"precision": 0.65})
     apply_policy(good, {DATASET: table}, tmp_path, seed=1)
     before = (tmp_path / "certificate.jsonld").read_bytes()
     with pytest.raises(CertificateError, match="V007"):
@@ -373,3 +373,54 @@ def test_a_class_too_small_for_shadows_is_named(tmp_path):
     with pytest.raises(AuditError, match=r"A001 The class 'plague' has 2 records, and needs 40"):
         apply_policy(of_raw(), {DATASET: path}, tmp_path / "out")
     assert names(tmp_path) == ["people.csv"]
+
+
+def test_the_certificate_says_what_the_files_of_the_model_give_away(released):
+    certificate = load_certificate(released[1])
+    assert certificate.files == released[0].certificate.files
+    assert certificate.files.holds
+    assert (certificate.files.smallest_leaf, certificate.files.rare_values) == (10, 0)
+    assert "smallestLeaf 10 (at least 10), rareValues 0 (at most 0)" in proven(certificate)
+
+
+def test_a_certificate_without_what_files_give_away_proves_nothing(released):
+    silent = load_certificate(released[1]).model_copy(update={"files": None})
+    assert not silent.holds
+    assert "V011" in [problem.code for problem in shortcomings(silent)]
+
+
+def test_a_model_with_leaves_smaller_than_the_policy_says_is_not_released(table, tmp_path):
+    text = json.loads(of_raw("DecisionTreeClassifier"))
+    audited = text["permission"][1]["duty"]["action"]["refinement"]
+    audited.append(bound("smallestLeaf", 40, "gteq"))
+    text = json.dumps(text)
+    with pytest.raises(CertificateError, match="V011 smallestLeaf at least 40 is asked for, but"):
+        apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1)
+    assert names(tmp_path / "out") == ["certificate.jsonld"]
+    assert not load_certificate(tmp_path / "out").holds
+
+
+def test_a_tree_of_raw_records_has_no_leaf_of_fewer_than_ten(table, tmp_path):
+    release = apply_policy(of_raw("DecisionTreeClassifier"), {DATASET: table}, tmp_path, seed=1)
+    assert release.plan.train.architecture.parameters == {"min_samples_leaf": 10}
+    assert release.certificate.files.smallest_leaf == 10
+
+
+def test_a_pickle_is_released_only_where_it_is_allowed(table, tmp_path):
+    release = apply_policy(of_raw(), {DATASET: table}, tmp_path, seed=1, allow_pickle=True)
+    assert [name for name in names(tmp_path) if "joblib" in name] == [
+        *("model/model.joblib", "model/model.joblib.WARNING.txt")
+    ]
+    assert release.certificate.files.holds
+
+
+def test_a_model_learns_from_quasi_identifiers_unless_the_policy_names_more():
+    text = json.loads(of_release())
+    [made, trained, _] = text["permission"]
+    made["action"]["refinement"].append(bound("insensitive", [f"{DATASET}/city"], "isAllOf"))
+    quasi = next(r for r in made["action"]["refinement"] if "quasi" in r["leftOperand"])
+    quasi["rightOperand"] = [f"{DATASET}/age"]
+    assert plan_policy(json.dumps(text)).train.features == ("age",)
+    both = [f"{DATASET}/age", f"{DATASET}/city"]
+    trained["action"]["refinement"].append(bound("feature", both, "isAllOf"))
+    assert plan_policy(json.dumps(text)).train.features == ("age", "city")
