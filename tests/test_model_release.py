@@ -288,6 +288,20 @@ def test_the_same_seed_gives_the_same_figures_and_is_not_told(table, tmp_path):
     assert "splits" not in text
 
 
+@pytest.mark.nightly
+def test_the_noise_of_a_private_model_that_is_released_follows_from_no_seed(table, tmp_path):
+    private = {
+        "layers": [{"units": 2}],
+        "epochs": 1,
+        "batch_size": 60,
+        "privacy": {"noise_multiplier": 2.0},
+    }
+    text = of_raw(json.dumps(private), bounds={"auc": 0.9})
+    report = apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1).release.reports[0]
+    assert any("came of the operating system's random bits" in said for said in report.warnings)
+    assert report.epsilon_lower.members == "drawn-first"
+
+
 def test_a_model_that_holds_its_records_is_not_released(table, tmp_path):
     forest = '{"name": "RandomForestClassifier", "parameters": {"oob_score": true}}'
     for text in (of_raw("KNeighborsClassifier"), of_release(forest)):
