@@ -39,6 +39,8 @@ def records(kind="plain", count=640):
     labels ^= draw.random(count) < {"plain": 0.2, "shuffled": 0.5}.get(kind, 0.2)
     if kind == "simple":
         features = features[:, :2]
+    if kind == "fourfold":
+        features, labels = (np.repeat(one[: count // 4], 4, axis=0) for one in (features, labels))
     return records_of_arrays(features, labels, kind)
 
 
@@ -107,6 +109,12 @@ def test_of_differentially_private_training_nothing_beyond_its_epsilon_is_found(
     assert found.epsilon_upper.value <= 1
     assert found.epsilon_lower.value <= found.epsilon_upper.substitution
     assert found_by(found) == set()
+
+
+def test_of_records_that_stand_on_both_sides_it_is_said():
+    """Four times over, a record is a member and none at once: no figure means what it says."""
+    found = audited(RandomForestClassifier(10), records("fourfold"))
+    assert "stands on both sides" in " ".join(found.warnings)
 
 
 def test_of_a_dozen_records_nothing_can_be_told_and_that_is_said():
