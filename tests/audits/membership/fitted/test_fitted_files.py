@@ -68,7 +68,13 @@ def test_functions_in_skops_are_refused(folder):
         audit_membership((np.zeros((4, 1)), [0] * 4, [0, 0, 1, 1]), fitted=folder / "hostile.skops")
 
 
-@pytest.mark.parametrize("name", ["trees.json", "trees.ubj", "trees"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trees.json",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("trees.ubj", "trees")),
+    ],
+)
 def test_xgboost_is_found_in_its_own_formats(name, records, folder):
     if name == "trees":
         (folder / name).write_bytes((folder / "trees.json").read_bytes())
