@@ -106,7 +106,9 @@ class OfClassifier:
             own.fit(lesson.shown, lesson.is_in.astype(int))
         if not hasattr(own, "predict_proba"):
             return cast(Floats, np.asarray(own.decision_function(asked), np.float64))
-        share = np.clip(own.predict_proba(asked)[:, 1], _LEAST, 1 - _LEAST)
+        # In float32, in which networks answer, 1 less the least share would be 1.
+        sure = own.predict_proba(asked)[:, 1].astype(np.float64)
+        share = np.clip(sure, _LEAST, 1 - _LEAST)
         return cast(Floats, np.log(share) - np.log1p(-share))
 
 
