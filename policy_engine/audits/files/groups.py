@@ -33,12 +33,6 @@ def value_sizes(records: Records) -> Iterator[Sizes]:
     yield np.bincount(records.labels, minlength=len(records.classes))
 
 
-def disclosing(model: Any) -> int:
-    """Return how many leaves say that all of their records are of one class."""
-    said = (tree.value[tree.children_left < 0] for tree in trees_of(model))
-    return sum(int((one.max(axis=-1) == 1).sum()) for one in said if one.shape[-1] > 1)
-
-
 def _reached(nodes: NDArray[Any], features: NDArray[np.float64]) -> Sizes:
     """Return how many records reach each leaf of a tree of histograms."""
     at = np.zeros(len(features), np.int64)

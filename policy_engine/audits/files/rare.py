@@ -70,13 +70,8 @@ def _stands_in(text: str, words: frozenset[bytes], data: bytes) -> bool:
     """Tell whether a text stands in some bytes, not as a part of a longer word."""
     for encoding in ("utf-8", "utf-32-le"):
         given = text.encode(encoding, "surrogatepass")
-        if encoding == "utf-8" and not text.isalnum():
-            pass  # several words: looked for as they are
-        elif encoding == "utf-8":
-            if given in words:
-                return True
-            continue
-        if given in data:
+        is_word = encoding == "utf-8" and text.isalnum()
+        if given in (words if is_word else data):
             return True
     return False
 

@@ -1,7 +1,7 @@
-"""Features of an anonymised table: fitted on its cells alone, so that they give nothing away.
+"""Features of a model of a release: fitted on cells, or on what many original records share.
 
-What a released model knows of its columns, their values, means and deviations, is part of the
-release. It is worked out from what was anonymised already, and costs no more privacy.
+What a released model knows of its columns is part of the release: it stands for so many of the
+records that it learns from. Of a table that is released itself, its cells are known anyway.
 """
 
 from collections import defaultdict
