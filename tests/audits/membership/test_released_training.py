@@ -101,6 +101,13 @@ def test_batches_are_poisson_samples_of_the_rate_that_is_counted(monkeypatch):
     assert np.var(sizes) == pytest.approx(40 * (1 - rate), rel=0.3)
 
 
+def test_a_batch_may_be_empty():
+    """Of 300 records at a rate of 1 in 300, in one step of three."""
+    network = NETWORK.model_copy(update={"batch_size": 1, "epochs": 1})
+    (trained,) = train_for_release(_job(network))
+    assert all(np.isfinite(one).all() for one in trained)
+
+
 def test_weights_that_are_no_longer_numbers_are_refused():
     network = NETWORK.model_copy(update={"optimizer": "sgd", "learning_rate": 1e308, "l2": 1e9})
     with np.errstate(all="ignore"), pytest.raises(AuditError, match="A013 The weights are no"):

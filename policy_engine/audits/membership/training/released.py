@@ -23,6 +23,7 @@ from policy_engine.errors import AuditError
 
 _NOISE_AT_ONCE = 1 << 20
 _WHOLE = 1 << 32
+_NONE = np.zeros(0, np.uint32)
 
 
 def train_for_release(
@@ -125,7 +126,7 @@ class _Training:
         ]
 
     def _drawn(self, count: int) -> NDArray[np.uint32]:
-        return np.frombuffer(self._entropy(4 * count), np.uint32)
+        return np.frombuffer(self._entropy(4 * count), np.uint32) if count else _NONE
 
     def _check(self, epoch: int) -> None:
         if all(np.isfinite(one).all() for one in self._weights):
