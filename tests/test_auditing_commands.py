@@ -131,7 +131,8 @@ def test_the_same_audit_gives_the_same_figures_with_and_without_its_cache(files,
 
 def test_the_scores_of_records_are_for_their_owner_alone(audited):
     _, out = audited
-    assert (out / "scores.csv").stat().st_mode & 0o777 == 0o600
+    kept = [out / "scores.csv", out / "splits.npz", *(out / "cache").iterdir()]
+    assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
     with (out / "scores.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     found = json.loads((out / "audit.json").read_bytes())

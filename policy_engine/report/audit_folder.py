@@ -67,7 +67,7 @@ def write_found(
         packed = io.BytesIO()
         arrays: dict[str, Any] = {**splits}
         np.savez_compressed(packed, **arrays)
-        write_whole(out / "splits.npz", packed.getvalue(), *inputs)
+        write_whole(out / "splits.npz", packed.getvalue(), *inputs, private=True)
     write_audit_report(found, out / "audit.html", *inputs)
     figures = _as_json(found)
     write_whole(out / "audit.json", figures, *inputs)

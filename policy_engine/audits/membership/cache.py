@@ -80,7 +80,7 @@ class ModelCache:
         packed = io.BytesIO()
         kept: dict[str, Any] = {_array(name): array for name, array in said.arrays.items()}
         np.savez(packed, notes=np.array(json.dumps(dict(said.notes))), **kept)
-        write_whole(self._path(self.folder, key), packed.getvalue())
+        write_whole(self._path(self.folder, key), packed.getvalue(), private=True)
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / f"{key}.npz"

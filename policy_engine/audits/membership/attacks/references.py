@@ -77,15 +77,18 @@ def online_models(evidence: Evidence[Any]) -> tuple[Floats, Bools]:
 def online_threshold(signals: Floats, seen: Bools, score: Comparison) -> float:
     """Return the best threshold with online shadows, at most eight, taken in turn for the target.
 
-    With fewer than four it is 0, where a record is as likely seen as not.
+    With fewer than four it is 0, where a record is as likely seen as not. Who was trained on the
+    other half is left out: how many models have seen a record would tell whether this one has.
     """
     if len(signals) < 2 * FEWEST_SHADOWS:
         return 0.0
     scores, truths = [], []
     for one in range(min(len(signals), _TRIED)):
-        others = np.delete(seen, one, axis=0)
+        left = ~(seen == ~seen[one]).all(axis=1)
+        left[one] = False
+        others = seen[left]
         both = _has_both(others)
-        peers = np.delete(signals, one, axis=0)[:, both]
+        peers = signals[left][:, both]
         if both.any():
             scores.append(score(signals[one, both], peers, others[:, both]))
             truths.append(seen[one, both])

@@ -39,9 +39,11 @@ def test_the_threshold_separates_the_worlds_that_the_shadows_know():
 def test_the_threshold_is_learnt_with_each_shadow_taken_for_the_target():
     seen, _ = gaussian_evidence(20, models=6)
     scores = []
-    for one, (said, _half) in enumerate(seen.online):
-        others = seen.online[:one] + seen.online[one + 1 :]
-        without = Evidence(said, (), others, 0)
+    for said, half in seen.online:
+        others = [(other, own) for other, own in seen.online if not (own == half).all()]
+        apart = tuple((other, own) for other, own in others if not (own == ~half).all())
+        assert len(apart) == 4
+        without = Evidence(said, (), apart, 0)
         scores.append(LiraOnline().judge(without).scores)
     halves = np.concatenate([half for _, half in seen.online])
     assert LiraOnline().judge(seen).threshold == best_threshold(np.concatenate(scores), halves)
