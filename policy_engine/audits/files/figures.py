@@ -11,6 +11,10 @@ from policy_engine.audits.membership.records import Records
 Floats = NDArray[np.float64]
 _DIGITS = 4
 """How many decimals a figure may have and be there by chance."""
+_PARTS = 20
+"""Which fractions are there by chance: values of sets of so few members, the middles between them,
+and the means of columns that are generalised to one such set."""
+_NEAR = 1e-6
 _STEPS = 2
 """How many decimals rounded shares have."""
 _CLOSE = 1e-7
@@ -19,7 +23,8 @@ _CLOSE = 1e-7
 def exact_figures(records: Records) -> Floats:
     """Return means and variances of features, shares of classes, their logits and logarithms.
 
-    Of all the records and of each class; those that are round numbers anyway are left out.
+    Of all the records and of each class; those that are round numbers anyway, or fractions with a
+    small denominator, are left out.
     """
     return np.unique(np.concatenate([_told(one) for one in _figures(records)]))
 
@@ -68,6 +73,8 @@ def _figures(records: Records) -> Iterator[Floats]:
 
 
 def _told(figures: Floats) -> Floats:
-    is_round = np.isclose(np.round(figures, _DIGITS), figures, rtol=0, atol=1e-9)
-    told: Floats = figures[np.isfinite(figures) & ~is_round]
-    return told
+    told: Floats = figures[np.isfinite(figures)]
+    is_round = np.isclose(np.round(told, _DIGITS), told, rtol=0, atol=1e-9)
+    parts = told * np.arange(1, _PARTS + 1)[:, None]
+    is_fraction = (np.abs(np.round(parts) - parts) <= _NEAR).any(axis=0)
+    return told[~(is_round | is_fraction)]
