@@ -28,8 +28,8 @@ saw less):
   figures differ by .01, or .05 under LDP.
 - The network: 128 units, tanh. By Adam, none, 128 relu, or 600 and 128 tanh give the same test
   accuracy at C=10, .99 and more. Published is a rise of it under LDP of .1; by SGD it rises at 1
-  (.94 to .99), and at .1 no choice raised it, but that of a coin: with --coin, a bit that is not
-  kept with e^epsilon / (1 + e^epsilon) is tossed, and .1 is what 1.17 is otherwise.
+  (.94 to .99), and at .1 no choice that was tried raised it. With --coin, a bit that is not kept
+  with e^epsilon / (1 + e^epsilon) is tossed, and .1 is what 1.17 is otherwise.
 - How many shadows: 10. How the attack learns: as the package does, all of a class at once.
 
 LDP perturbs what models learn from; the attacker asks about the original records. As members and
