@@ -18,6 +18,10 @@ _NEAR = 1e-6
 _STEPS = 2
 """How many decimals rounded shares have."""
 _CLOSE = 1e-7
+_MOVED = 1e-4
+_DECOYS = 1000
+_RARELY = 1e-4
+"""How often a model that tells none is to be taken for one that does, about."""
 
 
 def exact_figures(records: Records) -> Floats:
@@ -30,17 +34,30 @@ def exact_figures(records: Records) -> Floats:
 
 
 def figures_told(files: Iterable[Contents], exact: Floats) -> int:
-    """Return how many exact figures stand in files."""
+    """Return how many exact figures stand in files, 0 where so many would do so by chance.
+
+    Among thousands of thresholds some lie as near to a figure as it is told exactly. How many, is
+    counted with the figures moved a little, up or down, a thousand times.
+    """
+    from scipy.stats import poisson  # noqa: PLC0415 (slow to import, an extra)
+
     every = [values for file in files for values in file.numbers]
-    if not every or not len(exact):
-        return 0
-    numbers = np.unique(np.concatenate(every))
+    numbers = np.unique(np.concatenate(every)) if every else np.empty(0)
     numbers = numbers[np.isfinite(numbers)]
-    if not len(numbers):
+    if not len(numbers) or not len(exact):
         return 0
-    after = np.clip(np.searchsorted(numbers, exact), 1, max(len(numbers) - 1, 1))
+    found = _near(numbers, exact)
+    moved = np.linspace(_MOVED / 10, _MOVED, _DECOYS // 2)
+    by_chance = sum(_near(numbers, exact * (1 + sign * one)) for one in moved for sign in (-1, 1))
+    expected = by_chance / _DECOYS
+    return found if found > (poisson.isf(_RARELY, expected) if expected else 0) else 0
+
+
+def _near(numbers: Floats, figures: Floats) -> int:
+    """Return how many figures are among rising numbers, but for rounding."""
+    after = np.clip(np.searchsorted(numbers, figures), 1, max(len(numbers) - 1, 1))
     near = np.stack([numbers[after - 1], numbers[np.minimum(after, len(numbers) - 1)]])
-    return int((np.abs(near - exact) <= _CLOSE * np.abs(exact)).any(axis=0).sum())
+    return int((np.abs(near - figures) <= _CLOSE * np.abs(figures)).any(axis=0).sum())
 
 
 def counts_told(files: Iterable[Contents], records: Records) -> bool:

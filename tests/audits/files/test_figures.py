@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from policy_engine.audits.files.figures import exact_figures
+from policy_engine.audits.files.contents import Contents
+from policy_engine.audits.files.figures import exact_figures, figures_told
 from policy_engine.audits.membership.records import records_of_arrays
 
 
@@ -20,3 +21,20 @@ def test_fractions_with_small_denominators_are_there_by_chance():
 def test_a_mean_of_many_values_is_exact():
     values = np.arange(61) ** 1.5
     assert any(one == pytest.approx(values.mean(), rel=1e-7) for one in told(values))
+
+
+def in_file(numbers):
+    """Return how many of 900 figures are told by a file with numbers."""
+    exact = np.random.default_rng(1).random(900)
+    return figures_told([Contents("m", b"", numbers=(np.asarray(numbers(exact)),))], exact)
+
+
+def test_among_many_thresholds_some_are_near_a_figure_by_chance():
+    thresholds = np.random.default_rng(2).random(60_000)
+    assert in_file(lambda exact: np.append(thresholds, exact[0])) == 0
+    assert in_file(lambda exact: np.append(thresholds, exact[:40])) >= 40
+
+
+def test_one_figure_in_a_small_file_is_told():
+    assert in_file(lambda exact: exact[:1]) == 1
+    assert in_file(lambda exact: exact[:1] * 1.001) == 0
