@@ -24,12 +24,12 @@ FittedOption = Annotated[
     typer.Option(
         "--fitted",
         metavar="FILE",
-        help="A model that is fitted already: skops, XGBoost, LightGBM, .keras, TorchScript, ONNX.",
+        help="A model that is fitted already: skops, XGBoost, LightGBM, .keras, PyTorch, ONNX.",
     ),
 ]
 TrustOption = Annotated[
     bool,
-    typer.Option("--trust-pickle", help="Open a pickle (joblib, .pt2): it may run any code."),
+    typer.Option("--trust-pickle", help="Open a pickle, TorchScript or .pt2: it may run any code."),
 ]
 ModelClassOption = Annotated[
     str,

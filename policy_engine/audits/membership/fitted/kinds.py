@@ -35,9 +35,9 @@ LIBRARIES: dict[Kind, str] = {
 """The package that opens each kind of file."""
 
 _READABLE = (
-    "Readable are skops, XGBoost (json, ubj), LightGBM (txt), Keras 3 (.keras), TorchScript, a "
-    "state_dict of PyTorch with its class, ONNX, and, where they are trusted, joblib, pickle and "
-    "exported programs of PyTorch (.pt2)."
+    "Readable are skops, XGBoost (json, ubj), LightGBM (txt), Keras 3 (.keras), a "
+    "state_dict of PyTorch with its class, ONNX, and, where they are trusted, joblib, pickle, "
+    "TorchScript and exported programs of PyTorch (.pt2)."
 )
 _HEAD = 512
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"ZF")

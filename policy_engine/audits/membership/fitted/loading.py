@@ -1,8 +1,9 @@
 """Files to fitted models, in the process that was made for it.
 
-What a format can do when it is opened decides how it is opened. A pickle runs what it likes, and so
-do exported programs of PyTorch, whose loader unpickles what its safe reader refuses; they are
-opened where they are trusted alone. The others hold no code of Python, or are opened so that none
+What a format can do when it is opened or asked decides how it is opened. A pickle runs what it
+likes. So do exported programs of PyTorch, whose loader unpickles what its safe reader refuses, and
+TorchScript, whose programs read and write files. They are opened where they are trusted alone. The
+others hold no code of Python, or are opened so that none
 is run: skops with types that are known, Keras in its safe mode, tensors by PyTorch's reader of
 weights.
 """
@@ -32,6 +33,7 @@ _KNOWN = frozenset(
         *("lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"),
         *("xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"),
         *("sklearn.calibration._CalibratedClassifier", "sklearn.calibration._SigmoidCalibration"),
+        "numpy.dtype",  # its fields come from an array, which is read without objects
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         *("sklearn.neighbors._ball_tree.BallTree", "sklearn.neighbors._kd_tree.KDTree"),
@@ -40,6 +42,13 @@ _KNOWN = frozenset(
     }
 )
 """Types that skops leaves to its caller: parts of classifiers, which run no code of the file."""
+
+_WITH_CODE: Mapping[Kind, str] = {
+    "pickle": "a pickle",
+    "torch-export": "an exported program of PyTorch",
+    "torchscript": "a program of TorchScript",
+}
+"""What runs code of its maker when it is opened, or asked."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
     AuditError (A015) for a file that runs code and is not trusted, (A014) for weights without
     their class, DataError (C011) where the library is not installed.
     """
-    if file.kind in ("pickle", "torch-export") and not opening.trust_pickle:
+    if file.kind in _WITH_CODE and not opening.trust_pickle:
         raise _untrusted(file)
     if file.kind == "torch-weights" and not (opening.model_class or opening.trust_pickle):
         message = "The file is of torch.save: tensors, and not the code that they belong to."
@@ -77,8 +86,9 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
 
 
 def _untrusted(file: FittedFile) -> Exception:
-    what = "a pickle" if file.kind == "pickle" else "an exported program of PyTorch"
-    message = f"The file is {what}: to open it is to run whatever its maker put into it."
+    message = (
+        f"The file is {_WITH_CODE[file.kind]}: to open it is to run whatever its maker put into it."
+    )
     hint = "Save the model in a format without code, such as skops or ONNX, or say that you trust "
     hint += "it: trust_pickle=True."
     return AuditError.of("A015", message, hint, source=str(file.path))
@@ -179,9 +189,7 @@ def _shares(logits: Any, name: str) -> Any:
 def _torchscript(file: FittedFile, _: Opening) -> Fitted:
     import torch  # noqa: PLC0415 (an extra)
 
-    module = torch.jit.load(  # type: ignore[no-untyped-call]
-        str(file.path), map_location="cpu"
-    )
+    module = torch.jit.load(str(file.path), map_location="cpu")
     return TorchModel(module.eval(), getattr(module, "original_name", "TorchScript"))
 
 

@@ -1,5 +1,6 @@
 """Training a fitted model's like anew, from the recipe that it carries itself."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,12 @@ from policy_engine.errors import AuditError
 
 _STATES = 1 << 32
 """How many seeds scikit-learn takes."""
-_LEFT_OUT = ("num_iterations", "num_threads", "seed", "objective_seed", "input_model")
+_LEFT_OUT = (
+    *("num_iterations", "num_threads", "seed", "objective_seed", "input_model"),
+    *("num_machines", "local_listen_port", "time_out", "gpu_platform_id", "gpu_device_id"),
+)
+_TEXTS = ("boosting", "objective", "metric", "data_sample_strategy", "monotone_constraints_method")
+"""The settings of LightGBM that are texts and name neither a file nor another machine."""
 
 
 def refitted(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
@@ -43,8 +49,52 @@ def _estimator(
         name: seed % _STATES for name in settings if name.split("__")[-1] == "random_state"
     }
     own |= {name: 1 for name, now in settings.items() if name.endswith("n_jobs") and now}
+    # What is in such a folder is unpickled, and the model's maker said which folder.
+    own |= {name: None for name in settings if name.split("__")[-1] == _MEMORY}
     fresh.set_params(**own)
+    _check_places(fresh)
     return EstimatorModel(fresh.fit(model.given(block), labels))
+
+
+_MEMORY = "memory"
+_PLACES = (
+    *("input_model", "model_input", "model_in", "parser_config_file"),
+    *("machines", "workers", "nodes", "machine_list_filename", "machine_list_file"),
+    *("machine_list", "mlist", "forcedsplits_filename", "fs", "forced_splits_filename"),
+    *("forced_splits_file", "forced_splits", "forcedbins_filename"),
+)
+"""The settings of LightGBM that name files or other machines."""
+
+
+def _check_places(estimator: Any) -> None:
+    """Raise AuditError (A014) where a model's training would go by files or other machines."""
+    settings = estimator.get_params()
+    for name, value in settings.items():
+        if any(one.split("__")[-1] == _MEMORY for one in _keys_in(value)):
+            raise _of_places(f"setting {name!r} would try folders to unpickle from")
+    for one in (estimator, *settings.values()):
+        if type(one).__module__.partition(".")[0] == "lightgbm" and hasattr(one, "get_params"):
+            found = [name for name in _PLACES if one.get_params().get(name)]
+            if found:
+                raise _of_places(f"setting {found[0]!r} names files or machines")
+
+
+def _of_places(what: str) -> Exception:
+    hint = "Give its recipe without that: model=RECIPE."
+    return AuditError.of("A014", f"The model's {what}.", hint)
+
+
+def _keys_in(value: Any) -> Iterator[str]:
+    """Yield the keys of all dictionaries within a value, and what its estimators are set to."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        yield from (name for name, now in value.get_params().items() if now is not None)
+    elif isinstance(value, Mapping):
+        yield from map(str, value)
+        for one in value.values():
+            yield from _keys_in(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _keys_in(one)
 
 
 def _lightgbm(
@@ -53,7 +103,11 @@ def _lightgbm(
     import lightgbm  # noqa: PLC0415 (slow to import, an extra)
 
     told = model.booster.params
-    settings = {name: value for name, value in told.items() if name not in _LEFT_OUT}
+    settings = {
+        name: value
+        for name, value in told.items()
+        if name not in _LEFT_OUT and (name in _TEXTS or not isinstance(value, str))
+    }
     settings |= {"seed": seed, "num_threads": 1, "verbosity": -1}
     given = lightgbm.Dataset(as_matrix(block, np.float64), labels)
     rounds = int(told.get("num_iterations", model.booster.current_iteration()))

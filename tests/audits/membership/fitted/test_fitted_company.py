@@ -9,16 +9,22 @@ from fitted_faults import Memory
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.boosters import LightgbmModel
+from policy_engine.audits.membership.fitted.estimators import EstimatorModel
+from policy_engine.audits.membership.fitted.refitting import refitted
 from policy_engine.audits.membership.fitted.shadowing import halves_of
 from policy_engine.audits.membership.fitted.views import strengths_of, views_of
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import ArgumentError, AuditError
 
 COMPARING = Settings(attacks=("lira", "rmia", "calibrated-loss"), shadows=6)
+ANY_PIPELINE = make_pipeline(GaussianNB(), memory="there")
 TREES = ExtraTreesClassifier(20, random_state=0)
 
 
@@ -80,6 +86,40 @@ def test_a_pipeline_that_takes_texts_is_trained_anew(noisy):
     assert audit.classes == ("no", "yes")
     assert audit.attack("lira-offline").figures.auc.low > 0.6
     assert audit.features == 2
+
+
+def test_what_is_trained_anew_keeps_no_cache_where_its_maker_says(noisy, tmp_path):
+    inner = make_pipeline(MinMaxScaler(), memory=str(tmp_path / "inner"))
+    pipeline = make_pipeline(inner, GaussianNB(), memory=str(tmp_path / "outer"))
+    fresh = refitted(EstimatorModel(pipeline), noisy[0], noisy[1], seed=0)
+    assert not [*tmp_path.iterdir()]
+    assert fresh.say(noisy[0])["probabilities"].shape == (300, 2)
+
+
+@pytest.mark.parametrize("grid", [{"memory": ["there"]}, {"steps": [[("a", ANY_PIPELINE)]]}])
+def test_a_search_for_the_best_cache_is_refused(grid, noisy):
+    search = GridSearchCV(make_pipeline(GaussianNB()), grid)
+    with pytest.raises(AuditError, match=r"A014 .*'param_grid' would try folders"):
+        refitted(EstimatorModel(search), noisy[0], noisy[1], seed=0)
+
+
+def test_lightgbm_is_not_trained_by_files_and_machines_of_its_maker(noisy, tmp_path):
+    from lightgbm import Booster, Dataset, LGBMClassifier, train
+
+    model = LGBMClassifier(n_estimators=2, machines="10.0.0.1:1", verbosity=-1)
+    with pytest.raises(AuditError, match="A014 The model's setting 'machines' names files"):
+        refitted(EstimatorModel(make_pipeline(model)), noisy[0], noisy[1], seed=0)
+    (tmp_path / "splits.json").write_text("{}")
+    settings = {"objective": "binary", "num_threads": 1, "verbosity": -1}
+    booster = train(settings, Dataset(noisy[0], noisy[1]), 2)
+    text = booster.model_to_string()
+    place = str(tmp_path / "splits.json")
+    held = text.replace("[forcedsplits_filename: ]", f"[forcedsplits_filename: {place}]")
+    evil = Booster(model_str=held)
+    assert evil.params["forcedsplits_filename"] == place
+    fresh = refitted(LightgbmModel(evil), noisy[0], noisy[1], seed=0)
+    assert "forcedsplits_filename" not in fresh.booster.params
+    assert fresh.booster.num_trees() == 2
 
 
 def test_references_that_saw_no_record_serve_attacks_that_compare(noisy):

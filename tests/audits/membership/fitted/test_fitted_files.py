@@ -68,6 +68,18 @@ def test_functions_in_skops_are_refused(folder):
         audit_membership((np.zeros((4, 1)), [0] * 4, [0, 0, 1, 1]), fitted=folder / "hostile.skops")
 
 
+def test_a_pipeline_that_fills_in_what_is_missing_is_opened_from_skops(records, folder):
+    import skops.io
+    from sklearn.impute import SimpleImputer
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+
+    features, labels, is_member = records
+    pipeline = make_pipeline(SimpleImputer(), GaussianNB())
+    skops.io.dump(pipeline.fit(features[is_member], labels[is_member]), folder / "filled.skops")
+    assert found_in(records, folder / "filled.skops").target_train.accuracy > 0.9
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -161,9 +173,11 @@ def test_keras_runs_no_code_of_a_lambda(weights, records, folder):
 
 
 @needs_torch
-def test_torchscript_is_found(weights, records, folder):
+def test_torchscript_is_found_where_it_is_trusted_alone(weights, records, folder):
     torch_net(weights, folder, "script")
-    assert_found(found_in(records, folder / "script.pt"), "torch")
+    with pytest.raises(AuditError, match="A015 The file is a program of TorchScript"):
+        found_in(records, folder / "script.pt")
+    assert_found(found_in(records, folder / "script.pt", trust_pickle=True), "torch")
 
 
 @needs_torch
