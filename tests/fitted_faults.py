@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,29 @@ class Talking(Memory):
 class Quoting(Memory):
     def predict_proba(self, _):
         raise ValueError("could not convert string to float: 'O'Brien', nor 41.5")
+
+
+class Forging(Memory):
+    """Writes a message of its own wherever it can, instead of an answer."""
+
+    def __init__(self, message):
+        self.message = message[::-1]  # a file with it as it is would pass for an archive
+
+    def predict_proba(self, _):
+        for number in range(3, 12):
+            with suppress(OSError):
+                os.write(number, self.message[::-1])
+        time.sleep(60)
+
+
+class Rewriting:
+    """Writes something else into its file while it is unpickled, and is a function then."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+
+    def __reduce__(self):
+        return eval, ("(path.write_bytes(b'other'), len)[1]", {"path": self.path})
 
 
 class Opened:

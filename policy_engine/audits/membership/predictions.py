@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
@@ -20,6 +20,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.engines.arrays import to_numpy, whole
+from policy_engine.engines.encoding import is_text
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import as_typed, is_text_of_csv
 from policy_engine.errors import AuditError, listed
@@ -27,6 +28,7 @@ from policy_engine.errors import AuditError, listed
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
 _TOLERANCE = 1e-3
 _MOST_DIGITS = 4
 _TIED = 0.05
@@ -107,22 +109,37 @@ def _of_table(table: pa.Table, name: str) -> Predictions:
     names = tuple(table.column_names)
     label, member = _first(_LABELS, names), _first(_MEMBERS, names)
     _need({"label": label or None, "member": member or None}, names)
-    typed = _as_numbers(table)
+    typed = as_numbers(table)
     labels = _texts(table, label)
     scores = _scores(typed, labels, (label, member))
     rest = [one for one in names if one not in (*scores.used, label, member)]
     return _predictions(scores, labels, _texts(table, member), Texts(table.select(rest)), name)
 
 
-def _as_numbers(table: pa.Table) -> pa.Table:
-    """Return a table with the numbers of a CSV file as floats, however many digits they have."""
+def as_numbers(table: pa.Table) -> pa.Table:
+    """Return a table with the columns of a CSV file as what they hold.
+
+    Decimal numbers are floats, however many digits they have; whole numbers that no integer holds,
+    and such as start with a zero, are names and stay texts.
+    """
     columns = []
-    for field, column, typed in zip(table.schema, table, as_typed(table), strict=True):
-        if is_text_of_csv(field):
-            with suppress(pa.ArrowInvalid):
-                typed = column.cast(pa.string()).cast(pa.float64())  # noqa: PLW2901 (as it was)
-        columns.append(typed)
+    for field, typed in zip(table.schema, as_typed(table), strict=True):
+        is_left = is_text_of_csv(field) and is_text(typed.type)
+        columns.append(_decimal(typed) if is_left and _are_decimals(typed) else typed)
     return pa.table(columns, names=table.column_names)
+
+
+def _are_decimals(column: pa.ChunkedArray) -> bool:
+    texts = pc.unique(column.cast(pa.string())).drop_null()
+    broken = pc.match_substring_regex(texts, r"[.eE]|nan|inf", ignore_case=True)
+    return bool(
+        pc.all(pc.match_substring_regex(texts, _DECIMAL, ignore_case=True)).as_py()
+        and pc.any(broken).as_py()
+    )
+
+
+def _decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()).cast(pa.float64())
 
 
 def _first(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
@@ -292,15 +309,14 @@ def check_logits(values: Floats) -> None:
 
 
 def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return labels as places of classes: by their names, else by their numbers."""
+    """Return labels as places of classes, by their names: columns in any order have these alone."""
     place = {name: number for number, name in enumerate(classes)}
-    if not set(labels) <= set(place):
-        place = {str(number): number for number in range(len(classes))}
     numbers = np.array([place.get(_whole(one), place.get(one, -1)) for one in labels], np.int64)
     if (numbers < 0).any():
         unknown = len({one for one, n in zip(labels, numbers, strict=True) if n < 0})
         message = f"There are {len(classes)} classes, and {unknown} labels that are none of them."
-        raise AuditError.of("A002", message)
+        hint = "Name the columns as the labels, or p0, p1, and so on, with labels 0, 1, and so on."
+        raise AuditError.of("A002", message, hint)
     return numbers
 
 

@@ -30,7 +30,7 @@ def softmax(logits):
         BOTH,
         {"p": PROBABILITIES[:, 1]},
         {"z0": np.log(PROBABILITIES[:, 0]), "z1": np.log(PROBABILITIES[:, 1]) + 0},
-        {"no": PROBABILITIES[:, 0], "yes": PROBABILITIES[:, 1]},
+        {"0": PROBABILITIES[:, 0], "1": PROBABILITIES[:, 1]},
         {"p1": PROBABILITIES[:, 1], "p0": PROBABILITIES[:, 0]},
     ],
 )
@@ -40,6 +40,11 @@ def test_probabilities_by_any_names_are_the_same(columns):
     assert found.labels.tolist() == LABELS
     assert found.is_member.tolist() == [True, True, False, False]
     assert found.gives == OF_CONFIDENCES
+
+
+def test_columns_named_otherwise_than_the_labels_are_of_no_class():
+    with pytest.raises(AuditError, match=r"A002 There are 2 classes, and 2 labels"):
+        read(yes=PROBABILITIES[:, 1], no=PROBABILITIES[:, 0])
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])

@@ -172,10 +172,13 @@ def _classes(
     if classes:
         return classes
     numbered = tuple(map(str, range(count)))
+    hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
     if not set(labels) <= set(numbered):
         message = f"The model does not tell its {count:,} classes, and the labels are not 0 to "
-        hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
         raise AuditError.of("A002", f"{message}{count - 1}.", hint)
+    if "0" not in labels:
+        message = f"The model does not tell its {count:,} classes, and no label is 0: they may be "
+        raise AuditError.of("A002", f"{message}counted from 0 or from 1.", hint)
     return numbered
 
 

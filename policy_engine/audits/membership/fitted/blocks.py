@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -54,8 +55,12 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> byt
 def unpacked(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a message; nothing is unpickled.
 
-    Raises ValueError for what is no message.
+    Raises ValueError for what is no message, or packed more tightly than these are, and whatever
+    numpy makes of one that is forged.
     """
+    with zipfile.ZipFile(io.BytesIO(message)) as members:
+        if any(one.compress_type != zipfile.ZIP_STORED for one in members.infolist()):
+            raise ValueError("The message is compressed.")
     with np.load(io.BytesIO(message), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     return json.loads(str(arrays.pop(_HEADER))), arrays

@@ -41,7 +41,6 @@ _READABLE = (
 )
 _HEAD = 512
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"ZF")
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -62,18 +61,20 @@ def fitted_file(path: Path) -> FittedFile:
     if not path.is_file():
         hint = "A fitted model is one file." if path.is_dir() else ""
         raise DataError.of("C002", f"There is no file {str(path)!r}.", hint)
-    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
-            digest.update(head)
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-        kind = _kind(path, head)
+        digest, kind = digest_of_file(path), _kind(path, head)
     except OSError as error:
         message = f"The file cannot be read: {error.strerror or error}."
         raise DataError.of("C003", message, source=str(path)) from None
-    return FittedFile(path.resolve(), kind, digest.hexdigest())
+    return FittedFile(path.resolve(), kind, digest)
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the sha-256 of a file's bytes in hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _kind(path: Path, head: bytes) -> Kind:

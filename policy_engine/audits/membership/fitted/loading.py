@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
-from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, Kind
+from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, Kind, digest_of_file
 from policy_engine.audits.membership.fitted.model import Fitted, softmax
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
@@ -97,17 +97,34 @@ def _untrusted(file: FittedFile) -> Exception:
 def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
     """Return the model of a file, and what is to be said of it, as that versions differ.
 
-    Raises as `check_opening`, AuditError (A015) for types that skops does not trust, and whatever
-    the library makes of a damaged file.
+    Raises as `check_opening`, AuditError (A015) for types that skops does not trust, (A014) for a
+    file that is not the one of the digest, and whatever the library makes of a damaged one.
     """
     check_opening(file, opening)
+    before = _identity(file)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = _LOADERS[file.kind](file, opening)
+    if _identity(file) != before:
+        raise _changed(file)
     if any("version" in one.category.__name__.lower() for one in said):
         message = f"The model was saved with another version of {model.about.library} than it was "
         return model, (f"{message}opened with, and may answer otherwise.",)
     return model, ()
+
+
+def _identity(file: FittedFile) -> tuple[int, ...]:
+    """Return what changes with a file. Raises AuditError (A014) where its digest is another."""
+    now = file.path.stat()
+    if digest_of_file(file.path) != file.digest:
+        raise _changed(file)
+    return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
+
+def _changed(file: FittedFile) -> Exception:
+    message = "The file was changed while it was opened."
+    hint = "Run the audit again when nobody writes it any more."
+    return AuditError.of("A014", message, hint, source=str(file.path))
 
 
 def _skops(file: FittedFile, opening: Opening) -> Fitted:

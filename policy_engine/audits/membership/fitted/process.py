@@ -36,6 +36,9 @@ _PASSED = (
 _KEPT = 8192
 """How many bytes of what a model prints are kept, to say what it died of."""
 _GRACE = 2.0
+_LONGEST = 1 << 32
+"""How many bytes an answer may have: thousands of records by a hundred thousand classes."""
+_UNREADABLE = "The model's process gave no answer that can be read."
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +91,12 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
 
 
 def _about(header: Mapping[str, Any]) -> About:
-    told = header["about"]
-    return About(**told | {name: tuple(told[name]) for name in ("classes", "features", "notes")})
+    try:
+        told = header["about"]
+        lists = {name: tuple(map(str, told[name])) for name in ("classes", "features", "notes")}
+        return About(**told | lists)
+    except (KeyError, TypeError):
+        raise AuditError.of("A016", _UNREADABLE) from None
 
 
 @contextmanager
@@ -153,12 +160,11 @@ class _Line:
             raise self._died(source)
         try:
             header, arrays = unpacked(answer)
-        except ValueError:
-            raise AuditError.of(
-                "A016", "The model's process gave no answer that can be read."
-            ) from None
-        if "problems" in header:
-            raise _error(header)
+            error = _error(header) if "problems" in header else None
+        except Exception:  # noqa: BLE001 (whatever a forged message makes of its reader)
+            raise AuditError.of("A016", _UNREADABLE, source=source) from None
+        if error is not None:
+            raise error
         return header, arrays
 
     def _write(self, message: bytes) -> None:
@@ -170,14 +176,22 @@ class _Line:
                 stream.flush()
 
     def _read(self, stream: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
+        try:
             while len(length := stream.read(LENGTH.size)) == LENGTH.size:
                 (size,) = LENGTH.unpack(length)
+                if size > _LONGEST:
+                    self._answers.put(b"")
+                    return
                 answer = stream.read(size)
                 if len(answer) < size:
                     break
                 self._answers.put(answer)
-        self._answers.put(None)
+        except MemoryError:
+            self._answers.put(b"")
+        except (OSError, ValueError):  # closed
+            self._answers.put(None)
+        else:
+            self._answers.put(None)
 
     def _drain(self, stream: IO[bytes]) -> None:
         with suppress(OSError, ValueError):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.predictions import membership
+from policy_engine.audits.membership.predictions import as_numbers, membership
 from policy_engine.audits.membership.records import (
     FEATURES,
     LABELS,
@@ -22,7 +22,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.engines.reading_back import texts_of
-from policy_engine.engines.tables import as_typed, table_digest
+from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem, did_you_mean, listed
 
 _BLOCK = 1 << 24
@@ -36,7 +36,8 @@ class Questions:
     """Records with their labels, and who was in the model's training data.
 
     `given` is an array (n, ...) or a table, a column for each feature; `labels` (n,) are texts,
-    `columns` those of the whole table by name. `digest` is the sha-256 of all of it.
+    `columns` those of the whole table by name, but the label and who is a member. `digest` is the
+    sha-256 of all of it.
     """
 
     given: Block
@@ -150,9 +151,10 @@ def _of_table(
         raise AuditError.of("A002", message)
     rows, texts = texts_of(members, table.column(members))
     is_member = membership([texts[row] or "" for row in rows.tolist()])
-    given = as_typed(table.select(chosen)).combine_chunks()
+    given = as_numbers(table.select(chosen)).combine_chunks()
     digest = digest_of(np.array([table_digest(given)]), np.array(labels), is_member)
-    return Questions(given, labels, is_member, Texts(table), name, digest)
+    columns = Texts(table.drop_columns([members, label]))
+    return Questions(given, labels, is_member, columns, name, digest)
 
 
 def _check_features(chosen: list[str], names: list[str], label: str) -> None:

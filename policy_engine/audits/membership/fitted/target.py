@@ -19,7 +19,7 @@ from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.process import opened
 from policy_engine.audits.membership.result import FittedTarget
-from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean
+from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean, listed
 
 TIME_LIMIT = 600.0
 
@@ -147,7 +147,7 @@ def _described(about: About, kind: str, digest: str, name: str = "") -> FittedTa
 
 
 def aligned(given: Block, about: About) -> Block:
-    """Return records with the features that a model takes, by name where it has names.
+    """Return records with the features that a model takes: columns by name where it has names.
 
     Raises AuditError (A003) where columns are not there, or are too many or too few.
     """
@@ -158,6 +158,9 @@ def aligned(given: Block, about: About) -> Block:
             return given.select(list(about.features))
         if len(lacking) < len(about.features):
             raise AuditError(*[_lacking(one, names) for one in lacking[:10]])
+        message = f"The model takes other columns: {listed(about.features)}. "
+        hint = "Name the columns as the model does: their order tells nothing."
+        raise AuditError.of("A003", f"{message}The data has {listed(names)}.", hint)
     width = given.num_columns if isinstance(given, pa.Table) else given[0].size
     if about.width and width != about.width:
         message = f"The model takes {about.width:,} features. The records have {width:,}."

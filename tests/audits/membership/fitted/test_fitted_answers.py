@@ -7,6 +7,8 @@ import pytest
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.answers import Reading, spoken
 from policy_engine.audits.membership.fitted.model import About
+from policy_engine.audits.membership.fitted.questions import read_questions
+from policy_engine.audits.membership.fitted.target import aligned
 from policy_engine.errors import AuditError, PolicyEngineError
 
 FEATURES = np.zeros((4, 2))
@@ -78,6 +80,15 @@ def test_classes_are_those_of_the_model_then_those_named():
         said(output([[1, 0]] * 4), classes=("a", "b", "c"))
 
 
+def test_labels_without_0_may_be_counted_from_1_and_need_names():
+    thirds = output([[0.2, 0.3, 0.5]] * 4)
+    with pytest.raises(AuditError, match=r"A002 .*no label is 0"):
+        said(thirds, labels=("1", "2", "1", "1"))
+    assert said(thirds, labels=("1", "2", "0", "1")).classes == ("0", "1", "2")
+    named = said(thirds, labels=("1", "2", "1", "1"), classes=("1", "2", "3"))
+    assert named.classes == ("1", "2", "3")
+
+
 def test_labels_alone_need_no_order():
     found = said({"labels": np.array(["b", "a", "b", "b"])}, labels=("b", "b", "a", "b"))
     assert found.logits.argmax(axis=1).tolist() == [1, 0, 1, 1]
@@ -128,6 +139,29 @@ def test_a_model_that_takes_other_features_is_refused():
     named = GaussianNB().fit(pa.table({"age": [0, 1], "size": [1, 0]}).to_pandas(), [0, 1])
     with pytest.raises(AuditError, match=r"A003 The model takes a column 'size'"):
         audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=named, members="member")
+
+
+def test_columns_of_other_names_are_not_taken_by_their_places():
+    given, model = pa.table({"pay": [1], "age": [2]}), About("", "", features=("Age", "Pay"))
+    with pytest.raises(AuditError, match=r"A003 .*'Age' and 'Pay'.* The data has 'pay' and 'age'"):
+        aligned(given, model)
+    assert aligned(given, About("", "", width=2)) is given
+
+
+def test_numbers_of_17_digits_are_numbers_and_codes_are_texts(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(
+        "wide,zip,id,y,m\n0.12345678901234567,01234,12345678901234567890,a,1\n"
+        "-1.2345678901234567e-5,00012,12345678901234567891,b,0\n"
+    )
+    found = read_questions(path, "y", "m")
+    assert [str(one) for one in found.given.schema.types] == ["double", "string", "string"]
+    assert found.given["wide"].to_pylist() == [0.12345678901234567, -1.2345678901234567e-5]
+
+
+def test_neither_labels_nor_members_are_compared_as_columns():
+    found = read_questions(records(ill=["a", "b", "a", "b"]), "ill", "member")
+    assert [*found.columns] == ["age"]
 
 
 def test_members_and_others_are_both_needed():

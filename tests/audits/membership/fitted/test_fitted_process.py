@@ -1,12 +1,16 @@
 """What goes wrong in a model's own process is one coded sentence here."""
 
+import io
+import json
 import pickle
+import struct
 import zipfile
 
 import numpy as np
 import pytest
 from fitted_faults import (
     Aborting,
+    Forging,
     Greedy,
     Hanging,
     Killed,
@@ -14,10 +18,14 @@ from fitted_faults import (
     Memory,
     Opened,
     Quoting,
+    Rewriting,
     Talking,
 )
 
 from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.kinds import fitted_file
+from policy_engine.audits.membership.fitted.loading import Opening, load
+from policy_engine.audits.membership.fitted.process import opened
 from policy_engine.errors import AuditError
 
 ROWS = np.zeros((20, 2)), np.zeros(20, int), np.arange(20) < 10
@@ -65,6 +73,44 @@ def test_a_process_that_ends_is_told_in_a_sentence(model, code, words, tmp_path)
     assert problem.code == code
     assert words in problem.message
     assert "\n" not in problem.message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        struct.pack(">Q", (1 << 63) - 1) + b"x",
+        struct.pack(">Q", 1) + b"x",
+        "compressed",
+        "no model",
+    ],
+    ids=["longest", "short", "compressed", "header"],
+)
+def test_a_forged_message_ends_the_audit_at_once(message, tmp_path):
+    if isinstance(message, str):
+        out = io.BytesIO()
+        save = np.savez_compressed if message == "compressed" else np.savez
+        save(out, header=np.array(json.dumps({"about": 1, "problems": 2})))
+        message = struct.pack(">Q", len(out.getvalue())) + out.getvalue()
+    problem = refused(Forging(message), tmp_path, time_limit=30)
+    assert (problem.code, problem.message) == (
+        "A016",
+        "The model's process gave no answer that can be read.",
+    )
+
+
+def test_what_was_opened_is_what_the_digest_is_of(tmp_path):
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(Memory()))
+    file = fitted_file(path)
+    path.write_bytes(pickle.dumps(Talking()))
+    with (
+        pytest.raises(AuditError, match=r"A014 .*was changed while it was opened"),
+        opened(file, Opening(trust_pickle=True), 60),
+    ):
+        pass
+    path.write_bytes(pickle.dumps(Rewriting(path)))
+    with pytest.raises(AuditError, match=r"A014 .*was changed while it was opened"):
+        load(fitted_file(path), Opening(trust_pickle=True))
 
 
 def test_a_model_that_hangs_is_given_up(tmp_path):
