@@ -33,14 +33,17 @@ from policy_engine.audits.membership.releases import (
     fit_on_release,
     leaves_of,
 )
+from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
 from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.audits.membership.splits import TOO_REPEATED
+from policy_engine.engines.contents import marks
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
 from policy_engine.methods.membership_inference import AttackMeasurement
-from policy_engine.modelling import FilesMeasured, Modelling
+from policy_engine.modelling import FEWEST, FilesMeasured, Modelling
 from policy_engine.plan import Attack, Plan
 
 _MEMBERS = 77
@@ -191,11 +194,39 @@ class Workpiece:
         sizes = np.bincount(codes)
         self._check_sizes(names.tolist(), sizes)
         random = np.random.default_rng([self.seed, _MEMBERS])
-        chosen = [
-            random.permutation(np.flatnonzero(codes == number))[: int(size * self.modelling.share)]
-            for number, size in enumerate(sizes)
-        ]
+        share, groups, chosen = self.modelling.share, self.groups, []
+        for number in range(len(names)):
+            rows = np.flatnonzero(codes == number)
+            _, repeats = np.unique(groups[rows], return_counts=True)
+            chosen.append(draw_whole(rows, groups, quota_of(repeats, share), random))
+        self._check_drawn(names.tolist(), sizes, chosen)
         return np.sort(np.concatenate(chosen)).astype(np.int64)
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """For every row the first one that is the same record, in all that a model is shown."""
+        columns = (self.table.column(name).combine_chunks() for name in self._columns)
+        return codes_of(marks(columns, self.table.num_rows))
+
+    def _check_drawn(
+        self, names: list[str], sizes: NDArray[np.int64], chosen: Sequence[NDArray[np.int64]]
+    ) -> None:
+        """Raise AuditError (A001) where a few records repeat so often that too few are drawn."""
+        problems = []
+        for name, size, drawn in zip(names, sizes.tolist(), chosen, strict=True):
+            wanted = int(size * self.modelling.share)
+            if 2 * len(drawn) < wanted or len(drawn) < self._each:
+                message = f"The class {name!r} has {size:,} records, but a few of them repeat so "
+                message += f"often that {len(drawn):,} of {wanted:,} can be trained on: equal "
+                message += "records are trained on together, or kept for the audit together."
+                problems.append(Problem("A001", message, TOO_REPEATED))
+        different = len(np.unique(self.groups[np.concatenate(chosen)]))
+        if not problems and different < min(FEWEST, sum(map(len, chosen))):
+            message = f"There are {different:,} different records to train on, all others repeat "
+            message += f"them: an audit needs {FEWEST}."
+            problems.append(Problem("A001", message, TOO_REPEATED))
+        if problems:
+            raise AuditError(*problems)
 
     def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
         least, fewest = (math.ceil(one / self.modelling.share) for one in (1, self._each))
@@ -277,6 +308,7 @@ class Workpiece:
             ),
             architecture=self.modelling.architecture,
             members=self.members,
+            groups=self.groups,
             drawn="drawn-first",
             model=model,
             sanitiser=self._sanitiser(),

@@ -117,6 +117,7 @@ def examine(
     architecture: Network | Estimator | str,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
+    groups: NDArray[np.int64] | None = None,
     splits: Splits | None = None,
     drawn: MembersAre | None = None,
     cache: Path | None = None,
@@ -128,12 +129,13 @@ def examine(
 ) -> Examined:
     """Train a target and its shadows on parts of the records, and attack the target.
 
-    With `members`, the target is trained on these rows and tested on others of `non_members`
-    (see `make_splits`); with `splits`, all models are trained and tested as these say. Who gives
-    either says how members were `drawn`; otherwise they were told, and no epsilon follows. What
-    models say is kept in the folder `cache`, and not asked again; the target is written to the
-    file `model`. A `sanitiser` makes of the rows that a model is to learn from what it does learn
-    from; it is asked about the records as they are. Each chunk of models is told to `kept`.
+    With `members`, the target is trained on these rows and tested on others of `non_members`, and
+    rows of one of the `groups` are one record (see `make_splits`); with `splits`, all models are
+    trained and tested as these say. Who gives members or splits says how members were `drawn`;
+    otherwise they were told, and no epsilon follows. What models say is kept in the folder `cache`,
+    and not asked again; the target is written to the file `model`. A `sanitiser` makes of the rows
+    that a model is to learn from what it does learn from; it is asked about the records as they
+    are. Each chunk of models is told to `kept`.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not bear (A005), classes too small (A001), too little memory (A008), and whatever the
@@ -142,7 +144,7 @@ def examine(
     attacks = attacks_of_model(settings, learner.gives)
     is_told = not (members is None and non_members is None and splits is None)
     _check_slices(settings, records.columns)
-    splits = splits or splits_of(records, attacks, settings, members, non_members)
+    splits = splits or splits_of(records, attacks, settings, members, non_members, groups)
     learnt, shown = _domains(records, settings)
     workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept)
     wanted = frozenset[str]().union(*(one.needs for one in attacks))
@@ -200,6 +202,7 @@ def splits_of(
     settings: Settings,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Splits:
     """Return the rows of every model of an audit.
 
@@ -217,7 +220,7 @@ def splits_of(
         seed=settings.seed,
         further=0 if online else settings.targets - 1,
     )
-    return make_splits(records.labels, records.classes, wanted, members, non_members)
+    return make_splits(records.labels, records.classes, wanted, members, non_members, groups)
 
 
 def _check_targets(settings: Settings, *, online: bool, told: bool) -> None:

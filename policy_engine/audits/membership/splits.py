@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.repeats import draw_whole
 from policy_engine.errors import AuditError, Problem
 
 Rows = NDArray[np.int64]
@@ -71,44 +72,51 @@ def make_splits(
     wanted: Wanted,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Splits:
     """Draw the rows of all models, a quarter of every class for each side of the target.
 
     With `members`, the target's training rows are these, its test rows as many of
     `non_members` (all others, if not given), and shadows have the rest of those. The draw of a
-    shadow depends on the seed and its number alone. Raises AuditError with every class that has
-    too few records (A001), (A007) for one shadow, (A011) where members are no rows, none, or
-    non-members too.
+    shadow depends on the seed and its number alone. With `groups` (n,), rows of one number are one
+    record that repeats: it stands on one side of a model only, and the shadows have none of those
+    judged. Their sides may then be smaller than the target's, and halves differ in size. Raises
+    AuditError with every class that has too few records (A001), (A007) for one shadow, (A011)
+    where members are no rows, none, or non-members too.
     """
     if wanted.disjoint == 1 or wanted.online == 1:
         message = "An attack by shadow models needs at least 2 of them. Given: 1."
         raise AuditError.of("A007", message)
-    draw = _Draw(labels, len(classes), wanted.seed)
+    repeats = groups is not None and len(np.unique(groups)) < len(groups)
+    kind = _Grouped if repeats else _Draw
+    draw = kind(labels, len(classes), wanted.seed, groups if repeats else None)
     if members is None and non_members is None:
         sizes = np.bincount(labels, minlength=len(classes))
         _check_sizes(classes, sizes, np.full(len(classes), _QUARTERS))
         train, test = draw.sides(np.arange(len(labels)), sizes // _QUARTERS, (_TARGET, 0))
-        pool = np.setdiff1d(np.arange(len(labels)), np.union1d(train, test))
+        pool = draw.beside(np.arange(len(labels)), np.union1d(train, test))
     else:
         train, others = _sides_given(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
-        needed = 3 if wanted.disjoint else 1
+        others = draw.beside(others, train)
+        needed = 3 if wanted.disjoint and not repeats else 1
         sizes = np.bincount(labels[others], minlength=len(classes))
         _check_sizes(classes, sizes, needed * quotas, " that are no members")
         test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
-        pool = np.setdiff1d(others, test)
+        pool = draw.beside(others, test)
     shadows = draw.shadows(pool, train, wanted.disjoint)
+    _check_shadows(labels, classes, train, shadows)
     online = draw.halves(train, test, wanted.online)
     further = draw.each_half(train, test, wanted.further)
     sides = [one for one, _ in shadows], [other for _, other in shadows]
-    groups = [[train], [test], *sides, online, *([further] if further else [])]
+    drawn = [[train], [test], *sides, online, *([further] if further else [])]
     return Splits(
         target_train=train,
         target_test=test,
         shadow_train=tuple(sides[0]),
         shadow_test=tuple(sides[1]),
         online_train=tuple(online),
-        digest=_digest(groups),
+        digest=_digest(drawn),
         further_train=tuple(further),
     )
 
@@ -120,6 +128,11 @@ class _Draw:
     labels: NDArray[np.int64]
     classes: int
     seed: int
+    groups: Rows | None = None
+
+    def beside(self, pool: Rows, rows: Rows) -> Rows:
+        """Return the rows of a pool that are none of others, in order."""
+        return np.setdiff1d(pool, rows)
 
     def sides(
         self, pool: Rows, quotas: Rows, stage: tuple[int, int], *, both: bool = True
@@ -152,6 +165,86 @@ class _Draw:
         judged = np.concatenate([train, test])
         quotas = np.bincount(self.labels[train], minlength=self.classes)
         return [self.sides(judged, quotas, (_FURTHER, number))[0] for number in range(count)]
+
+
+class _Grouped(_Draw):
+    """Draws records that repeat: all rows of one on one side, or some there and the rest nowhere.
+
+    The target's sides have the quota, those of a shadow as many as there are.
+    """
+
+    def _codes(self) -> Rows:
+        assert self.groups is not None  # noqa: S101 (they say what repeats)
+        return self.groups
+
+    def beside(self, pool: Rows, rows: Rows) -> Rows:
+        """Return the rows of a pool that are none of others, nor repeat one of them, in order."""
+        codes = self._codes()
+        return np.setdiff1d(pool[~np.isin(codes[pool], codes[rows])], rows)
+
+    def sides(
+        self, pool: Rows, quotas: Rows, stage: tuple[int, int], *, both: bool = True
+    ) -> tuple[Rows, Rows]:
+        """Draw the quota of every class, and as many more of other records if `both`.
+
+        Both are of one size in every class.
+        """
+        random = np.random.default_rng([self.seed, *stage])
+        found = [self._of_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)]
+        one, other = (np.sort(np.concatenate(side)) for side in zip(*found, strict=True))
+        return one, other
+
+    def _of_class(
+        self, pool: Rows, number: int, quota: int, random: np.random.Generator, *, both: bool
+    ) -> tuple[Rows, Rows]:
+        rows, codes = pool[self.labels[pool] == number], self._codes()
+        if not both:
+            return draw_whole(rows, codes, quota, random, fill=True), rows[:0]
+        one = draw_whole(rows, codes, quota, random)
+        other = draw_whole(self.beside(rows, one), codes, quota, random)
+        size = min(len(one), len(other))
+        return np.sort(random.permutation(one)[:size]), np.sort(random.permutation(other)[:size])
+
+    def halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+        """Draw about half of the records judged, and what that leaves: complementary pairs."""
+        judged = np.sort(np.concatenate([train, test]))
+        firsts = [self._half(train, judged, (_ONLINE, number)) for number in range(-(-count // 2))]
+        return [half for one in firsts for half in (one, np.setdiff1d(judged, one))]
+
+    def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+        """Draw about half of the records judged, each by itself."""
+        judged = np.sort(np.concatenate([train, test]))
+        return [self._half(train, judged, (_FURTHER, number)) for number in range(count)]
+
+    def _half(self, train: Rows, judged: Rows, stage: tuple[int, int]) -> Rows:
+        random, codes = np.random.default_rng([self.seed, *stage]), self._codes()
+        quotas = np.bincount(self.labels[train], minlength=self.classes).tolist()
+        of = self.labels[judged]
+        drawn = [draw_whole(judged[of == n], codes, q, random) for n, q in enumerate(quotas)]
+        return np.sort(np.concatenate(drawn))
+
+
+def _check_shadows(
+    labels: NDArray[np.int64],
+    classes: tuple[str, ...],
+    train: Rows,
+    shadows: Iterable[tuple[Rows, Rows]],
+) -> None:
+    """Raise AuditError (A001) where repetitions leave a shadow less than half of what it needs."""
+    needed = np.bincount(labels[train], minlength=len(classes))
+    problems = {}
+    for side, _ in shadows:
+        found = np.bincount(labels[side], minlength=len(classes))
+        for name, has, needs in zip(classes, found.tolist(), needed.tolist(), strict=True):
+            if 2 * has < needs:
+                message = f"The class {name!r} repeats so few different records that a side of a "
+                message += f"shadow model has {has:,} of {needs:,}: a record stands on one side."
+                problems[name] = Problem("A001", message, TOO_REPEATED)
+    if problems:
+        raise AuditError(*problems.values())
+
+
+TOO_REPEATED = "Leave repetitions out, or give more different records."
 
 
 def _sides_given(

@@ -125,3 +125,42 @@ def test_members_of_no_use(members, others, says):
     with pytest.raises(AuditError, match="A011") as error:
         split(members=np.array(members, int), non_members=np.array(others, int))
     assert says in str(error.value)
+
+
+@st.composite
+def repeated(draw):
+    """Draw labels and groups, some of them of several rows, and whole groups as members."""
+    sizes = draw(st.lists(st.integers(1, 3), min_size=80, max_size=99))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.random.default_rng(draw(st.integers(0, 99))).permutation(len(groups))
+    groups = groups[order]
+    return groups % 2, groups, np.flatnonzero(groups % 16 < 2)
+
+
+@given(repeated(), st.integers(0, 9))
+@settings(max_examples=30, deadline=None)
+def test_a_record_that_repeats_stands_on_one_side_of_every_model(case, seed):
+    labels, groups, members = case
+    found = split(labels, 2, 2, seed, members=members, groups=groups)
+    sides = [
+        (found.target_train, found.target_test),
+        (found.judged, np.concatenate([*found.shadow_train, *found.shadow_test])),
+        *zip(found.shadow_train, found.shadow_test, strict=True),
+        found.online_train,
+    ]
+    for one, other in sides:
+        assert not set(groups[one]) & set(groups[other])
+    for one, other in [sides[0], *sides[2:-1]]:
+        assert np.bincount(labels[one]).tolist() == np.bincount(labels[other]).tolist()
+    assert sorted(np.concatenate(found.online_train)) == sorted(found.judged)
+
+
+def test_records_that_do_not_repeat_are_drawn_as_without_groups():
+    rows = np.arange(len(LABELS))
+    assert split(disjoint=2, online=2, groups=rows).digest == split(disjoint=2, online=2).digest
+
+
+def test_shadows_without_enough_different_records_are_an_error():
+    labels, groups = np.zeros(100, dtype=int), np.r_[np.arange(50), np.full(50, 50)]
+    with pytest.raises(AuditError, match=r"A001 .* repeats so few different records"):
+        split(labels, 2, members=np.arange(25), groups=groups)
