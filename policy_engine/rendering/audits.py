@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -38,9 +39,11 @@ def attacks_table(audit: MembershipAudit) -> Table:
     fprs = [rate_text(at.fpr) for at in audit.attacks[0].figures.tpr_at_fpr]
     names = ("attack", "precision", "recall", "accuracy", "AUC", *(f"TPR\nat {at}" for at in fprs))
     table = new_table(f"Membership inference against {audit.data}", *names)
-    for column in table.columns:
-        column.no_wrap = True
-        column.justify = "left" if column is table.columns[0] else "right"
+    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
+    table.columns[0].min_width = _NAMED
+    for column in table.columns[1:]:
+        # Of a figure no digit is ever cut off without a mark, however narrow the terminal.
+        column.no_wrap, column.overflow, column.justify = True, "ellipsis", "right"
     for one in sorted(
         audit.attacks, key=lambda one: (one.attack != audit.strongest, -one.figures.accuracy.value)
     ):
@@ -48,8 +51,11 @@ def attacks_table(audit: MembershipAudit) -> Table:
     worst = audit.attack(audit.strongest).worst
     if isinstance(worst, Slice):
         table.add_section()
-        table.add_row("its worst slice", *_cells(worst.figures))
+        table.add_row(f"worst slice of {escape(audit.strongest)}", *_cells(worst.figures))
     return table
+
+
+_NAMED = 10
 
 
 def over_targets_table(found: OverTargets) -> Table:

@@ -14,6 +14,7 @@ from policy_engine.audits.membership.cache import ModelCache, Said
 from policy_engine.audits.membership.caveats import (
     MEMBERS_TOLD,
     beyond_epsilon,
+    of_alone,
     of_few,
     of_settings,
 )
@@ -295,6 +296,7 @@ def examine_predictions(
             *predictions.warnings,
             MEMBERS_TOLD,
             *of_answers(predictions.columns, is_member),
+            *of_alone(one.notation for one in attacks),
             *of_few(int((~predictions.is_member).sum())),
         ),
     )

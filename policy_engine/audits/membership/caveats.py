@@ -1,8 +1,9 @@
 """What is to be said beside the figures of an audit, so that nobody reads more into them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from policy_engine import terms
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.observations import OF_LABELS
 from policy_engine.audits.membership.records import Records
@@ -49,6 +50,17 @@ def of_settings(
         )
         yield from told(records, bins_of(records, settings.bins, settings.ranges))
     yield from of_few(len(splits.target_test))
+
+
+def of_alone(attacks: Iterable[str]) -> Iterator[str]:
+    """Yield what attacks miss that compare the model with none that has not seen the records."""
+    known = terms.attacks()
+    calibrated = [name for name, term in known.items() if term.tells("calibrated")]
+    if not set(calibrated) & set(attacks):
+        yield (
+            f"No attack that compares the model with others was run ({listed(calibrated)}): "
+            "these need shadow models or references, and find what attacks on one model miss."
+        )
 
 
 def of_few(others: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ class LiraOnline:
     Carlini et al., IEEE S&P 2022, algorithm 1: the score is the logarithm of the ratio of two
     Gaussians, of the margins of the online shadows trained on the record and of the others. The
     threshold is the best with some of these shadows, at most eight, taken in turn for the
-    target; with fewer than four it is 0, where both are equally likely.
+    target; with fewer than six it is 0, where both are equally likely.
     """
 
     notation: ClassVar[str] = "lira-online"

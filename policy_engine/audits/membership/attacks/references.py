@@ -77,10 +77,11 @@ def online_models(evidence: Evidence[Any]) -> tuple[Floats, Bools]:
 def online_threshold(signals: Floats, seen: Bools, score: Comparison) -> float:
     """Return the best threshold with online shadows, at most eight, taken in turn for the target.
 
-    With fewer than four it is 0, where a record is as likely seen as not. Who was trained on the
-    other half is left out: how many models have seen a record would tell whether this one has.
+    With fewer than six it is 0, where a record is as likely seen as not. Who was trained on the
+    other half is left out: how many models have seen a record would tell whether this one has. Of
+    two that would then be left, nobody could say how far their signals scatter.
     """
-    if len(signals) < 2 * FEWEST_SHADOWS:
+    if len(signals) < 3 * FEWEST_SHADOWS:
         return 0.0
     scores, truths = [], []
     for one in range(min(len(signals), _TRIED)):

@@ -60,3 +60,8 @@ def test_far_beyond_the_shadows_nothing_ties():
     online = list(zip(margins, [[True] * 3] * 2 + [[False] * 3] * 2, strict=True))
     scores = LiraOnline().judge(evidence([50, 100, 200], online=online)).scores
     assert (np.diff(scores) > 0).all()
+
+
+def test_four_shadows_leave_too_few_to_learn_a_threshold_from():
+    seen, _ = gaussian_evidence(20, models=4)
+    assert LiraOnline().judge(seen).threshold == 0
