@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from audits_made import audit, point, tradeoff
+from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_engine import auditing
@@ -21,6 +22,7 @@ from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.cli import answers, app
 from policy_engine.errors import AuditError, DataError, OutputError, RequestError
+from policy_engine.rendering.audits import attacks_table
 from policy_engine.report import audit_folder
 
 MODEL = Estimator(name="GaussianNB")
@@ -86,7 +88,7 @@ def test_the_verdict_comes_first_then_the_attacks_then_the_files(audited):
     first, *others = answer.stdout.splitlines()
     assert first.startswith(("Whether the strongest", "Given a model's answer about a record"))
     assert "of 4 attacks" in first
-    assert [one for one in others if one.startswith("│ lira-online")]
+    assert [one for one in others if one.startswith(" lira-online ")]
     assert others[-1].startswith("written: ")
 
 
@@ -361,3 +363,14 @@ def test_the_commands_load_nothing_heavy_before_they_run():
     code = f"import policy_engine.cli, sys; print([m for m in {heavy} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_the_table_fits_a_terminal_and_loses_no_digit(audited):
+    _, out = audited
+    found = MembershipAudit.model_validate_json((out / "audit.json").read_bytes())
+    narrow = Console(width=80, file=io.StringIO(), highlight=False)
+    narrow.print(attacks_table(found))
+    text = narrow.file.getvalue()
+    assert "…" not in text
+    for one in found.attacks:
+        assert f" {one.figures.auc.value:.3f} " in text
