@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.over_targets import over_targets_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
@@ -18,7 +19,6 @@ from policy_engine.audits.membership.result import (
     TprAtFpr,
 )
 from policy_engine.audits.membership.verdict import (
-    beats_guessing,
     contradict,
     interval_text,
     rate_text,

@@ -5,24 +5,49 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import Floats
 
-_MOST_TIED = 0.9
+_MOST_TIED = 0.75
 _MOST_VALUES = 2
 _ENOUGH = 5
 """Fewer records of a class cannot be asked to have more values than they have."""
+_PRECISION = 1e-5
+"""By how much two logits differ that ought to be one: what float32 rounds off, layer by layer."""
+_GRIDS = (-0.25, 0.25)
 
 
 def degeneracy(scores: Floats, labels: NDArray[np.integer] | None = None) -> str:
     """Return why scores (n,) tell next to no records apart, empty where they do.
 
-    That is where no class has more than two values of the score, or where nine in ten pairs of
+    That is where no class has more than two values of the score, or where three in four pairs of
     records of a class have the same. With `labels` (n,), a score that follows from the class is
-    one of a single value. What such a score does not find says nothing of the model.
+    one of a single value, and scores are logits, of which those that differ by rounding alone are
+    one. What such a score does not find says nothing of the model.
     """
-    kinds = np.zeros(len(scores), np.int64) if labels is None else labels
+    if labels is None:
+        return _why(scores, np.zeros(len(scores), np.int64))
+    return next(filter(None, (_why(one, labels) for one in _rounded(scores, labels))), "")
+
+
+def is_one_value(logits: Floats, labels: NDArray[np.integer]) -> bool:
+    """Return whether all records of a class have one logit (n,), but for rounding."""
+    enough = _sizes(labels).max(initial=0) >= _ENOUGH
+    return bool(enough) and any(_most_values(one, labels) == 1 for one in _rounded(logits, labels))
+
+
+def _rounded(scores: Floats, labels: NDArray[np.integer]) -> list[Floats]:
+    """Return scores rounded in two ways, so that no two lie on two sides of both boundaries.
+
+    The median of each class lies on neither's.
+    """
+    medians = {kind: np.median(scores[labels == kind]) for kind in np.unique(labels).tolist()}
+    from_median = scores - np.array([medians[kind] for kind in labels.tolist()])
+    return [np.round(from_median / _PRECISION + shift) for shift in _GRIDS]
+
+
+def _why(scores: Floats, kinds: NDArray[np.integer]) -> str:
     sizes = _sizes(kinds)
     if sizes.max(initial=0) < _ENOUGH:
         return ""
-    values = int(_values_by_class(kinds, scores)[sizes >= _ENOUGH].max())
+    values = _most_values(scores, kinds)
     if values == 1:
         each = " of a class" if len(sizes) > 1 else ""
         return f"it gives all records{each} one score"
@@ -30,6 +55,11 @@ def degeneracy(scores: Floats, labels: NDArray[np.integer] | None = None) -> str
         return f"its score has {values} values"
     share = _pairs(_sizes(kinds, scores)) / _pairs(sizes)
     return f"{share:.0%} of the pairs of records have one score" if share > _MOST_TIED else ""
+
+
+def _most_values(scores: Floats, kinds: NDArray[np.integer]) -> int:
+    """Return how many values the score has in the class with most, of those with records enough."""
+    return int(_values_by_class(kinds, scores)[_sizes(kinds) >= _ENOUGH].max())
 
 
 def _sizes(*keys: NDArray[np.generic]) -> NDArray[np.int64]:

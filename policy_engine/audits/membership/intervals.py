@@ -10,10 +10,36 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.curves import Curve
 from policy_engine.audits.membership.observations import Floats
+from policy_engine.audits.membership.result import TprAtFpr
 from policy_engine.estimates import CONFIDENCE, Estimate, clopper_pearson
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _BOTH = sqrt(CONFIDENCE)
+
+
+def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
+    """Return whether more members are surely found than the false-positive rate that it costs.
+
+    By one attack `among` so many: the low end is then as much lower, as a ratio, as the other
+    intervals are wider.
+    """
+    value, low = found.tpr.value, found.tpr.low
+    return low > 0 and low * (low / value) ** (deviations(among) / deviations(1) - 1) > found.fpr
+
+
+def allowing_for(estimate: Estimate, among: int) -> Estimate:
+    """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
+    if among == 1:
+        return estimate
+    wider = deviations(among) / deviations(1)
+    low = estimate.value - wider * (estimate.value - estimate.low)
+    high = estimate.value + wider * (estimate.high - estimate.value)
+    return Estimate(value=estimate.value, low=low, high=high)
+
+
+def deviations(among: int) -> float:
+    """Return how many deviations the ends of an interval of one among so many are away."""
+    return NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / (2 * among))
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate:

@@ -11,17 +11,22 @@ from policy_engine.audits.membership.attacks.attack import Attack, Judgement, be
 from policy_engine.audits.membership.attacks.label_only import LabelOnly
 from policy_engine.audits.membership.comparison import gain
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
-from policy_engine.audits.membership.degeneracy import degeneracy
+from policy_engine.audits.membership.degeneracy import degeneracy, is_one_value
 from policy_engine.audits.membership.intervals import (
     advantage,
+    allowing_for,
     area_under,
+    beats_guessing,
     most_alarms,
     rate_at,
     share_at_prior,
 )
 from policy_engine.audits.membership.observations import (
+    CONFIDENCES,
     ONLINE_SHADOWS,
+    SCORES,
     SHADOWS,
+    VIEWS,
     Bools,
     Evidence,
     Floats,
@@ -45,6 +50,7 @@ from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
 FPRS = (0.01, 0.001)
 PRIORS = (0.5, 0.1, 0.01)
 FEWEST_IN_WORST = 30
+_GUESSING = 0.5
 
 
 def attack_result(
@@ -79,18 +85,50 @@ def attack_result(
         slices=tuple(one for one in slices if one.kind != "class"),
         worst=_worst(slices),
         gain=_gain(attack, judgement.scores, called, evidence.target, is_member),
-        degenerate=judgement.dead or _degenerate(attack, judgement.scores, evidence.target),
+        degenerate=judgement.dead
+        or _degenerate(
+            attack,
+            judgement.scores,
+            evidence.target,
+            [one.figures for one in by_class] or [overall],
+        ),
         roc=curve(judgement.scores[order], is_member[order]).thinned(),
         histogram=histogram(judgement.scores, is_member),
         notes=judgement.notes,
     )
 
 
-def _degenerate(attack: Attack, scores: Floats, target: Seen) -> str:
+def _degenerate(attack: Attack, scores: Floats, target: Seen, within: Sequence[Figures]) -> str:
+    """Return why a score tells next to nothing; not of one that is shown to tell members.
+
+    That has to be shown within a class: a score that follows from the class tells members only
+    where the classes do.
+    """
     known = terms.attacks()
     if attack.notation in known and not known[attack.notation].tells("ranks"):
         return ""
-    return degeneracy(scores, target.labels if isinstance(target, Observations) else None)
+    if _tells(within):
+        return ""
+    if not isinstance(target, Observations):
+        return degeneracy(scores)
+    return degeneracy(scores, target.labels) or _answers(attack, target)
+
+
+def _tells(within: Sequence[Figures]) -> bool:
+    among = sum(1 + len(one.tpr_at_fpr) for one in within)
+    return any(
+        allowing_for(one.auc, among).low > _GUESSING
+        or any(beats_guessing(at, among) for at in one.tpr_at_fpr)
+        for one in within
+    )
+
+
+def _answers(attack: Attack, target: Observations) -> str:
+    """Return that there is one answer for each class: what an attack ranks by is then not its."""
+    if not {CONFIDENCES, SCORES} & attack.needs or VIEWS in attack.needs:
+        return ""
+    one = is_one_value(target.margin, target.labels)
+    return "the model gives all records of a class one answer" if one else ""
 
 
 def strongest(results: Sequence[AttackResult], by: By = BY_ACCURACY) -> AttackResult:

@@ -143,10 +143,11 @@ class AttackResult(_Frozen):
     `mean_precision` and `mean_recall` are the means over the classes (MOSAICrOWN D5.2, section
     4.3.1), those without a record called a member left out. `gain` is what it reaches beyond
     the label-only baseline; where the model gives no labels there is none. `degenerate`
-    says why the score tells next to no records apart, and is empty where it does: what such an
-    attack does not find proves nothing. An attack that does not rank has two scores by its
-    nature, and is told so at each false-positive rate alone. `notes` are sentences on how the
-    attack went: which attack models were chosen, and which have learnt nothing.
+    says why the score tells next to no records apart, and is empty where it does, or is shown to
+    tell members within a class: what such an attack does not find proves nothing. An attack that
+    does not rank has two scores by its nature, and is told so at each false-positive rate alone.
+    `notes` are sentences on how the attack went: which attack models were chosen, and which have
+    learnt nothing.
     """
 
     attack: str

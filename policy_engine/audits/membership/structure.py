@@ -19,6 +19,7 @@ from policy_engine.estimates import NotApplicable
 FEW = 10
 """Of fewer records nothing is to be told (Data without Boundaries, 2015)."""
 _GAP = 0.1
+_LEVEL = 0.025
 _DIGITS = 6
 
 
@@ -29,7 +30,7 @@ class Structure(BaseModel):
     size of the least, `in_small_groups` how many members are in groups of fewer than `few`. Of
     the groups of `few` or more, `of_one_class` have members of one class alone, so that the answer
     tells it of each of them, and `few_of_a_class` some class with members, but fewer than `few`.
-    `by_heart` tells whether all members are classified rightly, and clearly fewer of the others;
+    `by_heart` tells whether all members are classified rightly, and of the `others` clearly fewer;
     `freedom` is how many members there are beyond the model's parameters.
     """
 
@@ -44,12 +45,26 @@ class Structure(BaseModel):
     few_of_a_class: int
     right_on_members: Annotated[float, Field(ge=0, le=1)]
     right_on_others: Annotated[float, Field(ge=0, le=1)]
+    others: int
     freedom: int | NotApplicable
 
     @property
     def by_heart(self) -> bool:
-        """Whether the model is right about all members, and clearly less often about others."""
-        return self.right_on_members == 1 and self.right_on_others <= 1 - _GAP
+        """Whether the model is right about all members, and clearly less often about others.
+
+        By Fisher's exact test; fewer than ten records of a side show nothing.
+        """
+        if self.right_on_members < 1 or self.right_on_others > 1 - _GAP:
+            return False
+        return min(self.members, self.others) >= FEW and self._chance() < _LEVEL
+
+    def _chance(self) -> float:
+        """Return how likely the members would be as often right, were they as the others."""
+        from scipy.stats import fisher_exact  # noqa: PLC0415 (slow to import, an extra)
+
+        right = round(self.right_on_others * self.others)
+        counts = [[self.members, 0], [right, self.others - right]]
+        return float(fisher_exact(counts, alternative="greater").pvalue)
 
     @property
     def answers_are_shared(self) -> bool:
@@ -81,6 +96,7 @@ def structure_of(
         few_of_a_class=int(((large > 0) & (large < few)).any(axis=1).sum()),
         right_on_members=float(target.is_right[is_member].mean()),
         right_on_others=float(target.is_right[~is_member].mean()),
+        others=int((~is_member).sum()),
         freedom=_freedom(len(labels), architecture, features, target.classes),
     )
 

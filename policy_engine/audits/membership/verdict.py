@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 from statistics import NormalDist
 
+from policy_engine.audits.membership.intervals import allowing_for, beats_guessing, deviations
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import (
     AttackResult,
@@ -18,10 +19,9 @@ from policy_engine.audits.membership.result import (
     Figures,
     Gain,
     Slice,
-    TprAtFpr,
 )
 from policy_engine.errors import listed
-from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
+from policy_engine.estimates import Estimate, NotApplicable
 
 _GUESSING = 0.5
 _NO_PROOF = "that is no proof of safety"
@@ -85,35 +85,11 @@ _SLICES = {
 }
 
 
-def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
-    """Return whether more members are surely found than the false-positive rate that it costs.
-
-    By one attack `among` so many: the low end is then as much lower, as a ratio, as the other
-    intervals are wider.
-    """
-    value, low = found.tpr.value, found.tpr.low
-    return low > 0 and low * (low / value) ** (_deviations(among) / _deviations(1) - 1) > found.fpr
-
-
-def _allowing_for(estimate: Estimate, among: int) -> Estimate:
-    """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
-    if among == 1:
-        return estimate
-    wider = _deviations(among) / _deviations(1)
-    low = estimate.value - wider * (estimate.value - estimate.low)
-    high = estimate.value + wider * (estimate.high - estimate.value)
-    return Estimate(value=estimate.value, low=low, high=high)
-
-
-def _deviations(among: int) -> float:
-    return NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / (2 * among))
-
-
 def _gain(
     best: AttackResult, baseline: AttackResult | None, attacks: Sequence[AttackResult], measure: str
 ) -> Iterator[str]:
     accuracy, who = best.figures.accuracy, f"{_of(attacks, measure)} ({best.attack})"
-    told = _allowing_for(accuracy, len(attacks))
+    told = allowing_for(accuracy, len(attacks))
     cases = f"{share_text(accuracy.value)} of cases (95% interval {interval_text(accuracy)})"
     if told.low > _GUESSING:
         against = ""
@@ -147,7 +123,7 @@ def _untold(who: str, figures: Figures, among: int) -> str:
 def _least_accuracy(figures: Figures, among: int) -> str:
     """Say from which accuracy on so many records would tell an attack from guessing."""
     sizes = 1 / max(figures.members, 1) + 1 / max(figures.non_members, 1)
-    least = _GUESSING + (_deviations(among) + _POWER) * sqrt(sizes) / 4
+    least = _GUESSING + (deviations(among) + _POWER) * sqrt(sizes) / 4
     if least >= 1:
         return "on so few records hardly any attack can be told from it"
     return f"so many records would tell, four times in five, an attack right in {share_text(least)}"
@@ -167,7 +143,7 @@ def _ranked(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the attack that ranks members above others though its own threshold misses them."""
     best = max(attacks, key=lambda one: one.figures.auc.low)
     auc = best.figures.auc
-    if _allowing_for(auc, len(attacks)).low > _GUESSING:
+    if allowing_for(auc, len(attacks)).low > _GUESSING:
         yield (
             f"Yet members do rank above others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
             f"{auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
@@ -236,7 +212,7 @@ def _losing(areas: dict[str, Compared]) -> str:
 def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
     """Say that no difference was told, and which one so many records, or more, would tell."""
     name, one = _nearest(areas)
-    stricter = (_deviations(among) + _POWER) / (_deviations(1) + _POWER)
+    stricter = (deviations(among) + _POWER) / (deviations(1) + _POWER)
     who = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
     seen = (
         f"the largest difference in AUC is {one.difference.value:.3f} ({name}, 95% interval "
@@ -283,15 +259,15 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
 
     An attack that is no better than guessing on the average may know some members for certain
     (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. What a coin among equal
-    scores finds is no measure of it.
+    scores finds is no measure of it; what a degenerate score finds without one is.
     """
     rates = [(min(one.figures.tpr_at_fpr, key=lambda at: at.fpr), one) for one in attacks]
-    found = [pair for pair in rates if not pair[0].randomised and not pair[1].degenerate]
+    found = [pair for pair in rates if not pair[0].randomised]
     if not found:
         least = rates[0][0].fpr
         yield (
-            f"How many members are found at {rate_text(least)} false alarms was not measured: too "
-            "many others share the highest score of every attack."
+            f"How many members are found at {rate_text(least)} false alarms was not measured: by "
+            "every attack too many others share the score at which that rate lies."
         )
         return
     at, best = max(found, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
@@ -312,7 +288,7 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
 
 def _in_the_world(best: AttackResult, among: int) -> Iterator[str]:
     at = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
-    if _allowing_for(best.figures.accuracy, among).low <= _GUESSING:
+    if allowing_for(best.figures.accuracy, among).low <= _GUESSING:
         return
     if at is None or not isinstance(at.precision, Estimate):
         return

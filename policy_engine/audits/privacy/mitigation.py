@@ -5,6 +5,15 @@ from policy_engine.estimates import NotApplicable
 CHANCE = 0.5
 """The precision, and the recall, of an attacker who guesses."""
 
+_UNTOLD = (
+    "On so many records the attack on the mitigated model cannot be told from guessing: how much "
+    "of it is left, and so phi, is not known."
+)
+_NOTHING_TO_LOSE = (
+    "On so many records the attack on the original model cannot be told from guessing: how much "
+    "of it there is to lose, and so phi, is not known."
+)
+
 
 def mitigation_efficiency(
     accuracies: tuple[float, float], attacks: tuple[float, float], classes: int
@@ -17,19 +26,20 @@ def mitigation_efficiency(
 
         phi = (share of the accuracy that is left) / (share of the attack that is left)
 
-    There is none where the original is no better than a guess in either, or where nothing of
-    the attack is left, so that phi has no bound.
+    There is none where the original is no better than a guess in either, or where what is left
+    of the attack is right no more often than a guess: with so few records it may be right more
+    often in truth, and phi have any value.
     """
     guess = 1 / classes
     accuracy, attack = (max(accuracies[0], guess), max(attacks[0], CHANCE))
     if accuracy <= guess:
         return NotApplicable(reason="The original model is no better than a guess.")
     if attack <= CHANCE:
-        return NotApplicable(reason="The attack on the original model is no better than a guess.")
+        return NotApplicable(reason=_NOTHING_TO_LOSE)
     accuracy_left = _left(accuracy, accuracies[1], guess)
     attack_left = _left(attack, attacks[1], CHANCE)
     if attack_left == 0:
-        return NotApplicable(reason="Nothing of the attack is left: phi has no bound.")
+        return NotApplicable(reason=_UNTOLD)
     return accuracy_left / attack_left
 
 

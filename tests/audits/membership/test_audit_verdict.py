@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from audits_made import LOWER, NONE, UPPER, attack, estimate, figures, gained
 
+from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import AtPrior, Slice, TprAtFpr
 from policy_engine.audits.membership.verdict import (
-    beats_guessing,
     contradict,
     share_text,
     slice_text,
@@ -214,13 +214,20 @@ def test_what_guessing_might_find_is_not_told_of_an_attack():
 def test_what_a_coin_or_a_dead_score_finds_is_not_told_as_the_attacks():
     coin = at(0.001, 0.02, 0.01).model_copy(update={"randomised": True})
     tied = made("loss", (0.7, 0.69, 0.71), found=(coin,))
-    dead = made("shokri", (0.5, 0.49, 0.51), degenerate="it gives all records one score")
+    one = "it gives all records one score"
+    dead = made("shokri", (0.5, 0.49, 0.51), found=(coin,), degenerate=one)
     sentences = said(tied, dead, strongest="loss")
-    assert any("was not measured: too many others share the highest score" in s for s in sentences)
+    assert any("was not measured: by every attack too many others share" in s for s in sentences)
     assert (
         "What 'shokri' did not find proves nothing (shokri: it gives all records one score)."
         in sentences
     )
+
+
+def test_a_degenerate_score_that_needs_no_coin_is_told():
+    tied = made("loss", (0.7, 0.69, 0.71), found=(at(0.001, 0.076, 0.06),), degenerate="ties")
+    sentences = said(tied, strongest="loss")
+    assert any(one.startswith("At 0.1% false alarms, loss finds 7.6%") for one in sentences)
 
 
 @pytest.mark.parametrize(("low", "beats"), [(0.0005, False), (0.001, False), (0.0015, True)])

@@ -1,6 +1,6 @@
 import numpy as np
 
-from policy_engine.audits.membership.degeneracy import degeneracy
+from policy_engine.audits.membership.degeneracy import degeneracy, is_one_value
 
 CLASSES = np.arange(60) % 3
 
@@ -17,10 +17,20 @@ def test_two_values_in_every_class_are_next_to_none():
 
 
 def test_ties_of_nearly_all_pairs_are_next_to_no_values():
-    """57 of 60 records share one score: 57 x 56 of 60 x 59 pairs are tied."""
-    scores = np.where(np.arange(60) < 57, 0.0, np.arange(60))
-    assert degeneracy(scores) == "90% of the pairs of records have one score"
-    assert degeneracy(np.where(np.arange(60) < 55, 0.0, np.arange(60))) == ""
+    """53 of 60 records share one score: 53 x 52 of 60 x 59 pairs are tied."""
+    scores = np.where(np.arange(60) < 53, 0.0, np.arange(60))
+    assert degeneracy(scores) == "78% of the pairs of records have one score"
+    assert degeneracy(np.where(np.arange(60) < 50, 0.0, np.arange(60))) == ""
+
+
+def test_logits_that_differ_by_rounding_alone_are_one():
+    noise = np.random.default_rng(3).normal(0, 5e-7, 60)
+    same = "it gives all records of a class one score"
+    for boundary in (0.0, 0.5e-5, 0.25e-5):
+        assert degeneracy(CLASSES * 2.5 + boundary + noise, CLASSES) == same
+        assert is_one_value(CLASSES + boundary + noise, CLASSES)
+    assert degeneracy(1e4 * noise, CLASSES) == ""
+    assert not is_one_value(1e4 * noise, CLASSES)
 
 
 def test_one_class_with_a_score_is_enough_not_to_be_degenerate():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, gaussian_evidence, observed
+from attacked import evidence, gaussian_evidence, observed, unseen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,9 +57,37 @@ def test_an_attack_with_next_to_no_values_is_degenerate():
     assert result(draw.normal(size=200)).degenerate == ""
     assert result(np.zeros(200)).degenerate == "it gives all records one score"
     assert result(np.arange(200) % 3 > 1).degenerate == "its score has 2 values"
+    dead = result(0.8 + draw.normal(0, 1e-7, 200), notation="entropy")
+    assert dead.degenerate == "it gives all records one score"
     by_nature = result(draw.normal(size=200), notation="label-only")
     assert by_nature.degenerate == ""
     assert [one.randomised for one in by_nature.figures.tpr_at_fpr] == [True, True]
+
+
+def test_a_score_of_two_values_that_tells_members_is_not_degenerate():
+    """All members have one value, all others another; or one member in four a value of its own."""
+    alternating = np.arange(200) % 2 == 0
+    labels = np.arange(200) // 2 % 2
+    assert result(alternating * 2.0, alternating, labels=labels).degenerate == ""
+    some = np.where(alternating & (np.arange(200) % 8 == 0), 5 + np.arange(200) / 100, 1.0)
+    assert result(some, alternating, labels=labels).degenerate == ""
+    assert "pairs of records" in result(some, ~alternating, labels=labels).degenerate
+
+
+def test_a_score_that_tells_members_by_their_class_alone_is_degenerate():
+    mostly = np.where(np.arange(200) % 10, HALVES, ~HALVES).astype(int)
+    assert result(mostly * 2.0, labels=mostly).figures.auc.low > 0.8
+    assert result(mostly * 2.0, labels=mostly).degenerate
+
+
+def test_calibrated_scores_of_one_answer_are_degenerate():
+    """The score varies with the shadows, not with the model."""
+    random = np.random.default_rng(4)
+    shadows = unseen(*random.normal(size=(4, 200)))
+    found = result(np.full(200, 1.5), notation="rmia", shadows=shadows)
+    assert found.degenerate == "the model gives all records of a class one answer"
+    alive = result(random.normal(size=200), notation="rmia", shadows=shadows)
+    assert alive.degenerate == ""
 
 
 def test_nobody_called_is_no_precision():

@@ -81,7 +81,7 @@ def test_a_tree_that_learns_by_heart_is_found_though_its_scores_are_two():
     found = audited(DecisionTreeClassifier(), records("shuffled"))
     assert found.target_train.accuracy == 1
     assert found.attack("label-only").figures.accuracy.low > 0.6
-    assert found.attack("loss").degenerate
+    assert not found.attack("loss").degenerate
     assert found.attack(found.strongest).figures.accuracy.low > 0.6
 
 
