@@ -23,10 +23,16 @@ _NEAR = 100_000
 
 Larger parts would hold different records by chance, where there are few columns."""
 _LEAST = 1e-12
-_SAMPLE = 1000
+_SAMPLE = 4000
 _SIDE = 1500
 _FOLDS = 5
 _LEVEL = 0.05
+_DRAWS = 4
+"""How often the sides are drawn for each that may differ as much by chance."""
+_BLOCK = 10_000
+_ENOUGH = 10
+"""Of values that so many ought to have on either side chi squared holds."""
+_ROUNDING = 1e-9
 _MOST_VALUES = 50
 _ERRORS = 0.01
 _GAIN = 10
@@ -75,63 +81,99 @@ def of_answers(columns: Mapping[str, NDArray[Any]], is_member: NDArray[np.bool_]
 
 
 def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
-    keys = _keys(records.features, records.labels)
-    exact = _shared(keys, splits)
-    if exact.of_members:
-        yield exact.sentence("word for word", len(records), len(np.unique(keys)))
-        return
-    if records.features.dtype != np.uint8:
-        # Rounded at two places, so that no two records lie on two sides of every boundary.
-        scale = np.maximum(records.features.std(axis=0, dtype=np.float64), _LEAST) / _NEAR
-        steps = records.features / scale
-        near = [_keys(np.round(steps + shift), records.labels) for shift in (0.0, 0.5)]
-        found = max((_shared(one, splits) for one in near), key=lambda one: one.of_members)
-        if found.of_members:
-            yield found.sentence("but for last digits of numbers", len(records), 0)
+    """Yield how many members stand there again as they were read, or but for last digits."""
+    exact = _keys(records.features, np.stack([records.labels, _as_read(records, _READ)], axis=1))
+    same = _again(exact, splits)
+    near = np.zeros_like(same)
+    for keys in _near_keys(records, records.labels):
+        near |= _again(keys, splits) & ~same
+    found = int((same | near).any(axis=0).sum())
+    if found >= max(_TOLD * same.shape[1], 1):
+        yield _repeated(same, near, exact)
 
 
-@dataclass(frozen=True)
-class _Shared:
-    members: int
-    of_members: int
-    of_pool: int
-
-    def sentence(self, how: str, records: int, distinct: int) -> str:
-        pool = (
-            f", and {self.of_pool:,} among the records that the shadow models are trained on"
-            if self.of_pool
-            else ""
-        )
-        whole = f" Of {records:,} records {distinct:,} are different." if distinct else ""
-        return (
-            f"{self.of_members:,} of the {self.members:,} members stand {how} among the judged "
-            f"records that are to be no members{pool}.{whole} Who stands on both sides cannot be "
-            "told, so attacks find fewer than they would among different records: leave "
-            "repetitions out."
-        )
-
-
-def _shared(keys: NDArray[np.uint64], splits: Splits) -> _Shared:
-    """Return how many members stand on the other side too; none where they are hardly any."""
+def _again(keys: NDArray[np.uint64], splits: Splits) -> NDArray[np.bool_]:
+    """Return which members stand among the others, and which in the shadows' pool, (2, members)."""
     members = keys[splits.target_train]
-    among = np.isin(members, keys[splits.target_test])
     pools = [*splits.shadow_train, *splits.shadow_test]
-    pool = np.isin(members, keys[np.unique(np.concatenate(pools))]) if pools else among[:0]
-    found = max(int(among.sum()), int(pool.sum()))
-    if found < max(_TOLD * len(members), 1):
-        return _Shared(len(members), 0, 0)
-    return _Shared(len(members), int(among.sum()), int(pool.sum()))
+    pool = keys[np.unique(np.concatenate(pools))] if pools else keys[:0]
+    return np.stack([np.isin(members, keys[splits.target_test]), np.isin(members, pool)])
 
 
-def _keys(features: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _repeated(same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]) -> str:
+    members = f" of the {same.shape[1]:,} members stand"
+    judged, pool = (
+        [(int(one.sum()), how) for one, how in zip(side, _HOW, strict=True) if one.any()]
+        for side in zip(same, near, strict=True)
+    )
+    (count, how), *digits = judged or [(0, _HOW[not same.any()])]
+    more = f", and {digits[0][0]:,} {digits[0][1]}," if digits else ""
+    also = " and ".join(f"{count:,} {how}" for count, how in pool)
+    also = also and f", and {also} among the records that the shadow models are trained on"
+    different = f" Of {len(exact):,} records {len(np.unique(exact)):,} are different."
+    return (
+        f"{count:,}{members} {how}{more} among the judged records that are to be no members{also}."
+        f"{different if same.any() else ''} Who stands on both sides cannot be told, so attacks "
+        "find fewer than they would among different records: leave repetitions out."
+    )
+
+
+_HOW = ("word for word", "but for last digits of numbers")
+
+
+def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
+    """Yield numbers that records share which are the same but for last digits of numbers.
+
+    Numbers are rounded at two places, so that no two lie on two sides of every boundary; texts
+    are as they were read.
+    """
+    said = np.stack([labels, _as_read(records, _TEXTS)], axis=1)
+    if records.features.dtype == np.uint8:
+        yield _keys(records.features, said)
+        return
+    scale = np.maximum(records.features.std(axis=0, dtype=np.float64), _LEAST) / _NEAR
+    steps = records.features / scale
+    for shift in (0.0, 0.5):
+        yield _keys(np.round(steps + shift), said)
+
+
+def _as_read(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
+    """Return a number for each record, the same where all columns of some kinds are read so, (n,).
+
+    Features are not what was read: rare texts share one, and numbers lose digits.
+    """
+    found = np.zeros(len(records), np.int64)
+    for one in records.encoding:
+        if one.kind in kinds and one.name in records.columns:
+            codes = _codes(records.columns[one.name])
+            found = np.unique(found * (codes.max() + 1) + codes, return_inverse=True)[1]
+    return found
+
+
+_TEXTS = frozenset({"one-hot", "levels"})
+_READ = _TEXTS | {"number"}
+
+
+def _codes(texts: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return a number for each text; texts of one number have one, however it is written."""
+    codes: dict[str, int] = {}
+    rows = np.array([codes.setdefault(text, len(codes)) for text in texts.tolist()], np.int64)
+    try:
+        numbers = np.array([float(text) for text in codes])
+    except ValueError:
+        return rows
+    return np.unique(numbers, return_inverse=True)[1][rows]
+
+
+def _keys(features: NDArray[Any], said: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return a number for each record, the same for those that are the same."""
     rows = np.ascontiguousarray(features + features.dtype.type(0))  # -0.0 is 0.0
     whole = rows.view(np.uint8).reshape(len(rows), -1) if rows.size else rows
-    said = [
-        blake2b(row.tobytes() + label.tobytes(), digest_size=8).digest()
-        for row, label in zip(whole, labels, strict=True)
+    found = [
+        blake2b(row.tobytes() + more.tobytes(), digest_size=8).digest()
+        for row, more in zip(whole, said, strict=True)
     ]
-    return np.frombuffer(b"".join(said), np.uint64)
+    return np.frombuffer(b"".join(found), np.uint64)
 
 
 # -- labels that the features contain -------------------------------------------------------------
@@ -141,28 +183,68 @@ def _labels_in_features(records: Records) -> Iterator[str]:
     rows = _some(np.arange(len(records)), _SAMPLE)
     features, labels = records.features[rows], records.labels[rows]
     rare = 1 - np.bincount(labels).max() / len(labels)
+    half = _half(records)[rows]
     telling = [
         (one.name, wrong)
         for one in _columns(records)
-        if (wrong := _errors(_values(one, features), labels)) <= min(_ERRORS, rare / _GAIN)
+        if (wrong := _errors(_read_values(one, records, rows), labels, half, coded=one.is_coded))
+        <= min(_ERRORS, rare / _GAIN)
     ]
     if telling:
         names = listed([name for name, _ in telling[:_FOLDS]])
         right = 1 - min(wrong for _, wrong in telling)
-        yield (
-            f"The label follows from {names} alone, in {right:.1%} of cases: the features contain "
-            "it. A model that reads it off learns nothing else, and an audit of that model says "
-            "nothing of one that is of use."
-        )
+        yield _contained(f"{names} alone", right)
+    else:
+        bits = [one for one in _columns(records) if _are_bits(one, features)]
+        yield from _indicated({one.name: _values(one, features) for one in bits}, labels)
 
 
-def _errors(values: NDArray[Any], labels: NDArray[np.int64]) -> float:
-    """Return how often a label is not what a column's value says, learnt from the other half."""
-    half = np.arange(len(labels)) % 2 == 0
-    wrong = 0
+def _contained(names: str, right: float) -> str:
+    return (
+        f"The label follows from {names}, in {right:.1%} of cases: the features contain it. A "
+        "model that reads it off learns nothing else, and an audit of that model says nothing of "
+        "one that is of use."
+    )
+
+
+def _half(records: Records) -> NDArray[np.bool_]:
+    """Return a half of the records, (n,), in which a record stands with all its repetitions."""
+    keys = next(_near_keys(records, np.zeros(len(records), np.int64)))
+    return np.asarray(keys % 2 == 0)
+
+
+def _errors(
+    values: NDArray[Any], labels: NDArray[np.int64], half: NDArray[np.bool_], *, coded: bool
+) -> float:
+    """Return how often a label is not what a column's value says, learnt from the other half.
+
+    Of a text that the other half does not have nothing is said; 1 where most are such.
+    """
+    wrong, asked = 0, 0
     for known in (half, ~half):
-        wrong += int((_told(values[known], labels[known], values[~known]) != labels[~known]).sum())
-    return wrong / len(labels)
+        where = ~known & np.isin(values, values[known]) if coded else ~known
+        if known.any() and where.any():
+            said = _told(values[known], labels[known], values[where])
+            wrong += int((said != labels[where]).sum())
+            asked += int(where.sum())
+    return wrong / asked if 2 * asked >= len(labels) else 1.0
+
+
+def _indicated(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> Iterator[str]:
+    """Yield that there is a column of 0 and 1 for each class, but one, that says whether it is."""
+    classes = np.eye(int(labels.max()) + 1)[labels]
+    if not bits or classes.shape[1] <= 2:
+        return
+    told = np.stack(list(bits.values()), axis=1)
+    differ = told.sum(axis=0)[:, None] + classes.sum(axis=0) - 2 * told.T @ classes
+    wrong = np.minimum(differ, len(labels) - differ) / len(labels)
+    shares = classes.mean(axis=0)
+    least = np.minimum(_ERRORS, np.minimum(shares, 1 - shares) / _GAIN)
+    found = np.flatnonzero((wrong.min(axis=0) <= least) & (shares > 0))
+    if len(found) >= (shares > 0).sum() - 1 >= 1:
+        columns = [list(bits)[place] for place in wrong.argmin(axis=0)[found].tolist()]
+        right = 1 - float(wrong.min(axis=0)[found].sum())
+        yield _contained(f"{listed(columns[:_FOLDS])} together", right)
 
 
 def _told(
@@ -206,7 +288,7 @@ def _telling(features: NDArray[np.float32], is_member: NDArray[np.bool_]) -> Est
 def _different_columns(
     columns: Mapping[str, NDArray[Any]], is_member: NDArray[np.bool_]
 ) -> Iterator[str]:
-    chances = {name: _chance(values, is_member) for name, values in columns.items()}
+    chances = {name: _chance(values, is_member, len(columns)) for name, values in columns.items()}
     found = sorted(
         (chance, name) for name, chance in chances.items() if chance * len(chances) < _LEVEL
     )
@@ -219,8 +301,12 @@ def _different_columns(
         )
 
 
-def _chance(values: NDArray[Any], is_member: NDArray[np.bool_]) -> float:
-    """Return how likely two sides of one kind would differ as much in a column."""
+def _chance(values: NDArray[Any], is_member: NDArray[np.bool_], among: int) -> float:
+    """Return how likely two sides of one kind would differ as much in a column, one among so many.
+
+    Where few have a value and chi squared says that the sides differ, they are drawn anew, time and
+    again, and how often they then differ as much counts: its law is of many.
+    """
     from scipy.stats import chi2_contingency, ks_2samp  # noqa: PLC0415 (slow to import)
 
     known, codes = np.unique(values, return_inverse=True)
@@ -229,7 +315,24 @@ def _chance(values: NDArray[Any], is_member: NDArray[np.bool_]) -> float:
     if len(known) > _MOST_VALUES:
         return float(ks_2samp(values[is_member], values[~is_member]).pvalue)
     sides = [np.bincount(codes[side], minlength=len(known)) for side in (is_member, ~is_member)]
-    return float(chi2_contingency(np.stack(sides)).pvalue)
+    found = chi2_contingency(np.stack(sides), correction=False)
+    if found.pvalue * among >= _LEVEL or found.expected_freq.min() >= _ENOUGH:
+        return float(found.pvalue)
+    return _drawn(sides[0], sides[0] + sides[1], among)
+
+
+def _drawn(members: NDArray[np.int64], all_of_them: NDArray[np.int64], among: int) -> float:
+    """Return how often members drawn by lot would differ from the whole as much or more."""
+    draws = int(_DRAWS * among / _LEVEL)
+    random, size = np.random.default_rng(0), int(members.sum())
+    expected = all_of_them * (size / all_of_them.sum())
+    seen, as_much = float(((members - expected) ** 2 / expected).sum()), 0
+    for start in range(0, draws, _BLOCK):
+        count = min(_BLOCK, draws - start)
+        others = random.multivariate_hypergeometric(all_of_them, size, count, method="marginals")
+        differ = ((others - expected) ** 2 / expected).sum(axis=1)
+        as_much += int((differ >= seen * (1 - _ROUNDING)).sum())
+    return (as_much + 1) / (draws + 1)
 
 
 # -- columns as they were before they became features ---------------------------------------------
@@ -264,6 +367,17 @@ def _values(column: _Column, features: NDArray[Any]) -> NDArray[Any]:
     # What has none of the values that are known is one more.
     codes: NDArray[Any] = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1])
     return codes
+
+
+def _read_values(column: _Column, records: Records, rows: Rows) -> NDArray[Any]:
+    """Return one figure for each of some records, of texts another for each that was read."""
+    if column.is_coded and column.name in records.columns:
+        return _codes(records.columns[column.name][rows])
+    return _values(column, records.features[rows])
+
+
+def _are_bits(column: _Column, features: NDArray[Any]) -> bool:
+    return not column.is_coded and bool(np.isin(features[:, column.features], (0, 1)).all())
 
 
 def _some(rows: Rows, most: int) -> Rows:

@@ -167,24 +167,31 @@ def _against_baseline(
     among = 2 * len(gains)
     areas = {name: one.auc for name, one in gains.items()}
     calls = {name: one.accuracy for name, one in gains.items()}
-    by_area, by_calls = (_more(found, among) for found in (areas, calls))
+    by_area, by_calls = (_outcomes(found, among, "more") for found in (areas, calls))
     if by_area or by_calls:
-        yield _gaining(by_area, by_calls, len(gains))
-    elif all(one.outcome(among) == "less" for one in (*areas.values(), *calls.values())):
+        yield _gaining(by_area, by_calls, gains, among)
+        return
+    less = [_outcomes(found, among, "less") for found in (areas, calls)]
+    if all(len(one) == len(gains) for one in less):
         yield _losing(areas)
+    elif any(less):
+        yield _partly_losing(areas, calls, among, attacks[0].figures)
     else:
         yield _not_told(areas, among, attacks[0].figures)
 
 
-def _more(found: dict[str, Compared], among: int) -> dict[str, Compared]:
-    return {name: one for name, one in found.items() if one.outcome(among) == "more"}
+def _outcomes(found: dict[str, Compared], among: int, wanted: str) -> dict[str, Compared]:
+    return {name: one for name, one in found.items() if one.outcome(among) == wanted}
 
 
 def _nearest(found: dict[str, Compared]) -> tuple[str, Compared]:
     return max(found.items(), key=lambda pair: pair[1].difference.value)
 
 
-def _gaining(by_area: dict[str, Compared], by_calls: dict[str, Compared], tried: int) -> str:
+def _gaining(
+    by_area: dict[str, Compared], by_calls: dict[str, Compared], gains: dict[str, Gain], among: int
+) -> str:
+    tried = len(gains)
     many = len({*by_area, *by_calls})
     name, one = _nearest(by_area or by_calls)
     more = one.difference
@@ -196,7 +203,54 @@ def _gaining(by_area: dict[str, Compared], by_calls: dict[str, Compared], tried:
     )
     who = f"{many} of {tried} attacks gain" if tried > 1 else "The attack gains"
     most = f"{name} most, with {how}" if many > 1 else f"{name}, with {how}"
-    return f"{who} more than the label-only baseline on the same records: {most}."
+    yet = _yet(gains[name], among, by_area=bool(by_area))
+    return f"{who} more than the label-only baseline on the same records: {most}{yet}."
+
+
+def _yet(gain: Gain, among: int, *, by_area: bool) -> str:
+    """Say that an attack that gains more by one measure gains less by the other."""
+    other = gain.accuracy if by_area else gain.auc
+    if other.outcome(among) != "less":
+        return ""
+    less = _less_text(other.difference)
+    what = "its calls are right less often, by" if by_area else "its AUC is lower, by"
+    return f"; yet {what} {less}"
+
+
+def _less_text(difference: Estimate) -> str:
+    ends = f"{-difference.high:.3f} to {-difference.low:.3f}"
+    return f"{-difference.value:.3f} (95% interval {ends})"
+
+
+def _partly_losing(
+    areas: dict[str, Compared], calls: dict[str, Compared], among: int, figures: Figures
+) -> str:
+    """Say by each measure which attacks are shown to gain less, and of which nothing is told."""
+    sides = (("AUC", areas), ("calls", calls))
+    parts = [part for how, found in sides for part in _by_measure(how, found, among)]
+    return f"Against the label-only baseline on the same {_records(figures)}: {'; '.join(parts)}."
+
+
+def _by_measure(how: str, found: dict[str, Compared], among: int) -> Iterator[str]:
+    less, open_ones = (_outcomes(found, among, one) for one in ("less", "untold"))
+    if less:
+        name, one = _nearest(less)
+        who = _who(less, found)
+        yield f"by {how}, {who} less, {name} by {_less_text(one.difference)}"
+    if open_ones:
+        name, one = _nearest(open_ones)
+        whom = "any other" if less else f"any of {len(found)}" if len(found) > 1 else name
+        yield (
+            f"by {how}, whether {whom} gains more could not be told ({name}: "
+            f"{one.difference.value:.3f}, 95% interval {_difference_text(one.difference)})"
+        )
+
+
+def _who(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
+    if len(tried) == 1:
+        return "the other attack gains"
+    all_of_them = len(some) == len(tried)
+    return f"{'all ' if all_of_them else f'{len(some)} of '}{len(tried)} attacks gain"
 
 
 def _losing(areas: dict[str, Compared]) -> str:
@@ -205,7 +259,7 @@ def _losing(areas: dict[str, Compared]) -> str:
     who = f"All {len(areas)} other attacks gain" if len(areas) > 1 else "The other attack gains"
     return (
         f"{who} less than the label-only baseline on the same records; {name} comes nearest, with "
-        f"an AUC {-less.value:.3f} lower (95% interval {-less.high:.3f} to {-less.low:.3f})."
+        f"an AUC lower by {_less_text(less)}."
     )
 
 

@@ -153,7 +153,7 @@ def test_calls_alone_may_gain_more():
 
 def test_what_could_not_be_told_from_the_baseline_is_no_absence():
     """A gain of one comparison of six has to be 2.64 deviations from none, not 1.96."""
-    assert compared(0.02, 0.01, -0.2) == (
+    assert compared(0.02, 0.01, -0.03) == (
         "Whether any of 3 attacks gains more than the label-only baseline could not be told on "
         "1,000 members and 1,000 others: the largest difference in AUC is 0.020 (rmia, 95% "
         "interval -0.030 to 0.070); so many records would tell one of 0.087, four times in five, "
@@ -172,7 +172,42 @@ def test_a_gain_that_one_comparison_shows_and_many_do_not_could_not_be_told():
 def test_attacks_that_gain_less_are_told_so():
     assert compared(-0.2, -0.1) == (
         "All 2 other attacks gain less than the label-only baseline on the same records; loss "
-        "comes nearest, with an AUC 0.100 lower (95% interval 0.050 to 0.150)."
+        "comes nearest, with an AUC lower by 0.100 (95% interval 0.050 to 0.150)."
+    )
+
+
+def test_attacks_that_are_shown_to_gain_less_stand_beside_those_untold():
+    assert compared(0.02, -0.2, -0.1) == (
+        "Against the label-only baseline on the same 1,000 members and 1,000 others: by AUC, 2 of "
+        "3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by AUC, whether any "
+        "other gains more could not be told (rmia: 0.020, 95% interval -0.030 to 0.070); by calls, "
+        "2 of 3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by calls, "
+        "whether any other gains more could not be told (rmia: 0.020, 95% interval -0.030 to "
+        "0.070)."
+    )
+
+
+def mixed(auc, calls):
+    both = gained(auc).model_copy(update={"accuracy": gained(calls).accuracy})
+    return said(BASELINE, made("loss", (0.6, 0.59, 0.61), gain=both), strongest="loss")[1]
+
+
+def test_a_lower_auc_is_told_though_the_calls_are_not():
+    assert mixed(-0.215, 0.01).endswith(
+        "others: by AUC, the other attack gains less, loss by 0.215 (95% interval 0.165 to 0.265); "
+        "by calls, whether loss gains more could not be told (loss: 0.010, 95% interval -0.040 to "
+        "0.060)."
+    )
+
+
+def test_measures_that_point_to_different_sides_are_both_told():
+    more = "The attack gains more than the label-only baseline on the same records: loss, with "
+    assert mixed(0.2, -0.1) == more + (
+        "an AUC 0.200 higher (95% interval 0.150 to 0.250); yet its calls are right less often, "
+        "by 0.100 (95% interval 0.050 to 0.150)."
+    )
+    assert mixed(-0.1, 0.2).endswith(
+        "; yet its AUC is lower, by 0.100 (95% interval 0.050 to 0.150)."
     )
 
 

@@ -1,3 +1,4 @@
+import re
 from functools import cache
 
 import numpy as np
@@ -60,6 +61,64 @@ def test_records_that_differ_in_a_digit_are_nearly_the_same():
     assert found(records_of_arrays(RANDOM.normal(size=(200, 3)), np.arange(200) % 2)) == []
 
 
+def doubled(rows=400, few=0):
+    """Each of the rows twice, the second but for a digit, save for a few."""
+    random = np.random.default_rng(5)
+    own = np.round(random.normal(50, 10, rows), 6)
+    other = own + np.where(np.arange(rows) < few, 0.0, 1e-6)
+    ill = random.choice(["yes", "no"], rows)
+    numbers = np.concatenate([own, np.round(other, 6)])
+    return pa.table({"age": numbers, "sex": ["m", "f"] * rows, "ill": np.tile(ill, 2)})
+
+
+def test_a_few_exact_repetitions_hide_no_near_ones():
+    near, both = (found(read_records(doubled(few=few), "ill"))[0] for few in (0, 40))
+    assert "members stand but for last digits of numbers among the judged" in near
+    same, more = map(int, re.match(r"(\d+) .* word for word, and (\d+) but for", both).groups())
+    assert 0 < same < more
+    assert "Of 800 records 760 are different." in both
+    assert same + more == int(re.match(r"(\d+) of", near)[1])
+
+
+def test_rare_texts_are_no_repetitions():
+    """All but 200 of the names share one feature."""
+    random = np.random.default_rng(3)
+    names = [f"name{row}" for row in range(800)]
+    sexes, ill = random.choice(["m", "f"], (2, 800))
+    records = read_records(pa.table({"name": names, "sex": sexes, "ill": ill}), "ill")
+    assert len(np.unique(records.features, axis=0)) < 500
+    assert found(records, disjoint=2) == []
+
+
+def test_a_tossed_label_does_not_follow_from_records_that_stand_there_twice():
+    random = np.random.default_rng(3)
+    age, weight = np.tile(random.normal(size=(2, 251)), 2)
+    ill = np.tile(random.choice(["yes", "no"], 251), 2)
+    [warning] = found(read_records(pa.table({"age": age, "weight": weight, "ill": ill}), "ill"))
+    assert "leave repetitions out" in warning
+
+
+def test_a_label_that_follows_from_one_of_many_codes_is_found():
+    """200 of 300 codes have a feature of their own."""
+    random = np.random.default_rng(2)
+    told, code = random.integers(0, 3, 300), random.integers(0, 300, 2400)
+    columns = {"x": random.normal(size=2400), "code": [f"C{one}" for one in code]}
+    records = read_records(pa.table({**columns, "ill": [f"k{one}" for one in told[code]]}), "ill")
+    assert records.encoding[1].width == 201
+    [warning] = found(records)
+    assert warning.startswith("The label follows from 'code' alone, in 100.0% of cases")
+
+
+def test_a_label_that_several_bits_tell_together_is_found():
+    ill = np.random.default_rng(2).choice(["ill", "well", "dead"], 600)
+    bits = {f"is {one}": (ill == one).astype(int) for one in ("ill", "well")}
+    x = np.random.default_rng(3).normal(size=600)
+    [warning] = found(read_records(pa.table({"x": x, **bits, "label": ill}), "label"))
+    assert "follows from 'is ill' and 'is well' together, in 100.0%" in warning
+    one_alone = {"x": x, "is ill": bits["is ill"], "label": ill}
+    assert found(read_records(pa.table(one_alone), "label")) == []
+
+
 @pytest.mark.parametrize(
     "says",
     [
@@ -103,6 +162,29 @@ def test_columns_beside_answers_are_compared():
     number = np.arange(200).astype(str).astype(object)
     [warning] = of_answers({"city": city, "number": number}, is_member)
     assert "differently in 'city' (at 5% over 1 columns)" in warning
+
+
+@pytest.mark.parametrize(
+    ("members", "others", "columns"), [(10, 1000, 1), (30, 1500, 1), (30, 1500, 3), (500, 500, 4)]
+)
+def test_columns_of_one_kind_differ_in_one_table_of_twenty(members, others, columns):
+    """Of 200 tables with values that few have 10 are expected; 18 or more one time in a hundred."""
+    random = np.random.default_rng(6)
+    weights = 1 / np.arange(1, 41) ** 1.5
+    is_member = np.arange(members + others) < members
+    found = 0
+    for _ in range(200):
+        drawn = random.choice(40, (columns, len(is_member)), p=weights / weights.sum())
+        texts = {str(place): one.astype(str) for place, one in enumerate(drawn)}
+        found += bool(list(of_answers(texts, is_member)))
+    assert found <= 17
+
+
+def test_a_rare_value_that_members_alone_have_is_told():
+    is_member = np.arange(1530) < 30
+    few = np.where(np.arange(1530) < 8, "Oslo", "Rome").astype(object)
+    [warning] = of_answers({"city": few}, is_member)
+    assert "differently in 'city'" in warning
 
 
 def test_an_audit_warns():
