@@ -1,12 +1,18 @@
 """Boosters of XGBoost and LightGBM, asked for what their trees add up to."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
+from policy_engine.audits.membership.fitted.categories import (
+    Categories,
+    numbered,
+    of_lightgbm,
+    of_xgboost,
+)
 from policy_engine.audits.membership.fitted.model import About, Answer, of_two, versions_of
 from policy_engine.errors import AuditError
 
@@ -34,7 +40,7 @@ class XgboostModel:
         import xgboost  # noqa: PLC0415 (slow to import, an extra)
 
         objective = _objective_of_booster(self.booster)
-        matrix = as_matrix(block, np.float32)
+        matrix = as_matrix(self.given(block), np.float32)
         given = xgboost.DMatrix(matrix, feature_names=self.booster.feature_names)
         best = self.booster.attr("best_iteration")
         trees = (0, int(best) + 1) if best is not None else (0, 0)
@@ -47,6 +53,12 @@ class XgboostModel:
             "logits": of_two(self.booster.predict(given, output_margin=True, iteration_range=trees))
         }
 
+    def given(self, block: Block) -> Block:
+        """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
+        if isinstance(block, np.ndarray):
+            return block
+        return numbered(block, of_xgboost(self.booster, block))
+
 
 def _objective_of_booster(booster: Any) -> str:
     return str(json.loads(booster.save_config())["learner"]["objective"]["name"])
@@ -54,9 +66,13 @@ def _objective_of_booster(booster: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LightgbmModel:
-    """A Booster of LightGBM, asked for its raw scores."""
+    """A Booster of LightGBM, asked for its raw scores.
+
+    `categories` are those of the model whose like it is: it was trained on their numbers.
+    """
 
     booster: Any
+    categories: Categories = field(default_factory=dict)
 
     @property
     def about(self) -> About:
@@ -74,5 +90,16 @@ class LightgbmModel:
         if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
             raise _no_classifier("LightGBM", objective)
         steep = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
-        raw = self.booster.predict(as_matrix(block, np.float64), raw_score=True)
+        raw = self.booster.predict(as_matrix(self.given(block), np.float64), raw_score=True)
         return {"logits": of_two(raw) * (steep[0] if steep else 1.0)}
+
+    def given(self, block: Block) -> Block:
+        """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
+        if isinstance(block, np.ndarray):
+            return block
+        return numbered(block, self.known)
+
+    @property
+    def known(self) -> Categories:
+        """Its categories. Raises AuditError (A014) where it does not tell of which features."""
+        return self.categories or of_lightgbm(self.booster)

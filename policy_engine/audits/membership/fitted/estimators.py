@@ -9,6 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block, as_frame, as_matrix, is_number
+from policy_engine.audits.membership.fitted.categories import (
+    Categories,
+    codes_of,
+    of_lightgbm,
+    of_xgboost,
+)
 from policy_engine.audits.membership.fitted.model import About, Answer, of_any, softmax, versions_of
 from policy_engine.errors import AuditError
 
@@ -78,11 +84,35 @@ class EstimatorModel:
         """Return records as the classifier takes them: a frame where it goes by names or texts."""
         if isinstance(block, np.ndarray):
             return block.reshape(len(block), -1) if self.about.width else block
+        categories = _categories(self.model, block)
+        if categories:
+            return _categorical(block, categories)
         names = self.about.features
         is_text = any(not is_number(one.type) for one in block.schema)
         if is_text or (names and set(names) <= set(block.column_names)):
             return as_frame(block)
         return as_matrix(block, np.float64)
+
+
+def _categories(model: Any, block: pa.Table) -> Categories:
+    """Return the categories that a classifier of XGBoost or LightGBM was fitted on."""
+    package = type(model).__module__.partition(".")[0]
+    try:
+        if package == "lightgbm":
+            return of_lightgbm(model.booster_)
+        return of_xgboost(model.get_booster(), block) if package == "xgboost" else {}
+    except (AttributeError, ValueError):  # it is not fitted
+        return {}
+
+
+def _categorical(block: pa.Table, categories: Categories) -> Any:
+    """Return a table as a frame with columns of the categories."""
+    import pandas as pd  # noqa: PLC0415 (slow to import, an extra; such a classifier needs it)
+
+    frame = as_frame(block)
+    for place, known in categories.items():
+        frame.isetitem(place, pd.Categorical.from_codes(codes_of(block, place, known), known))
+    return frame
 
 
 def _told(model: Any, name: str) -> Any:

@@ -109,6 +109,11 @@ def _lightgbm(
         if name not in _LEFT_OUT and (name in _TEXTS or not isinstance(value, str))
     }
     settings |= {"seed": seed, "num_threads": 1, "verbosity": -1}
-    given = lightgbm.Dataset(as_matrix(block, np.float64), labels)
+    categorical = [
+        settings.pop(name, None) for name in ("categorical_feature", "categorical_column")
+    ]
+    matrix = as_matrix(model.given(block), np.float64)
+    places: Any = next(filter(None, categorical), "auto")
+    given = lightgbm.Dataset(matrix, labels, categorical_feature=places)
     rounds = int(told.get("num_iterations", model.booster.current_iteration()))
-    return LightgbmModel(lightgbm.train(settings, given, rounds))
+    return LightgbmModel(lightgbm.train(settings, given, rounds), model.known)
