@@ -1,13 +1,16 @@
 """What the audits of a plan measured of its bounds, and whether so few records could show them."""
 
 import hashlib
+import json
 import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from policy_engine.architecture import Estimator
 from policy_engine.attempts import Making, at_look
+from policy_engine.audits.membership.learners.scikit import made
 from policy_engine.audits.membership.measuring import figures
 from policy_engine.audits.membership.result import (
     AttackResult,
@@ -23,6 +26,7 @@ from policy_engine.errors import AuditError, Problem
 from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
 from policy_engine.gate import ModelFigures
 from policy_engine.methods.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.modelling import Modelling
 from policy_engine.plan import Attack, Plan
 from policy_engine.versions import version_of
 
@@ -158,20 +162,73 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     """Return what decides the figures of a plan's audits: how models are trained, data, seed.
 
     The bounds, the attacks and the number of shadow models are no part of how it is trained:
-    other ones are another look at the same.
+    other ones are another look at the same. Nor are names of assets, the order of features, the
+    share, and what is said of a model that is so anyway: attempts are not to begin anew by them.
     """
-    way = plan.public()
-    ways = sorted({step.modelling.model_dump_json() for step in way.audits})
-    made = [step.model_dump_json() for step in (way.anonymize, way.train) if step is not None]
+    public = plan.public()
+    modellings = [step.modelling for step in public.audits]
+    steps = [
+        step.model_dump_json() for step in (public.anonymize, public.train) if step is not None
+    ]
+    exactly = [*steps, *(one.model_dump_json() for one in modellings)]
     versions = [f"{name} {version_of(name)}" for name in _DECIDING]
+    columns = _columns(public, modellings)
+    labels = sorted({one.label for one in modellings})
     return Making(
-        way="\n".join([*made, *ways]),
-        data=_content(table),
-        rows="\n".join([table_digest(table), *versions]),
+        way="\n".join([_sanitised(public), *sorted({_way(one) for one in modellings})]),
+        data="\n".join([*labels, _content(table.select(columns))]),
+        exactly="\n".join([*exactly, table_digest(table), *versions]),
         seed=seed,
         asked=tuple(step.method for step in plan.audits),
         repeats=repeats,
     )
+
+
+def _columns(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
+    """Return the columns that decide what is learnt, in order of their names."""
+    names = {name for one in modellings for name in (one.label, *one.features)}
+    if plan.anonymize is not None:
+        columns = plan.anonymize.columns
+        names |= {*columns.quasi_names, *columns.sensitive_names}
+    return sorted(names)
+
+
+def _sanitised(plan: Plan) -> str:
+    """Return how a table is anonymised, empty where it is not."""
+    if plan.anonymize is None:
+        return ""
+    names = {"step", "taxonomies", "inputs", "output", "asset", "target", "source"}
+    return _canonical(plan.anonymize.model_dump(mode="json", exclude=names))
+
+
+def _way(modelling: Modelling) -> str:
+    """Return how a model is trained, two ways that train the same alike."""
+    architecture = modelling.architecture
+    described = architecture.model_dump(mode="json")
+    if isinstance(architecture, Estimator):
+        described = {"name": architecture.name, "parameters": _effective(architecture)}
+    return _canonical([described, sorted(set(modelling.features)), modelling.label])
+
+
+def _effective(architecture: Estimator) -> dict[str, object]:
+    """Return all parameters of a classifier that decide what it learns, as they are set or not."""
+    found = made(architecture).get_params()
+    return {name: _plain(value) for name, value in found.items() if name not in _NO_MATTER}
+
+
+_NO_MATTER = ("random_state", "n_jobs", "verbose")
+"""The parameters of classifiers that decide nothing: each is trained from a seed of its own."""
+
+
+def _plain(value: object) -> object:
+    """Return a value of a parameter, whole numbers like all others."""
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def _content(table: pa.Table) -> str:

@@ -1,12 +1,12 @@
 """Attempts: the models that were made and attacked of one dataset, and their evidence together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import NormalDist, fmean
-from typing import Annotated, Protocol
+from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from policy_engine.commitment import Hexadecimal
 from policy_engine.estimates import CONFIDENCE, Estimate, ceiling
@@ -20,34 +20,36 @@ _MISSED = (1 - CONFIDENCE) / 2
 class Attempt(BaseModel):
     """A model that was made and attacked: what its attacks reached, and whether that was held.
 
-    All but the figures and the `time` are HMACs under a key of the owner's: `way` of how it was
-    trained and of the data, by which attempts are counted together, `seed` of its seed, `made` of
-    both with the order of the rows and all versions, which decide every figure, `asked` of what
-    the audits asked for.
+    All but the figures and the `time` are HMACs under a key of the owner's: `data` of the records,
+    by which attempts are counted together, `way` of how it was trained on them, by which figures
+    are, `seed` of its seed, `made` of all that decides every figure, `asked` of what the audits
+    asked for. One that was begun and has no figures yet, or never had any, is an attempt too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
+    data: Hexadecimal
     way: Hexadecimal
     seed: Hexadecimal
     made: Hexadecimal
     asked: Hexadecimal
     time: datetime
-    held: bool
-    attacks: Annotated[tuple[AttackMeasurement, ...], Field(min_length=1)]
+    held: bool = False
+    attacks: tuple[AttackMeasurement, ...] = ()
 
 
 @dataclass(frozen=True)
 class Making:
     """What is about to be made: everything that decides the figures of its attacks.
 
-    `way` says how a model is trained, `data` is a digest of the records in any order, `rows` one
-    of them as they come, `asked` are the audits, `repeats` whether the same may be made again.
+    `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
+    of the records in any order, `exactly` of all that decides a figure beside the seed, as it is;
+    `asked` are the audits, `repeats` whether the same may be made again.
     """
 
     way: str
     data: str
-    rows: str
+    exactly: str
     seed: int
     asked: tuple[MembershipInference, ...]
     repeats: bool
@@ -61,34 +63,46 @@ class Judged:
     attempts: tuple[Attempt, ...]
 
 
+def unchecked(_number: int) -> None:
+    """Let an attempt of any number begin."""
+
+
 class History(Protocol):
     """Keeps the attempts of an owner, and has every one judged with those before it."""
 
-    def begin(self, making: Making) -> int:
-        """Return the number of the attempt to come, from 1 on.
+    def begin(self, making: Making, check: Callable[[int], None] = unchecked) -> int:
+        """Keep that an attempt was begun, and return its number, from 1 on.
 
-        Raises AuditError (A020) where the policy allows no more, and CertificateError (V007)
-        where the very same was made already and refused.
+        What `check` raises of that number ends it before it is one. Raises AuditError (A020)
+        where the policy allows no more, and CertificateError (V007) where the very same was made
+        already and refused.
         """
 
     def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
-        """Keep an attempt, and return what its attacks show together with those before it."""
+        """Keep the figures of an attempt, and return what they show with those before it."""
 
 
 def pooled(
-    attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt]
+    attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt], way: str | None = None
 ) -> tuple[AttackMeasurement, ...]:
     """Return what attacks reached with what they reached in earlier attempts on the same data.
 
     Whoever tries until a bound holds by chance is held up in two ways. The upper end of attempt k
     is taken at a confidence at which it misses the truth with 2.5% / (k (k - 1)), so that all
     attempts together pass wrongly with 5% at most; and the mean of the upper ends of all attempts
-    has to hold too, which is wider than the end of their mean, for attempts share records.
+    at the same `way` (all of them, if not given) has to hold too, which is wider than the end of
+    their mean, for attempts share records.
     """
     if not earlier:
         return tuple(attacks)
-    number = len({one.made for one in earlier}) + 1
-    return tuple(_pooled(one, earlier, number) for one in attacks)
+    number = number_after(earlier)
+    alike = [one for one in earlier if way in (None, one.way)]
+    return tuple(_pooled(one, alike, number) for one in attacks)
+
+
+def number_after(earlier: Sequence[Attempt]) -> int:
+    """Return which attempt it is after those: a model counts once, however often it is judged."""
+    return len({one.made for one in earlier}) + 1
 
 
 def _pooled(one: AttackMeasurement, earlier: Sequence[Attempt], number: int) -> AttackMeasurement:

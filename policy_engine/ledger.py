@@ -5,7 +5,7 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from policy_engine import storage
-from policy_engine.attempts import Attempt, Judged, Making, pooled
+from policy_engine.attempts import Attempt, Judged, Making, number_after, pooled, unchecked
 from policy_engine.commitment import Hexadecimal
 from policy_engine.errors import (
     AuditError,
@@ -29,7 +29,7 @@ from policy_engine.storage import Place
 
 _FOLDER = "policy-engine/attempts"
 _LEDGER, _KEY = "attempts.json", "key"
-_KIND = "policy-engine attempts 1"
+_KIND = "policy-engine attempts 2"
 _PRIVATE = 0o600
 _PRIVATE_FOLDER = 0o700
 
@@ -61,39 +61,46 @@ class Ledger:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _usual()
 
-    def begin(self, making: Making) -> int:
-        """Return the number of the attempt to come; errors as `History.begin`."""
-        with self._held() as key:
-            attempts = self._read(key)
-        same = _named(making, key)
-        before = [one for one in attempts if one.way == same.way]
-        stored = next((one for one in before if same.is_of(one)), None)
-        if stored is not None and not (stored.held or making.repeats):
-            raise _refused(stored, making)
-        others = {one.made for one in before} - {same.made}
-        _check_limit(making, len(others))
-        return len(_before(before, same)) + 1
+    def begin(self, making: Making, check: Callable[[int], None] = unchecked) -> int:
+        """Keep that an attempt was begun, and return its number; errors as `History.begin`.
 
-    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
-        """Keep an attempt unless it is kept already, and judge it with those before it.
-
-        Its bounds are judged while nobody else can add an attempt, and it is on the disk before
-        anybody learns what its attacks reached. Raises OutputError (O002) where it cannot be
-        written.
+        It counts from now on, whether it comes to an end or not.
         """
         with self._held() as key:
             attempts = self._read(key)
             same = _named(making, key)
-            before = [one for one in attempts if one.way == same.way]
-            for one in filter(same.is_of, before):
-                earlier = _before(before[: before.index(one)], same)
-                found = pooled(attacks, earlier)
-                if found == one.attacks:
-                    return Judged(found, (*earlier, one))
-            earlier = _before(before, same)
-            found = pooled(attacks, earlier)
+            before = [one for one in attempts if one.data == same.data]
+            known = [one for one in before if same.is_of(one)]
+            stored = next((one for one in known if one.attacks), None)
+            if stored is not None and not (stored.held or making.repeats):
+                raise _refused(stored, making)
+            _check_limit(making, len({one.made for one in before} - {same.made}))
+            number = number_after(_before(before, same))
+            check(number)
+            if not known:
+                self._write((*attempts, same.attempt()), key)
+        return number
+
+    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+        """Keep the figures of an attempt, and judge it with those begun before it.
+
+        Its bounds are judged while nobody else can add an attempt, and it is on the disk before
+        anybody learns what its attacks reached. One that was judged has its answer already.
+        Raises OutputError (O002) where it cannot be written.
+        """
+        with self._held() as key:
+            attempts = list(self._read(key))
+            same = _named(making, key)
+            earlier = _before([one for one in attempts if one.data == same.data], same)
+            known = [one for one in attempts if same.is_of(one)]
+            for one in known:
+                if one.attacks and _alone(one.attacks) == tuple(attacks):
+                    return Judged(one.attacks, (*earlier, one))
+            found = pooled(attacks, earlier, same.way)
             made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
-            self._write((*attempts, made), key)
+            begun = next((one for one in known if not one.attacks), None)
+            place = len(attempts) if begun is None else attempts.index(begun)
+            self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
         return Judged(found, (*earlier, made))
 
     def check_apart(self, output: Place, given: Place) -> None:
@@ -213,6 +220,7 @@ class _Names(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
+    data: str
     way: str
     seed: str
     made: str
@@ -222,20 +230,24 @@ class _Names(BaseModel):
         """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
         return (self.made, self.asked) == (one.made, one.asked)
 
-    def attempt(self, attacks: tuple[AttackMeasurement, ...], *, held: bool) -> Attempt:
-        """Return the attempt of today."""
+    def attempt(
+        self, attacks: tuple[AttackMeasurement, ...] = (), *, held: bool = False
+    ) -> Attempt:
+        """Return the attempt of today, without figures where it has just begun."""
         now = datetime.now(UTC).replace(microsecond=0)
         return Attempt(**self.model_dump(), time=now, held=held, attacks=attacks)
 
 
 def _named(making: Making, key: bytes) -> _Names:
-    way = _mac(key, b"way", making.way.encode(), making.data.encode())
+    data = _mac(key, b"data", making.data.encode())
+    way = _mac(key, b"way", data.encode(), making.way.encode())
     seed = _mac(key, b"seed", str(making.seed).encode())
     asked = _canonical([one.model_dump(mode="json") for one in making.asked])
     return _Names(
+        data=data,
         way=way,
         seed=seed,
-        made=_mac(key, b"made", way.encode(), seed.encode(), making.rows.encode()),
+        made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
         asked=_mac(key, b"asked", asked),
     )
 
@@ -247,14 +259,21 @@ def _before(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
     return tuple(attempts[:end])
 
 
+def _alone(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
+    """Return what attacks reached, without the attempts before."""
+    return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
+
+
 def _check_limit(making: Making, before: int) -> None:
     """Raise AuditError (A020) where a policy allows no more attempts on its data."""
     allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
-        message = f"Of these data a model was made and attacked {times} in this way. "
+        message = f"Of these data a model was made and attacked {times} in any way. "
         message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
-        raise AuditError.of("A020", message, "Train another model, or on more records.")
+        raise AuditError.of(
+            "A020", message, "Train on other records: another model of these counts too."
+        )
 
 
 def _refused(stored: Attempt, making: Making) -> PolicyEngineError:

@@ -4,7 +4,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -110,8 +110,8 @@ def release_model(
     folder.mkdir(0o700)
     made = Workpiece(plan, plan.train, engine, table, _seed(seed))
     about = making(plan, table, made.seed, repeats=repeats)
-    number = history.begin(about) if history and plan.audits else 1
-    check_showable(plan.audits, len(made.members), plan.train.share, number)
+    share, members = plan.train.share, len(made.members)
+    _begin(about, history, lambda number: check_showable(plan.audits, members, share, number))
     stored, suppressed = made.sanitised, engine.suppressed
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
     _describe(folder, made.fitted, plan.train)
@@ -146,11 +146,14 @@ def audit_table(
     attacks: list[AttackMeasurement] = []
     reports = []
     about = making(plan, table, _seed(seed), repeats=repeats)
-    number = history.begin(about) if history else 1
     ways = [(steps, steps[0].modelling) for steps in _by_modelling(plan.audits)]
     pieces = [(s, Workpiece(plan, way, engine, table, about.seed)) for s, way in ways]
-    for steps, piece in pieces:
-        check_showable(steps, len(piece.members), piece.modelling.share, number)
+
+    def check(number: int) -> None:
+        for steps, piece in pieces:
+            check_showable(steps, len(piece.members), piece.modelling.share, number)
+
+    _begin(about, history, check)
     for steps, piece in pieces:
         report = piece.audit(steps, None, progress)
         reports.append(report)
@@ -417,6 +420,14 @@ def _models(steps: Sequence[Attack]) -> int:
     if ONLINE_SHADOWS in needed:  # they come in pairs, and serve the other attacks too
         return 1 + shadows + shadows % 2
     return 1 + (shadows if SHADOWS in needed else 0)
+
+
+def _begin(about: Making, history: History | None, check: Callable[[int], None]) -> None:
+    """Begin an attempt that can show its bounds; raises what `check` does of its number."""
+    if history and about.asked:
+        history.begin(about, check)
+    else:
+        check(1)
 
 
 def _judged(

@@ -21,7 +21,7 @@ def measured(high, value=0.5, **more):
 
 def attempt(number, *attacks):
     digits = f"{number:064x}"
-    named = {"way": "0" * 64, "seed": digits, "made": digits, "asked": digits}
+    named = {"data": "0" * 64, "way": "0" * 64, "seed": digits, "made": digits, "asked": digits}
     return Attempt(**named, time=NOW, held=False, attacks=attacks)
 
 
@@ -52,6 +52,14 @@ def test_another_measure_of_an_earlier_attempt_is_left_out_of_the_mean_and_count
     other = AttackBound(measure="precision", asked=0.6)
     [one] = pooled((measured(0.55),), [attempt(1, measured(0.9, bound=other))])
     assert one.pooled == at_look(measured(0.55).reached, 2)
+
+
+def test_attempts_at_another_way_and_such_as_only_began_are_looks_without_a_figure():
+    earlier = [attempt(1, measured(0.9)), attempt(2)]
+    [one] = pooled((measured(0.55),), earlier, "1" * 64)
+    assert one.pooled == at_look(measured(0.55).reached, 3)
+    [one] = pooled((measured(0.55),), earlier, "0" * 64)
+    assert one.pooled == pytest.approx((0.9 + 0.55) / 2)
 
 
 def test_an_attempt_without_a_figure_stays_without():

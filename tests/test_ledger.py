@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from policy_engine.attempts import Making
+from policy_engine.attempts import Making, at_look
 from policy_engine.errors import AuditError, CertificateError, OutputError
 from policy_engine.estimates import Estimate
 from policy_engine.ledger import Ledger
@@ -35,13 +35,56 @@ def ledger(tmp_path):
     return Ledger(tmp_path / "attempts")
 
 
-def test_attempts_are_counted_by_training_and_data(ledger):
+def test_attempts_are_counted_by_their_records_whatever_the_model(ledger):
     assert ledger.begin(MAKING) == 1
     ledger.judge(MAKING, attacks())
     assert ledger.begin(from_seed(2)) == 2
-    assert ledger.begin(from_seed(2, asked=(ASKED.model_copy(update={"shadow_models": 3}),))) == 2
-    assert ledger.begin(from_seed(2, way="another forest")) == 1
+    assert ledger.begin(from_seed(2, asked=(ASKED.model_copy(update={"shadow_models": 5}),))) == 2
+    assert ledger.begin(from_seed(2, way="another forest")) == 3
     assert ledger.begin(from_seed(2, data="other data")) == 1
+
+
+def test_figures_are_pooled_with_those_of_the_same_way_alone(ledger):
+    ledger.judge(MAKING, attacks(0.9))
+    other = ledger.judge(from_seed(2, way="another forest"), attacks(0.51))
+    assert {one.pooled for one in other.attacks} == {at_look(attacks(0.51)[0].reached, 2)}
+    same = ledger.judge(from_seed(3), attacks(0.51))
+    assert {one.pooled for one in same.attacks} == {0.705}
+
+
+def test_an_attempt_counts_from_its_beginning(ledger):
+    asked = (ASKED.model_copy(update={"attempts": 1}),)
+    first = from_seed(1, asked=asked)
+    assert ledger.begin(first) == 1
+    with pytest.raises(AuditError, match=r"A020 .* allows 1 attempt"):
+        ledger.begin(from_seed(2, asked=asked))
+    assert ledger.begin(first) == 1  # what was killed may be made again
+    assert len(ledger.judge(first, attacks()).attempts) == 1
+    assert ledger.begin(from_seed(2)) == 2
+
+
+def test_runs_at_once_have_a_number_each_in_whatever_order_they_end(ledger):
+    assert [ledger.begin(from_seed(seed)) for seed in (1, 2, 3)] == [1, 2, 3]
+    last = ledger.judge(from_seed(3), attacks())
+    assert len(last.attempts) == 3
+    assert {one.pooled for one in last.attacks} == {at_look(attacks()[0].reached, 3)}
+    first = ledger.judge(from_seed(1), attacks(0.59))
+    assert (len(first.attempts), first.attacks) == (1, tuple(attacks(0.59)))
+    again = ledger.judge(from_seed(3), attacks())  # whatever was filled in since
+    assert (again.attacks, len(again.attempts)) == (last.attacks, 3)
+
+
+def interrupted(_number):
+    raise KeyboardInterrupt
+
+
+def test_what_cannot_show_its_bounds_is_no_attempt(ledger):
+    def fails(number):
+        raise AuditError.of("A021", str(number))
+
+    with pytest.raises(AuditError, match="A021"):
+        ledger.begin(MAKING, fails)
+    assert ledger.begin(from_seed(2)) == 1
 
 
 def test_an_attempt_is_judged_with_those_before_it(ledger):
@@ -126,7 +169,8 @@ def test_a_ledger_that_was_changed_is_an_error_and_no_fresh_start(ledger, change
 
 
 def test_a_run_that_was_killed_before_it_had_a_key_has_attempted_nothing(ledger):
-    ledger.begin(MAKING)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.begin(MAKING, interrupted)
     (ledger.folder / "key").unlink()
     assert ledger.begin(MAKING) == 1
     ledger.judge(MAKING, attacks())

@@ -5,11 +5,23 @@ from itertools import product
 
 import numpy as np
 import pytest
-from building import ANALYST, DATASET, OUTPUT
-from modelled import LEAKING, MODEL, TEAM, bound, of_raw, of_release, of_table, people_table
+from building import ANALYST, DATASET, OUTPUT, policy
+from modelled import (
+    LEAKING,
+    MODEL,
+    TEAM,
+    bound,
+    of_raw,
+    of_release,
+    of_table,
+    people_table,
+    train,
+    use,
+)
 
 from policy_engine import apply_policy
 from policy_engine.api import certify_output, estimate_policy, plan_policy
+from policy_engine.attacked import making
 from policy_engine.audits.membership.released.files import read_estimator
 from policy_engine.catalog import make_catalog
 from policy_engine.certificate import load_certificate, proven, shortcomings
@@ -202,6 +214,30 @@ def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
     apply_policy(once, {DATASET: table}, tmp_path / "again", seed=1)
     with pytest.raises(AuditError, match="A020 Of these data a model was made and attacked once"):
         apply_policy(once, {DATASET: table}, tmp_path / "other", seed=2)
+
+
+def test_edits_that_change_nothing_begin_no_attempts_anew(table, tmp_path):
+    def made(model, features=("age", "city"), data=table, **more):
+        named = [f"{DATASET}/{name}" for name in features]
+        text = policy([train(model, DATASET, feature=named, **more), use()])
+        piece = piece_of(data, text)
+        return making(piece.plan, piece.table, 1, repeats=False)
+
+    plain = made("LogisticRegression")
+    edits = [
+        made('{"name": "LogisticRegression", "parameters": {"random_state": 7, "verbose": 1}}'),
+        made('{"name": "LogisticRegression", "parameters": {"C": 1, "n_jobs": 2}}'),
+        made("LogisticRegression", ("city", "age")),
+        made("LogisticRegression", trainingShare=0.2499999),
+    ]
+    assert {(one.way, one.data) for one in edits} == {(plain.way, plain.data)}
+    other = made('{"name": "LogisticRegression", "parameters": {"C": 2}}')
+    assert other.data == plain.data
+    assert other.way != plain.way
+    named = tmp_path / "named.csv"
+    named.write_text("\n".join(f"{row},x" for row in table.read_text().splitlines()) + "\n")
+    assert made("LogisticRegression", data=named).data == plain.data
+    assert made("LogisticRegression", ("age",)).data != plain.data
 
 
 def test_attempts_never_lie_in_the_folder_that_is_shared(table, tmp_path):
