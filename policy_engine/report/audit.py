@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.epsilon_verdict import contradict
 from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.over_targets import over_targets_rows
 from policy_engine.audits.membership.result import (
@@ -19,7 +20,6 @@ from policy_engine.audits.membership.result import (
     TprAtFpr,
 )
 from policy_engine.audits.membership.verdict import (
-    contradict,
     interval_text,
     rate_text,
     share_text,

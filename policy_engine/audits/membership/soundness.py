@@ -29,6 +29,7 @@ _FOLDS = 5
 _LEVEL = 0.05
 _DRAWS = 4
 """How often the sides are drawn for each that may differ as much by chance."""
+_FEWEST_DRAWS = 5_000
 _BLOCK = 10_000
 _ENOUGH = 10
 """Of values that so many ought to have on either side chi squared holds."""
@@ -323,7 +324,7 @@ def _chance(values: NDArray[Any], is_member: NDArray[np.bool_], among: int) -> f
 
 def _drawn(members: NDArray[np.int64], all_of_them: NDArray[np.int64], among: int) -> float:
     """Return how often members drawn by lot would differ from the whole as much or more."""
-    draws = int(_DRAWS * among / _LEVEL)
+    draws = max(int(_DRAWS * among / _LEVEL), _FEWEST_DRAWS)
     random, size = np.random.default_rng(0), int(members.sum())
     expected = all_of_them * (size / all_of_them.sum())
     seen, as_much = float(((members - expected) ** 2 / expected).sum()), 0

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 from statistics import NormalDist
 
+from policy_engine.audits.membership.epsilon_verdict import said_of_epsilon
 from policy_engine.audits.membership.intervals import allowing_for, beats_guessing, deviations
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import (
@@ -53,7 +54,7 @@ def verdict(
         *_confident(attacks),
         *_in_the_world(best, len(attacks)),
         *_worst(best),
-        *_epsilon(epsilon_upper, epsilon_lower),
+        *said_of_epsilon(epsilon_upper, epsilon_lower),
     )
 
 
@@ -249,8 +250,9 @@ def _by_measure(how: str, found: dict[str, Compared], among: int) -> Iterator[st
 def _who(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
     if len(tried) == 1:
         return "the other attack gains"
-    all_of_them = len(some) == len(tried)
-    return f"{'all ' if all_of_them else f'{len(some)} of '}{len(tried)} attacks gain"
+    if len(some) == len(tried):
+        return f"all {len(tried)} attacks gain"
+    return f"{len(some)} of {len(tried)} attacks {'gain' if len(some) > 1 else 'gains'}"
 
 
 def _losing(areas: dict[str, Compared]) -> str:
@@ -376,57 +378,3 @@ def _worst(best: AttackResult) -> Iterator[str]:
 
 def _is_large(part: Slice) -> bool:
     return min(part.figures.members, part.figures.non_members) >= FEWEST_IN_WORST
-
-
-def _epsilon(
-    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
-) -> Iterator[str]:
-    proof = _proof(upper) if isinstance(upper, EpsilonUpper) else ""
-    attack = _shown(lower) if isinstance(lower, EpsilonLower) else ""
-    if contradict(upper, lower):
-        yield (
-            f"The {attack}, but the {proof}: one of the two is wrong, so rely on neither, and "
-            "report it."
-        )
-    elif proof or attack:
-        yield f"The {'; the '.join(filter(None, (proof, attack)))}."
-
-
-def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> bool:
-    """Return whether the attack shows more than the accountant proves, of one record exchanged.
-
-    What holds at a delta holds at any larger one, so a bound at a smaller delta is no witness.
-    Nor is one where no lot decided who is a member, or where more than the training, of which
-    alone the accountant speaks, depends on who is.
-    """
-    return (
-        isinstance(upper, EpsilonUpper)
-        and isinstance(lower, EpsilonLower)
-        and lower.members == "drawn"
-        and lower.delta >= upper.substitution_delta
-        and lower.value > upper.substitution
-    )
-
-
-def _proof(upper: EpsilonUpper) -> str:
-    at = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
-    return (
-        f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g} for one "
-        f"record more or less, and {at} for one exchanged for another"
-    )
-
-
-def _shown(lower: EpsilonLower) -> str:
-    least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
-    shows, of = _SHOWN[lower.members]
-    return (
-        f"attack ({lower.attack}) {shows} {least} at delta {lower.delta:.1g} for one record "
-        f"exchanged{of} (no attack on so many records could show more than {lower.ceiling:.2g})"
-    )
-
-
-_SHOWN = {
-    "drawn": ("shows", ""),
-    "drawn-first": ("shows", ", by the training and by how columns became features"),
-    "told": ("would show, had members been drawn by lot,", ""),
-}

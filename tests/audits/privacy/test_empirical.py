@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from policy_engine.audits.membership.epsilon_verdict import contradict
 from policy_engine.audits.membership.result import EpsilonUpper
-from policy_engine.audits.membership.verdict import contradict
 from policy_engine.audits.privacy.accounting import epsilon_of
 from policy_engine.audits.privacy.empirical import ceiling, epsilon_lower, pairs_of, usual_delta
 from policy_engine.audits.privacy.one_run import one_run_bound

@@ -1,0 +1,61 @@
+"""The sentence on epsilon: what the accountant proves, and what the attack shows."""
+
+from collections.abc import Iterator
+
+from policy_engine.audits.membership.result import EpsilonLower, EpsilonUpper
+from policy_engine.estimates import NotApplicable
+
+
+def said_of_epsilon(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> Iterator[str]:
+    """Yield both bounds side by side, or that they contradict each other."""
+    proof = _proof(upper) if isinstance(upper, EpsilonUpper) else ""
+    attack = _shown(lower) if isinstance(lower, EpsilonLower) else ""
+    if contradict(upper, lower):
+        yield (
+            f"The {attack}, but the {proof}: one of the two is wrong, so rely on neither, and "
+            "report it."
+        )
+    elif proof or attack:
+        yield f"The {'; the '.join(filter(None, (proof, attack)))}."
+
+
+def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> bool:
+    """Return whether the attack shows more than the accountant proves, of one record exchanged.
+
+    What holds at a delta holds at any larger one, so a bound at a smaller delta is no witness.
+    Nor is one where no lot decided who is a member, or where more than the training, of which
+    alone the accountant speaks, depends on who is.
+    """
+    return (
+        isinstance(upper, EpsilonUpper)
+        and isinstance(lower, EpsilonLower)
+        and lower.members == "drawn"
+        and lower.delta >= upper.substitution_delta
+        and lower.value > upper.substitution
+    )
+
+
+def _proof(upper: EpsilonUpper) -> str:
+    at = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
+    return (
+        f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g} for one "
+        f"record more or less, and {at} for one exchanged for another"
+    )
+
+
+def _shown(lower: EpsilonLower) -> str:
+    least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
+    shows, of = _SHOWN[lower.members]
+    return (
+        f"attack ({lower.attack}) {shows} {least} at delta {lower.delta:.1g} for one record "
+        f"exchanged{of} (no attack on so many records could show more than {lower.ceiling:.2g})"
+    )
+
+
+_SHOWN = {
+    "drawn": ("shows", ""),
+    "drawn-first": ("shows", ", by the training and by how columns became features"),
+    "told": ("would show, had members been drawn by lot,", ""),
+}
