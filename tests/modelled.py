@@ -31,7 +31,7 @@ def bound(name, value, operator="lteq"):
     return {"leftOperand": f"pe:{name}", "operator": operator, "rightOperand": value}
 
 
-def audit(attacks=("loss",), shadows=2, bounds=None, **more):
+def audit(attacks=("loss",), shadows=4, bounds=None, **more):
     """Return the action of a duty to audit, its bounds at most so much."""
     parts = [bound(name, value) for name, value in (bounds or BOUNDS).items()]
     parts += [refinement("pe:attack", list(attacks)), refinement("pe:shadowModels", shadows)]

@@ -397,10 +397,10 @@ def test_audits_are_not_run_on_spark():
 
 
 def test_the_cost_is_estimated_from_a_few_records(table):
-    cost = estimate_policy(of_release(shadows=3), {DATASET: table})
-    assert (cost.models, cost.records, cost.calibrated_on) == (4, 119, 119)
+    cost = estimate_policy(of_release(shadows=5), {DATASET: table})
+    assert (cost.models, cost.records, cost.calibrated_on) == (6, 119, 119)
     assert 0 < cost.cpu_seconds < 60
-    assert estimate_policy(of_table(shadows=2), {DATASET: table}).models == 3
+    assert estimate_policy(of_table(shadows=4), {DATASET: table}).models == 5
 
 
 def test_a_prohibition_of_training_stops_the_plan():

@@ -265,7 +265,7 @@ WRONG = {
     "training and audit": (
         [
             trained(LABEL, refinement("pe:trainingShare", 0)),
-            used({**AUC, "rightOperand": 2}, refinement("pe:shadowModels", 1)),
+            used({**AUC, "rightOperand": 2}, refinement("pe:shadowModels", 3)),
         ],
         [
             ("M012", "/permission/1/action/refinement/1"),
@@ -278,7 +278,7 @@ WRONG = {
             trained(),
             used(
                 {**AUC, "rightOperand": 2},
-                refinement("pe:shadowModels", 1),
+                refinement("pe:shadowModels", 3),
                 refinement("pe:attack", "los"),
             ),
         ],

@@ -34,17 +34,17 @@ def test_the_plan_shows_the_audit_with_its_cost(folder):
         "train",
         "GaussianNB",
         "auc at most 0.75",
-        "loss, 2 shadow models",
+        "loss, 4 shadow models",
         "lira-offline, rmia",
     ):
         assert shown in result.output
-    assert "The audit trains 3 models of 119 records: about" in result.output
+    assert "The audit trains 5 models of 119 records: about" in result.output
 
 
 def test_the_plan_as_json_has_the_estimate(folder):
     result = run("plan", folder / "policy.jsonld", *given(folder), "--format", "json")
     plan = json.loads(result.output)
-    assert plan["estimate"]["models"] == 3
+    assert plan["estimate"]["models"] == 5
     assert [step["step"] for step in plan["steps"]][3:] == ["train", "audit", "publish"]
 
 

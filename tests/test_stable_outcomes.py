@@ -40,7 +40,7 @@ def for_few():
     given = {"auc": 0.62, "tprAtFpr": 0.1, "fpr": 0.01}
     parts = [bound(name, value, "eq" if name == "fpr" else "lteq") for name, value in given.items()]
     action["refinement"] = [*parts, refinement("pe:attack", ["loss"])]
-    action["refinement"].append(refinement("pe:shadowModels", 3))
+    action["refinement"].append(refinement("pe:shadowModels", 4))
     return json.dumps(text)
 
 
@@ -105,7 +105,7 @@ def test_a_rate_at_few_false_alarms_is_not_asked_of_an_attack_without_a_threshol
 def test_a_forest_that_memorises_is_refused_whatever_attacks_are_named(
     people, tmp_path, attacks, bounds, more
 ):
-    text = memorising(attacks=attacks, bounds=bounds, shadows=2, **more)
+    text = memorising(attacks=attacks, bounds=bounds, shadows=4, **more)
     with pytest.raises(CertificateError) as caught:
         apply_policy(text, {DATASET: people}, tmp_path / "out", seed=1)
     told = " ".join(problem.message for problem in caught.value.problems)

@@ -15,6 +15,10 @@ GATE_ATTACKS = ("lira-offline", "rmia")
 target with models that have not seen the record, and so see what a single model does not show."""
 
 
+FEWEST_SHADOWS = 4
+"""The fewest shadow models of such an audit: two or three tell less of what a target gives away."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -55,7 +59,7 @@ class MembershipInference(_Frozen):
 
     bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
-    shadow_models: Annotated[int, Field(ge=2, le=10_000)] = 10
+    shadow_models: Annotated[int, Field(ge=FEWEST_SHADOWS, le=10_000)] = 10
     attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
     @property

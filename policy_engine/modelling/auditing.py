@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from policy_engine import terms
 from policy_engine.errors import did_you_mean, listed
 from policy_engine.methods.membership_inference import (
+    FEWEST_SHADOWS,
     AttackBound,
     Measure,
     MembershipInference,
@@ -161,7 +162,9 @@ class AuditReader(TrainingReader):
         return USUAL_FPR if fpr is None else fpr
 
     def _shadows(self, given: _Given) -> int:
-        return self._count(given["shadowModels"], 2) if "shadowModels" in given else _SHADOWS
+        if "shadowModels" not in given:
+            return _SHADOWS
+        return self._count(given["shadowModels"], FEWEST_SHADOWS)
 
     def _count(self, part: Constraint, fewest: int) -> int:
         """Return how many there are to be of something; note where that is out of its range."""

@@ -65,7 +65,7 @@ def test_an_interval_that_holds_no_share_is_none(ends):
     [
         {"bounds": ()},
         {"bounds": (AUC,), "attacks": ()},
-        {"bounds": (AUC,), "shadow_models": 1},
+        {"bounds": (AUC,), "shadow_models": 3},
         {"bounds": ({"measure": "auc", "asked": 1},)},
         {"bounds": ({"measure": "tprAtFpr", "asked": 0.1, "fpr": 0},)},
     ],
