@@ -105,9 +105,10 @@ def audit_membership(
         name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
         with under_way(out, "fitted model", settings, name) as keeper:
             clock = _Clock(keeper)
-            examined = _audit_fitted(data, label, model, members, fitted, settings, told)
+            examined = _audit_fitted(
+                data, label, model, members, fitted, settings, told, (keeper, clock, out)
+            )
             found = examined.report.model_copy(update={"timings": clock.timings()})
-            keeper.of_records(found.data_digest)
             inputs = _inputs(data, source)
             write_found(found, out, report, {}, inputs, keeper, examined.scores)
         return found
@@ -169,11 +170,13 @@ def _audit_fitted(
     fitted: Any,
     settings: Settings,
     progress: Progress,
+    kept: "tuple[Keeper, _Clock, Path | None]",
 ) -> Examined:
-    """Attack a model that is fitted already."""
+    """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
     from policy_engine.audits.membership.fitted.auditing import (  # noqa: PLC0415 (as above)
         audit_fitted,
     )
+    from policy_engine.audits.membership.fitted.keeping import Keeping  # noqa: PLC0415
     from policy_engine.audits.membership.fitted.questions import read_questions  # noqa: PLC0415
 
     if settings.local_epsilon is not None:
@@ -185,7 +188,10 @@ def _audit_fitted(
     known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
     questions = read_questions(data, label, members, known.features)
     recipe = None if model is None else _recipe(model)
-    return audit_fitted(questions, known, settings, recipe, progress)
+    keeper, clock, out = kept
+    keeper.of_records(questions.digest)
+    keeping = Keeping(out / "cache" if out else None, clock.kept)
+    return audit_fitted(questions, known, settings, recipe, progress, keeping)
 
 
 def _recipe(model: Model) -> Any:

@@ -244,6 +244,10 @@ def test_an_interrupted_audit_says_what_is_kept(files, monkeypatch):
     monkeypatch.setattr(auditing, "examine", interrupted)
     answer = run(files, "--attacks", "loss", "--out", str(files / "half"))
     assert answer.exit_code == 130
+    assert f"interrupted; {files / 'half'} keeps no model's words" in answer.stderr
+    (files / "half" / "cache").mkdir()
+    (files / "half" / "cache" / "model.npz").touch()
+    answer = run(files, "--attacks", "loss", "--out", str(files / "half"))
     assert f"interrupted; {files / 'half' / 'cache'} keeps what models said" in answer.stderr
     assert run(files, "--attacks", "loss").stderr == "interrupted; nothing was written\n"
 

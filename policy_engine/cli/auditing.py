@@ -187,9 +187,15 @@ def resumable(out: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"{out / 'cache'} keeps what models said, to go on from" if out else ""
-        typer.echo(f"interrupted; {kept or 'nothing was written'}", err=True)
+        typer.echo(f"interrupted; {_kept_in(out) if out else 'nothing was written'}", err=True)
         raise typer.Exit(130) from None
+
+
+def _kept_in(out: Path) -> str:
+    cache = out / "cache"
+    if cache.is_dir() and any(cache.iterdir()):
+        return f"{cache} keeps what models said, to go on from"
+    return f"{out} keeps no model's words to go on from"
 
 
 def _ranges(given: list[str]) -> tuple[tuple[str, float, float], ...]:

@@ -1,7 +1,10 @@
 """An audit of a model that is fitted already, as it is."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from policy_engine.audits.membership.attacks import attack_of, notations
@@ -9,6 +12,8 @@ from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import Examined, examine_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
 from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.keeping import Keeping, keeping
+from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.fitted.shadowing import (
     Rows,
@@ -31,6 +36,7 @@ from policy_engine.audits.membership.fitted.views import (
     views_of,
 )
 from policy_engine.audits.membership.learners import Learner
+from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
     VIEWS,
@@ -43,6 +49,8 @@ from policy_engine.audits.membership.settings import Settings, needs_shadows
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
+_NOWHERE = Keeping()
+
 
 def audit_fitted(
     questions: Questions,
@@ -50,11 +58,13 @@ def audit_fitted(
     settings: Settings,
     recipe: Learner | Any = None,
     progress: Progress = silent,
+    kept: Keeping = _NOWHERE,
 ) -> Examined:
     """Attack a fitted model with what it says of members of its training data and of others.
 
     By its predictions at least; against shadow models where it is to be trained anew, or by a
-    `recipe`, a learner or an unfitted classifier; against its `references` otherwise. Raises
+    `recipe`, a learner or an unfitted classifier; against its `references` otherwise; what
+    those of files and recipes say is `kept`. Raises
     AuditError for what is wrong with the model or its answers, for attacks that need more than it
     gives (A005) or models to compare it with (A007); DataError for files, columns to slice by
     (C005) and packages (C011).
@@ -70,15 +80,21 @@ def audit_fitted(
         observed = seen([one.logits for one in every], strengths, labels, said.gives)
         lesson = Lesson(given, labels, said.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
+        shape = views, len(questions), len(said.classes)
+        kept = kept.of("fitted", questions.digest, *target.about.features, *said.classes, *way)
+        if trainer is not None:
+            others = _kept_of(kept, fitted, described, recipe)
+            trainer = keeping(trainer, others, -(-settings.shadows // 2) * 2, shape)
         evidence = None
         if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
             count, inside = (settings.shadows, settings.seed), questions.is_member
             evidence = trained_evidence(observed, inside, trainer, count, said.classes, progress)
     notes, digests = target.about.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in said.gives:
-        others, digests = _references(fitted, questions, said.classes, way, progress)
+        digests = tuple(map(_digest, fitted.references))
         _check_different(described.digest, digests)
-        evidence = reference_evidence(observed, others, settings.seed, said.classes)
+        heard = _references(fitted, questions, (shape, said.classes), way, kept, progress)
+        evidence = reference_evidence(observed, heard, settings.seed, said.classes)
         notes = (*notes, *_doubts(evidence, questions.is_member))
     predictions = _predictions(questions, said, labels, notes)
     evidence = evidence or Evidence(observed, (), (), settings.seed, said.classes)
@@ -150,29 +166,59 @@ def _needs_others(settings: Settings) -> bool:
     return any(needs_shadows(attack_of(one)) for one in names)
 
 
+def _kept_of(kept: Keeping, fitted: FittedModel, target: FittedTarget, recipe: Any) -> Keeping:
+    """Return where shadows are kept: by the model's file, or their recipe's name, if either is."""
+    if recipe is None:
+        facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), fitted.model_class
+        return kept.of("retrain", *facts) if target.digest else kept.nowhere()
+    if kept.folder is None:
+        return kept
+    known = recipe if isinstance(recipe, Learner) else EstimatorLearner.of_object(recipe)
+    return kept.of("recipe", known.name)
+
+
+def _digest(model: Any) -> str:
+    """Return the digest of a model's file, none of another object."""
+    return fitted_file(Path(model)).digest if isinstance(model, str | Path) else ""
+
+
 def _references(
     fitted: FittedModel,
     questions: Questions,
-    classes: tuple[str, ...],
+    wanted: tuple[tuple[int, int, int], tuple[str, ...]],
     way: tuple[int, int],
+    kept: Keeping,
     progress: Progress,
-) -> tuple[list[list[Logits]], tuple[str, ...]]:
-    """Return what each of the references says, (n, C), by view, and the digests of their files."""
-    said, digests = [], []
+) -> list[list[Logits]]:
+    """Return what each of the references says, (n, C), by view.
+
+    `wanted` are the shape of that and the classes.
+    """
+    heard, (shape, classes) = [], wanted
     for number, model in enumerate(fitted.references):
         progress("references", number, len(fitted.references))
-        reference = replace(fitted, model=model, references=())
-        with opened_target(reference) as (target, described):
-            given = aligned(questions.given, target.about)
-            every = _asked(target, given, questions, reference, way)
-        if every[0].classes != classes or CONFIDENCES not in every[0].gives:
-            message = (
-                f"Reference {number + 1} does not answer with probabilities of the same classes."
-            )
-            raise AuditError.of("A014", message)
-        said.append([one.logits for one in every])
-        digests.append(described.digest)
-    return said, tuple(digests)
+        reference, digest = replace(fitted, model=model, references=()), _digest(model)
+        way_of_it = digest, fitted.model_class, fitted.outputs, *fitted.classes
+        known = kept.of("reference", *way_of_it) if digest else kept.nowhere()
+        ask = partial(_of_reference, reference, questions, classes, way, number + 1)
+        heard.append(known.said(shape, ask, (number + 1, len(fitted.references))))
+    return heard
+
+
+def _of_reference(
+    reference: FittedModel,
+    questions: Questions,
+    classes: tuple[str, ...],
+    way: tuple[int, int],
+    number: int,
+) -> list[Logits]:
+    with opened_target(reference) as (target, _):
+        given = aligned(questions.given, target.about)
+        every = _asked(target, given, questions, reference, way)
+    if every[0].classes != classes or CONFIDENCES not in every[0].gives:
+        message = f"Reference {number} does not answer with probabilities of the same classes."
+        raise AuditError.of("A014", message)
+    return [one.logits for one in every]
 
 
 def _check_different(target: str, references: Sequence[str]) -> None:

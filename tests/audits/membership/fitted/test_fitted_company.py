@@ -1,5 +1,6 @@
 """What a fitted model is compared with: models trained anew, by a recipe, references, views."""
 
+import json
 import pickle
 
 import numpy as np
@@ -21,6 +22,7 @@ from policy_engine.audits.membership.fitted.refitting import refitted
 from policy_engine.audits.membership.fitted.shadowing import halves_of
 from policy_engine.audits.membership.fitted.views import strengths_of, views_of
 from policy_engine.audits.membership.settings import Settings
+from policy_engine.engines.engine import silent
 from policy_engine.errors import ArgumentError, AuditError
 
 COMPARING = Settings(attacks=("lira", "rmia", "calibrated-loss"), shadows=6)
@@ -56,6 +58,39 @@ def test_a_model_is_trained_anew_in_its_own_process(noisy, tmp_path):
     audit = audit_membership(noisy, fitted=fitted, settings=COMPARING)
     assert_exposed(audit, "lira-offline", "lira-online", "rmia", "calibrated-loss")
     assert audit.shadow_models == 6
+
+
+@pytest.mark.parametrize("origin", ["retrain", "recipe", "references"])
+def test_an_interrupted_audit_goes_on_where_it_was(origin, noisy, tmp_path):
+    import skops.io
+
+    paths = [tmp_path / f"trees{number}.skops" for number in range(3)]
+    for number, path in enumerate(paths):
+        skops.io.dump(GaussianNB(var_smoothing=10.0**-number).fit(*noisy[:2]), path)
+    recipe = GaussianNB() if origin == "recipe" else None
+    given = {"retrain": {"retrain": True}, "references": {"references": tuple(paths[1:])}}
+    fitted = FittedModel(paths[0], **given.get(origin, {}))
+    settings = Settings(attacks=("lira-offline",), shadows=4)
+    stage = "references" if origin == "references" else "shadow models"
+
+    def audited(out, progress=silent):
+        how = {"settings": settings, "out": out, "progress": progress}
+        return audit_membership(noisy, "", recipe, fitted=fitted, **how)
+
+    def stop(told, done, _):
+        if (told, done) == (stage, 1):
+            raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        audited(out, stop)
+    left = json.loads((out / "manifest.json").read_text())
+    assert (left["state"], left["data"] is not None) == ("interrupted", True)
+    assert len([*(out / "cache").iterdir()]) == left["models"][0] == 1
+    found = audited(out)
+    assert found.timings.trained == left["models"][1] - 1
+    if origin == "recipe":
+        assert found.attacks == audited(None).attacks
 
 
 def test_shadows_of_a_recipe_are_as_those_that_the_model_carries(noisy):

@@ -1,0 +1,65 @@
+"""What models to compare a fitted one with said, kept so that an interrupted audit goes on."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
+from policy_engine.audits.membership.fitted.views import Logits
+from policy_engine.audits.membership.records import digest_of
+from policy_engine.audits.membership.shadows import Chunk, unheard
+from policy_engine.versions import version_of
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """A folder in which it is kept, and who is told of each model; without a folder nothing is.
+
+    `facts` are what decides what all of these models say.
+    """
+
+    folder: Path | None = None
+    tell: Callable[[Chunk], None] = unheard
+    facts: tuple[str | int, ...] = ()
+
+    def of(self, *facts: str | int) -> "Keeping":
+        """Return the same for models of which more is known."""
+        return replace(self, facts=(*self.facts, *facts))
+
+    def nowhere(self) -> "Keeping":
+        """Return the same where nothing is kept, for models that no digest is known of."""
+        return replace(self, folder=None)
+
+    def said(
+        self, shape: tuple[int, int, int], ask: Callable[[], list[Logits]], place: tuple[int, int]
+    ) -> list[Logits]:
+        """Return what a model said, (views, n, C), or what it says now, which is kept.
+
+        `place` is which of how many models it is. Raises OutputError (O002), and whatever `ask`
+        does.
+        """
+        cache, key = ModelCache(self.folder), key_of(version_of("policy-engine"), *self.facts)
+        found = cache.find(key, {"logits": Form(shape)})
+        if found is not None:
+            return [*found.logits]
+        begun = time.monotonic()
+        said = ask()
+        cache.keep(key, Said({"logits": np.stack(said)}))
+        self.tell(Chunk(1, time.monotonic() - begun, *place))
+        return said
+
+
+def keeping(train: Trainer, kept: Keeping, models: int, shape: tuple[int, int, int]) -> Trainer:
+    """Return what trains as many models as that, each one once, however often it is interrupted."""
+    numbers = count(1)
+
+    def trained(rows: Rows, seed: int) -> list[Logits]:
+        known = kept.of(digest_of(rows), seed)
+        return known.said(shape, lambda: train(rows, seed), (next(numbers), models))
+
+    return trained
