@@ -60,7 +60,13 @@ def test_a_model_is_trained_anew_in_its_own_process(noisy, tmp_path):
     assert audit.shadow_models == 6
 
 
-@pytest.mark.parametrize("origin", ["retrain", "recipe", "references"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "recipe",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("retrain", "references")),
+    ],
+)
 def test_an_interrupted_audit_goes_on_where_it_was(origin, noisy, tmp_path):
     import skops.io
 
@@ -69,7 +75,8 @@ def test_an_interrupted_audit_goes_on_where_it_was(origin, noisy, tmp_path):
         skops.io.dump(GaussianNB(var_smoothing=10.0**-number).fit(*noisy[:2]), path)
     recipe = GaussianNB() if origin == "recipe" else None
     given = {"retrain": {"retrain": True}, "references": {"references": tuple(paths[1:])}}
-    fitted = FittedModel(paths[0], **given.get(origin, {}))
+    model = GaussianNB().fit(*noisy[:2]) if origin == "recipe" else paths[0]
+    fitted = FittedModel(model, **given.get(origin, {}))
     settings = Settings(attacks=("lira-offline",), shadows=4)
     stage = "references" if origin == "references" else "shadow models"
 
