@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, refused, rows_of
 from building import DATASET, column
+from everyday import everyday
 
 from policy_engine import apply_policy, certify_output
 from policy_engine.cells import read_cell
@@ -185,7 +186,7 @@ def test_relaxed_cuts_lose_no_more_on_ties_and_keep_every_row(seed):
 
 
 @pytest.mark.parametrize("partitioning", ["strict", "relaxed"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", everyday(range(3), 0))
 def test_polish_never_loses_more(seed, partitioning):
     asked = {"method": "l-diversity", "k": 4, "l": 2, "sensitive": ["ill"], **TIED}
     asked["partitioning"] = partitioning

@@ -186,6 +186,7 @@ def test_start_refuses_a_second_session():
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_start_prints_nothing_and_stop_leaves_no_process():
     code = """
         import os
