@@ -134,7 +134,8 @@ def membership(
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
 
     if (data is None) == (predictions is None):
-        raise usage("Give either --data FILE with records, or --predictions FILE with answers.")
+        records = "--data FILE with records, alone or beside --fitted FILE with a model"
+        raise usage(f"Give either {records}, or --predictions FILE with answers.")
     known = fitted_model(
         fitted,
         trust_pickle=trust_pickle,
