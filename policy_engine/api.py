@@ -472,7 +472,7 @@ def compare_release(
     """Return what a release lost against its original, and what it is still good for.
 
     The columns and their roles are those of the certificate beside the release, else those of
-    the policy. `target` is the column that a classifier is to foretell, by default the first
+    the policy. `target` is the column that a classifier is to predict, by default the first
     sensitive one that it can; none is where `classifier` is False. A comparison tells how often
     the original's values occur, and is for its owner alone; one that is `shareable` holds only
     what whoever has the release finds out himself. Whether this is the original that the release

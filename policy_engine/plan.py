@@ -333,6 +333,6 @@ def _reading(
 
 
 def _learnt_from(training: Training | None) -> tuple[str, ...]:
-    """Return the columns that a model learns from, and the one that it is to foretell."""
+    """Return the columns that a model learns from, and the one that it is to predict."""
     assert training is not None  # noqa: S101 (a plan anonymises, or trains)
     return tuple(dict.fromkeys((*training.features, training.label)))

@@ -84,7 +84,7 @@ def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(r
     assert record.utility.classes > 1
 
 
-def test_the_model_was_trained_on_the_anonymised_share_and_foretells(released):
+def test_the_model_was_trained_on_the_anonymised_share_and_predicts(released):
     model = read_estimator(released[1] / "model" / "model.skops")
     encoding = json.loads((released[1] / "model" / "encoding.json").read_text())
     assert encoding["classes"] == ["flu", "none"]

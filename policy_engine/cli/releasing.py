@@ -245,7 +245,7 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
     ] = None,
     target: Annotated[
-        str, typer.Option(metavar="COLUMN", help="What a classifier is to foretell.")
+        str, typer.Option(metavar="COLUMN", help="What a classifier is to predict.")
     ] = "",
     queries: Annotated[int, typer.Option(min=1, max=100_000, help="How many are asked.")] = 1_000,
     seed: Annotated[int, typer.Option(help="The same seed asks the same.")] = 0,

@@ -112,7 +112,7 @@ class QueryErrors(_Frozen):
 
 
 class Classification(_Frozen):
-    """How well a model foretells a column from the quasi-identifiers of rows it never saw.
+    """How well a model predicts a column from the quasi-identifiers of rows it never saw.
 
     Part of the original's rows (of its persons, where there are such) is held out by chance.
     One model learns from the others as they are, one from the others anonymised by themselves,

@@ -96,7 +96,7 @@ class TrainingReader(Refinements):
         """Note a model without a label, and one of raw data without features."""
         if not mentions(action, "label"):
             hint = "Add a refinement with the leftOperand pe:label."
-            message = "A model needs the column that it is to foretell."
+            message = "A model needs the column that it is to predict."
             self.add("M012", message, hint, action.place)
         if not self.asked and not mentions(action, "feature"):
             hint = "Add a refinement with the leftOperand pe:feature."
@@ -106,7 +106,7 @@ class TrainingReader(Refinements):
     def _check_columns(self, label: str, features: tuple[str, ...], given: _Given) -> None:
         """Note a label that is not released as it is, and features that are not to be had."""
         if label in features:
-            message = f"The label {label!r} is among the features, so there is nothing to foretell."
+            message = f"The label {label!r} is among the features, so there is nothing to predict."
             self.add("M012", message, "", given["feature"].place)
         if self.asked is None:
             return

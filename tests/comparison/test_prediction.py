@@ -42,7 +42,7 @@ def judged(anonymize, asked=ASKED, table=None, **settings):
     )
 
 
-def test_rows_as_they_were_foretell_as_well_in_any_order():
+def test_rows_as_they_were_predict_as_well_in_any_order():
     found = judged(as_it_was)
     assert isinstance(found, Classification)
     assert found.target == "rich"
@@ -50,7 +50,7 @@ def test_rows_as_they_were_foretell_as_well_in_any_order():
     assert 0.4 < found.majority < 0.6
 
 
-def test_rows_that_say_nothing_foretell_no_better_than_the_majority():
+def test_rows_that_say_nothing_predict_no_better_than_the_majority():
     found = judged(hidden)
     assert found.anonymised == found.majority
     assert found.original == 1

@@ -21,7 +21,7 @@ _CLOSE = 1e-7
 _MOVED = 1e-4
 _DECOYS = 1000
 _RARELY = 1e-4
-"""How often a model that tells none is to be taken for one that does, about."""
+"""About how often chance alone may look like an exact figure: the rate of false alarms."""
 
 
 def exact_figures(records: Records) -> Floats:

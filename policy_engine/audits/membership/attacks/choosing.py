@@ -195,7 +195,7 @@ def learn(
 def flaw(scores: Floats, signals: Floats, is_in: Bools) -> str:
     """Return why scores (n,) show that an attack model has learnt nothing; empty where not.
 
-    They are held against what needs no learning, `signals` (s, n).
+    They are compared with `signals` (s, n), simple scores that need no learning.
     """
     if why := flatness(scores, signals[0]):
         return why
