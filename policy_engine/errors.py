@@ -124,6 +124,7 @@ CODES = {
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",
+    "D004": "owners that cannot be understood",
     "G001": "a decision log that cannot be read",
     "G002": "a decision log whose chain is broken",
     "Q001": "a query that cannot be parsed",

@@ -1,0 +1,14 @@
+"""Who owns an asset, and whose rules count for it."""
+
+from policy_engine.owners.model import Owners, Speakers, Standing, Statement
+from policy_engine.owners.reading import OwnersSource, load_owners, read_owners
+
+__all__ = [
+    "Owners",
+    "OwnersSource",
+    "Speakers",
+    "Standing",
+    "Statement",
+    "load_owners",
+    "read_owners",
+]

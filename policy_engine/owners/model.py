@@ -1,0 +1,222 @@
+"""Who owns an asset, and whose rules count for it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from policy_engine.errors import NOWHERE, Place
+from policy_engine.policy import Policy, Rule
+from policy_engine.policy.hierarchy import Edge
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is stated of one asset; all names are IRIs in one spelling.
+
+    `owners` own it together; where there are none, the assigner of the `policy` does, if one is
+    named. `delegates` speak for it as its owner does, and the prohibitions of its `regulators`
+    count. `within` are the assets that it is a part of, and `parts` those that are parts of it.
+    """
+
+    asset: str
+    owners: tuple[str, ...] = ()
+    policy: str = ""
+    delegates: tuple[str, ...] = ()
+    regulators: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_of_owner(self) -> bool:
+        """Whether it is stated who owns the asset, known or not."""
+        return bool(self.owners or self.policy)
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Who owns which asset: one statement for each, as the catalog or the caller says.
+
+    Without any, all policies are those of one owner. `source` names the text in messages.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    source: str = field(default="", compare=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.statements)
+
+    @cached_property
+    def by_asset(self) -> Mapping[str, Statement]:
+        """The statements by the asset that they are of."""
+        return {one.asset: one for one in self.statements}
+
+    @property
+    def edges(self) -> Iterator[Edge]:
+        """What is stated to be a part of what: pairs of a narrower asset and a wider one."""
+        for one in self.statements:
+            yield from ((one.asset, wide) for wide in one.within)
+            yield from ((part, one.asset) for part in one.parts)
+
+    def known_by(self, policies: Iterable[Policy]) -> "Owners":
+        """Return the owners with the assigners of the policies that assets have."""
+        if not any(one.policy and not one.owners for one in self.statements):
+            return self
+        assigners = {policy.uid: assigners_of(policy) for policy in policies}
+        found = (
+            one if one.owners else replace(one, owners=assigners.get(one.policy, ()))
+            for one in self.statements
+        )
+        return replace(self, statements=tuple(found))
+
+    def joined(self, more: Iterable[Statement]) -> "Owners":
+        """Return the owners with statements of assets that nothing is stated of."""
+        known = self.by_asset
+        new = tuple(one for one in more if one.asset not in known)
+        return replace(self, statements=(*self.statements, *new)) if new else self
+
+
+def assigners_of(policy: Policy) -> tuple[str, ...]:
+    """Return who issued a policy: the assigners of its rules, where all have the same ones."""
+    found = {assigners(rule) for rule in policy.rules}
+    return tuple(sorted(found.pop())) if len(found) == 1 else ()
+
+
+def assigners(rule: Rule) -> frozenset[str]:
+    """Return who issued a rule, those of its policy among them.
+
+    Some members of a collection are not the collection: they speak for nobody.
+    """
+    return frozenset(party.iri for party in rule.assigners if not party.refinements)
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """Whose rules count for an asset: permissions of its owners and their delegates,
+    prohibitions of the regulators as well.
+
+    Of an asset without a known owner no permission counts, and every prohibition does.
+    """
+
+    asset: str
+    owners: tuple[str, ...] = ()
+    delegates: frozenset[str] = frozenset()
+    regulators: frozenset[str] = frozenset()
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def own(self, parties: Collection[str]) -> bool:
+        """Tell whether parties, together, own the asset."""
+        return bool(self.owners) and all(one in parties for one in self.owners)
+
+    def permit(self, parties: Collection[str]) -> bool:
+        """Tell whether a permission that parties issued together counts."""
+        is_delegate = bool(self.owners) and not self.delegates.isdisjoint(parties)
+        return is_delegate or self.own(parties)
+
+    def prohibit(self, parties: Collection[str]) -> bool:
+        """Tell whether a prohibition that one of the parties issued counts."""
+        known = {*self.owners, *self.delegates, *self.regulators}
+        return not self.owners or not known.isdisjoint(parties)
+
+    def denied(self, parties: Collection[str]) -> str:
+        """Return why what parties issued does not count, without a full stop."""
+        if not self.owners:
+            return f"nobody is known to own {self.asset}"
+        if not parties:
+            owners = " and ".join(self.owners)
+            return f"it names no assigner, and {owners} owns {self.asset}"
+        *head, last = sorted(parties)
+        names = f"{', '.join(head)} and {last} do" if head else f"{last} does"
+        return f"{names} not own {self.asset}"
+
+
+class Standing:
+    """Who speaks for which asset, under all that is said of what is a part of what.
+
+    The nearest statement of an owner counts: that of the asset itself, of what its IRI goes on
+    from (its dataset, its namespace), or of what the catalog or the caller says that it is a part
+    of. Where the nearest differ, the asset has no known owner. Regulators are those of all that
+    the asset is a part of. What policies say of parts never counts.
+    """
+
+    def __init__(self, owners: Owners, edges: Iterable[Edge] = ()) -> None:
+        self.owners = owners
+        self._stated = owners.by_asset
+        self._wider: dict[str, list[str]] = defaultdict(list)
+        for narrow, wide in dict.fromkeys((*owners.edges, *edges)):
+            self._wider[narrow].append(wide)
+        self._known: dict[str, Speakers] = {}
+
+    def of(self, asset: str) -> Speakers:
+        """Return whose rules count for an asset."""
+        found = self._known.get(asset)
+        if found is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            found = self._known[asset] = self._speakers(asset)
+        return found
+
+    def within(self, asset: str) -> Sequence[str]:
+        """Return the assets of which something is known that are parts of an asset."""
+        return self._below.get(asset, ())
+
+    def all_of(self, asset: str) -> Iterator[Speakers]:
+        """Yield whose rules count for an asset, and for each part of it that is known."""
+        yield self.of(asset)
+        yield from map(self.of, self.within(asset))
+
+    def _speakers(self, asset: str) -> Speakers:
+        owner: list[Statement] = []
+        delegates: set[str] = set()
+        regulators: set[str] = set()
+        for level in self._levels(asset):
+            stated = [self._stated[name] for name in level if name in self._stated]
+            if not owner:
+                delegates |= {party for one in stated for party in one.delegates}
+                owner = [one for one in stated if one.is_of_owner]
+            regulators |= {party for one in stated for party in one.regulators}
+        several = {frozenset(one.owners) for one in owner}
+        owners = owner[0].owners if len(several) == 1 else ()
+        return Speakers(
+            asset,
+            owners,
+            frozenset(delegates if owners else ()),
+            frozenset(regulators),
+            owner[0].place if owner else NOWHERE,
+        )
+
+    def _levels(self, asset: str) -> Iterator[list[str]]:
+        """Yield an asset, then what it is a part of by one step, by two steps, and so on."""
+        level, seen = [asset], {asset}
+        while level:
+            yield level
+            above = (up for name in level for up in (*self._wider.get(name, ()), *_cut(name)))
+            level = [up for up in dict.fromkeys(above) if up not in seen]
+            seen.update(level)
+
+    @cached_property
+    def _below(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in dict.fromkeys((*self._stated, *self._wider)):
+            for level in self._levels(name):
+                for wide in level:
+                    if wide != name:
+                        found[wide].append(name)
+        return found
+
+
+_MOST = 100_000
+
+
+def _cut(iri: str) -> Iterator[str]:
+    """Yield what an IRI goes on from by one step, with the mark behind which it does, and without.
+
+    Nothing above a host, or above what the first colon of another scheme names.
+    """
+    start = iri.find("://") + 3 if "://" in iri else 0
+    place = max(iri.rfind(mark, start) for mark in "/?#")
+    if place > start:
+        if place + 1 < len(iri):
+            yield iri[: place + 1]
+        yield iri[:place]
