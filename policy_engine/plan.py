@@ -88,7 +88,7 @@ Step = Annotated[Read | Drop | Anonymize | Train | Attack | Publish, Field(discr
 class Plan(_Frozen):
     """The steps that carry out one permission of a policy, or one to train on another's output.
 
-    `policy_digest` is the digest of the policy's text; assignees and purposes are those that
+    `policy_digest` is the digest of what the policy means; assignees and purposes are those that
     the output is made for.
     """
 

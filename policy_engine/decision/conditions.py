@@ -46,8 +46,9 @@ _Rights: TypeAlias = Sequence[Value | None]
 _ODRL, _XSD = terms.ODRL, terms.XSD
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _MOST_PAIRS = 250_000
+_NUMBERS = (f"{_XSD}decimal", f"{_XSD}double")
 _ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {f"{_XSD}{name}": (f"{_XSD}decimal",) for name in ("integer", "double", "decimal")}
+    {f"{_XSD}{name}": _NUMBERS for name in ("integer", "double", "decimal")}
     | {f"{_XSD}{name}": (f"{_XSD}dateTime", f"{_XSD}date") for name in ("dateTime", "date")}
 )
 """How a text is read, too, beside a value of a type: as what compares with it."""
@@ -60,7 +61,8 @@ def evaluate(condition: Condition, facts: Facts) -> Verdict:
     that the right operand includes, and are unknown of one that includes the right operand,
     since that may or may not be meant. `isAnyOf` is `eq` to one right operand, `isAllOf` that
     every right operand is `eq` to some value, `hasPart` that a value includes it. `neq` and
-    `isNoneOf` deny `eq` and `isAnyOf`. A text beside a typed literal is read by its type.
+    `isNoneOf` deny `eq` and `isAnyOf`. A text beside a typed literal is read by its type, and
+    beside a number of any type as a number of any.
 
     A left operand of several values, or several right operands where one is meant, has two
     readings: all of them and any of them. Where these differ the outcome is unknown; so is it

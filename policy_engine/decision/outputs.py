@@ -7,7 +7,7 @@ from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
 from policy_engine.modelling import certified_duties
-from policy_engine.plan import Plan, Publish, Read, Step, make_plan
+from policy_engine.plan import Attack, Plan, Publish, Read, Step, make_plan
 from policy_engine.policy import Policy, Rule
 
 
@@ -76,12 +76,18 @@ class Output:
 
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
     """Yield in what the certificates made for a plan's output fall short."""
-    for one in certificates:
-        same = one.plan.policy_digest == plan.policy_digest
-        if same and one.plan.publish.asset == plan.publish.asset:
-            yield from (problem.message for problem in shortcomings(one))
-            if _bound_to_nothing(one.plan) != _bound_to_nothing(plan):
-                yield "Its certificate is of another plan than the policy's."
+    by_policy = sorted(certificates, key=lambda one: one.plan.policy_digest != plan.policy_digest)
+    for one in by_policy:
+        made = one.plan
+        if made.publish.asset != plan.publish.asset:
+            continue
+        if made.policy_digest != plan.policy_digest:
+            if made.policy == plan.policy:
+                yield "Its certificate is of the policy as it was then, and not as it is now."
+            continue
+        yield from (problem.message for problem in shortcomings(one))
+        if _bound_to_nothing(made) != _bound_to_nothing(plan):
+            yield "Its certificate is of another plan than the policy's."
 
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
@@ -95,9 +101,22 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
 
 
 def _bound_to_nothing(plan: Plan) -> Plan:
-    """Return what a plan takes from its policy alone: on any engine, of data in any order."""
-    steps = tuple(_of_policy(step) for step in plan.public().steps)
-    return plan.model_copy(update={"engine": "local", "steps": steps})
+    """Return what a plan takes from what its policy means: on any engine, of data in any order.
+
+    Where a rule without a uid stands in the text, and the order of its parties, purposes and
+    duties, are of no matter.
+    """
+    steps = [_of_policy(step) for step in plan.public().steps if step.step != "audit"]
+    audits = sorted(plan.audits, key=Attack.model_dump_json)
+    named = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
+    rule = plan.rule if _is_uid(plan.rule) else ""
+    changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **named}
+    return plan.model_copy(update=changes)
+
+
+def _is_uid(label: str) -> bool:
+    """Tell whether the label of a rule is its uid, and no place in a text or in a parent's."""
+    return " " not in label and "#/" not in label
 
 
 def _of_policy(step: Step) -> Step:

@@ -39,14 +39,14 @@ def changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
 
 
 def notes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[str]:
-    """Yield what follows from a change of the text alone, whatever its meaning."""
+    """Yield what follows from a change of what a policy means, whatever it is."""
     after = {policy.uid: policy.digest for policy in new}
     for policy in old:
         changed = after.get(policy.uid) not in (None, policy.digest)
         if changed and any(rule.output for rule in policy.permissions):
             yield (
-                f"The text of {printable(policy.uid)} changed: its outputs are readable again "
-                "once they are certified under the new text."
+                f"What {printable(policy.uid)} means changed: its outputs are readable again "
+                "once they are certified under the new policy."
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.policy.literals import lexical
+from policy_engine.policy.canonical import canonical_literal
 from policy_engine.policy.model import (
     Action,
     Asset,
@@ -64,7 +64,7 @@ def value_key(value: Value) -> Key:
     """Return the key of a value: a name, or a literal of its kind."""
     settings = _sorted((name, value_key(one)) for name, one in value.settings.items())
     kind = "@id" if value.is_iri else type(value.value).__name__
-    text = str(value.value) if value.is_iri else lexical(value.value)
+    text = str(value.value) if value.is_iri else canonical_literal(value.value)
     return (kind, text, settings)
 
 

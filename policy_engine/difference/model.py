@@ -105,7 +105,7 @@ class Replay(BaseModel):
 class Difference(BaseModel):
     """What changed from some policies to others.
 
-    `notes` say what follows from a change of a policy's text whatever its meaning; `replay` is
+    `notes` say what follows from any change of what a policy means; `replay` is
     there where a log was given.
     """
 

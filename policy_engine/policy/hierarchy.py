@@ -1,8 +1,10 @@
 """What is part of what: parties, assets, actions and purposes, each a directed graph."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from hashlib import sha256
 from typing import Literal, get_args
 
 from policy_engine import terms
@@ -44,6 +46,14 @@ class Hierarchy:
             for part in (*PARTS, "implied", "perhaps")
         }
         return Hierarchy(**edges)
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha-256 of all edges, whatever their order; empty where there is none."""
+        said = {part: sorted({*getattr(self, part)}) for part in (*PARTS, "implied", "perhaps")}
+        said = {part: edges for part, edges in said.items() if edges}
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        return sha256(text.encode()).hexdigest() if said else ""
 
     def path(self, part: Part, narrow: str, wide: str) -> tuple[str, ...]:
         """Return the shortest way from an IRI up to one that includes it, both ends included.

@@ -1,12 +1,12 @@
 """What policies inherit from others (ODRL Information Model 2.2, section 2.9)."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
 from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.canonical import digest_of_heir
 from policy_engine.policy.clashes import Overlaps
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import MAX_PROBLEMS
@@ -151,7 +151,6 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
         shared = with_shared(shared, _handed_down(parent.shared, parent, policy))
     stated = next((one for one in (policy, *parents) if one.names_conflict), policy)
     hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
-    digests = "".join((policy.digest, *(parent.digest for parent in parents)))
     kinds: dict[str, Any] = {
         kind: tuple(_with_inherited(kind, policy, parents, shared))
         for kind in ("permissions", "prohibitions", "obligations")
@@ -162,7 +161,7 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
         conflict=stated.conflict,
         names_conflict=stated.names_conflict,
         hierarchy=hierarchy,
-        digest=hashlib.sha256(digests.encode()).hexdigest(),
+        digest=digest_of_heir(policy, parents, stated.conflict),
         **kinds,
     )
     return replace(found, hints=(*policy.hints, *_undone(found, parents)))

@@ -154,11 +154,11 @@ class Policy:
     """A policy (ODRL Information Model 2.2, section 2.1).
 
     `inherits` are the uids of its parents, whose rules are among its own; `shared` is what it
-    says of all its rules, and stands in them already. `digest` is the sha-256 of the text it was
-    read from, and of its parents and of the vocabularies that it was read with; `hierarchy` holds
-    what these say of parties, assets, actions and purposes; `vocabulary` what the vocabularies
-    define, and `context` what the names in the text stand for; `source` names the text in
-    messages, and `hints` are warnings and what could be written better.
+    says of all its rules, and stands in them already. `digest` is the sha-256 of what it means
+    (`canonical.py`), with its parents and the vocabularies that it was read with; `hierarchy`
+    holds what these say of parties, assets, actions and purposes; `vocabulary` what the
+    vocabularies define, and `context` what the names in the text stand for; `source` names the
+    text in messages, and `hints` are warnings and what could be written better.
     """
 
     uid: str

@@ -1,12 +1,12 @@
 """A policy's text to a Policy: strict, complete in its complaints, and offline."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 from policy_engine import terms
 from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
+from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.checks import problems_of, with_warnings
 from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
@@ -123,8 +123,7 @@ def _drafts(
 ) -> "tuple[_Reader, tuple[Policy, ...]]":
     reader = _reader(text, source, how)
     reader.as_draft = as_draft
-    raw = text if isinstance(text, bytes) else text.encode()
-    return reader, reader.read(hashlib.sha256(raw).hexdigest(), source)
+    return reader, reader.read(source)
 
 
 def _reader(text: str | bytes, source: str, how: _How) -> "_Reader":
@@ -170,7 +169,7 @@ class _Reader(RuleReader):
         self._shared_parts = limits.values
         self.parents_at: dict[tuple[str, str], Place] = {}
 
-    def read(self, digest: str, source: str) -> tuple[Policy, ...]:
+    def read(self, source: str) -> tuple[Policy, ...]:
         if self.problems:
             return ()
         nodes = self.graph.nodes
@@ -178,7 +177,7 @@ class _Reader(RuleReader):
         if not found:
             message = "A text holds a policy at least. This one holds 0."
             self.problems.append(Problem("P001", message, "Is it empty?", self._top()))
-        drafts = [self._policy(node, digest, source) for node in found]
+        drafts = [self._policy(node, source) for node in found]
         self._check_uids(found)
         for node in self.unread() if not self.problems else ():
             self.beside(node)
@@ -189,12 +188,13 @@ class _Reader(RuleReader):
         self._check_actions(hierarchy)
         if self.problems:
             return ()
-        return tuple(replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
+        complete = (replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
+        return tuple(replace(draft, digest=digest_of(draft)) for draft in complete)
 
     def _top(self) -> Place:
         return self.graph.document.place("")
 
-    def _policy(self, node: Node, digest: str, source: str) -> Policy | None:
+    def _policy(self, node: Node, source: str) -> Policy | None:
         self.known_properties(node, _OF_POLICY, "a policy")
         profiles = tuple(iri for iri, _ in self.iris(node, _PROFILE))
         if self._unknown_profiles(node, profiles):
@@ -221,7 +221,7 @@ class _Reader(RuleReader):
             permissions=rules["permission"],
             prohibitions=rules["prohibition"],
             obligations=rules["obligation"],
-            digest=self.vocabulary.digest(digest),
+            digest="",
             vocabulary=self.vocabulary,
             context=self.graph.context_at(node.pointer),
             source=source,

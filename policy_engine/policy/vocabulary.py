@@ -1,5 +1,6 @@
 """Vocabularies of one's own: the terms that policies may use beside those of the language."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -90,11 +91,22 @@ class Vocabulary:
         """Return an action: ODRL's for one that MOSAICrOWN called otherwise, unless defined."""
         return terms.action(iri, self.defined)
 
-    def digest(self, digest: str) -> str:
-        """Return the digest of a text that is read with the vocabulary, given that of the text."""
-        if not self.digests:
-            return digest
-        return sha256("".join((digest, *sorted(set(self.digests)))).encode()).hexdigest()
+    @cached_property
+    def digest(self) -> str:
+        """The sha-256 of the terms, their types and profiles; empty where none is defined.
+
+        What is said of them in words is left out, and so is what they are included in, which is
+        in the hierarchy.
+        """
+        defined = {
+            iri: [sorted(term.types), sorted(term.iris("takes"))]
+            for iri, term in self.defined.items()
+        }
+        if not defined and not self.profiles:
+            return ""
+        said = {"defined": defined, "profile": sorted(self.profiles)}
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        return sha256(text.encode()).hexdigest()
 
     def _of(self, kind: str) -> Mapping[str, terms.Term]:
         return {iri: term for iri, term in self.defined.items() if kind in term.types}

@@ -189,7 +189,8 @@ def test_values_of_two_kinds_are_neither_equal_nor_unequal(operator, seen, given
         ("P1M", "lt", Duration(0, Decimal(32 * 86_400)), "duration", YES),
         ("P1M", "lt", Duration(0, Decimal(30 * 86_400)), "duration", UNKNOWN),
         ("ten", "lt", 10, "integer", UNKNOWN),
-        ("1e1", "eq", 10, "integer", UNKNOWN),
+        ("1e1", "eq", 10, "integer", YES),
+        ("1e1", "eq", 0.1, "decimal", NO),
     ],
 )
 def test_a_text_is_read_by_the_type_of_the_right_operand(text, operator, value, kind, state):

@@ -14,6 +14,7 @@ from policy_engine.policy import (
     read_policies,
     read_policy,
 )
+from policy_engine.policy.canonical import canonical_text
 
 POLICIES = Path(__file__).parents[2] / "policies"
 CUSTOMER = (POLICIES / "customer.jsonld").read_bytes()
@@ -106,10 +107,11 @@ def test_figure_as_printed_lacks_only_a_uid_once_its_brace_is_gone():
     assert policy.permissions[0].actions == read_policy(CUSTOMER).permissions[0].actions
 
 
-def test_digest_is_that_of_the_bytes_as_they_were():
-    assert read_policy(CUSTOMER).digest == hashlib.sha256(CUSTOMER).hexdigest()
-    assert read_policy(CUSTOMER.decode()).digest == read_policy(CUSTOMER).digest
-    assert read_policy(CUSTOMER + b"\n").digest != read_policy(CUSTOMER).digest
+def test_digest_is_that_of_the_canonical_text():
+    found = read_policy(CUSTOMER)
+    assert found.digest == hashlib.sha256(canonical_text(found).encode()).hexdigest()
+    assert read_policy(CUSTOMER.decode()).digest == found.digest
+    assert read_policy(CUSTOMER + b"\n").digest == found.digest
 
 
 def test_policy_is_the_same_wherever_it_was_read():

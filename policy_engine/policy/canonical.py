@@ -1,0 +1,234 @@
+"""What a policy means as one text, however it is written, and the digest of that.
+
+The text is JSON without white space, its keys sorted. It is made of the policy as it was read:
+names in full and in one spelling, values instead of their literals, and what a policy shares
+with all its rules in each of them. What has no order is sorted by its own text. Kept is the order
+of a sequence (`odrl:andSequence`) and of what is listed in the refinement of an action, since the
+columns of a release are in that order. A member that says nothing is left out, so that the form
+of a policy does not change when the language grows.
+
+Left out is what bears on no decision and no plan: where things stand in the text, the names of
+constraints, descriptions, prefixes, comments and titles, the definitions of a vocabulary's terms
+in words.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.policy.literals import lexical, type_of
+from policy_engine.policy.model import (
+    ANONYMIZE,
+    Action,
+    Asset,
+    Condition,
+    Constraint,
+    LogicalConstraint,
+    Party,
+    Policy,
+    Rule,
+    Strategy,
+    Value,
+)
+from policy_engine.policy.values import Literals, kind_of
+
+VERSION = 1
+"""The version of the canonical form: it grows where one policy's text would become another."""
+_AND, _IN_ORDER = f"{terms.ODRL}and", f"{terms.ODRL}andSequence"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_Form = Any
+
+
+def digest_of(policy: Policy) -> str:
+    """Return the sha-256 of a policy's canonical text, in hexadecimal."""
+    return sha256(canonical_text(policy).encode()).hexdigest()
+
+
+def digest_of_heir(policy: Policy, parents: Sequence[Policy], conflict: Strategy) -> str:
+    """Return the digest of a policy that inherits: of what it says and of its parents' digests.
+
+    What a policy shares with its rules goes for those that it inherits too, and what its parents
+    share for its own; `conflict` is the strategy that they come to together.
+    """
+    form = {
+        **_form(policy),
+        "conflict": conflict,
+        "shared": _rule(policy.shared),
+        "parents": _sorted([one.digest, _rule(one.shared)] for one in parents),
+    }
+    return sha256(_text(form).encode()).hexdigest()
+
+
+def canonical_text(policy: Policy) -> str:
+    """Return what a policy means as JSON: one text for all texts that mean the same.
+
+    What is said beside its rules, of hierarchies and by vocabularies, is there by its digest, for
+    many policies of one text may share it.
+    """
+    return _text(_form(policy))
+
+
+def _form(policy: Policy) -> dict[str, _Form]:
+    parts = {
+        "uid": policy.uid,
+        "type": policy.type,
+        "profile": sorted(set(policy.profiles)),
+        "conflict": policy.conflict,
+        "inheritFrom": sorted(set(policy.inherits)),
+        "permission": _sorted(map(_rule, policy.permissions)),
+        "prohibition": _sorted(map(_rule, policy.prohibitions)),
+        "obligation": _sorted(map(_rule, policy.obligations)),
+        "hierarchy": policy.hierarchy.digest,
+        "vocabulary": policy.vocabulary.digest,
+    }
+    return {"canonical": VERSION, **_said(parts)}
+
+
+# -- rules ------------------------------------------------------------------------------------
+
+
+def _rule(rule: Rule) -> dict[str, _Form]:
+    parts = {
+        "uid": rule.uid,
+        "assigner": _parts(rule.assigners),
+        "assignee": _parts(rule.assignees),
+        "target": _parts(rule.targets),
+        "action": _parts(rule.actions),
+        "purpose": sorted(rule.purposes),
+        "output": rule.output,
+        "constraint": _conditions(rule.constraints, _operands),
+        "duty": _sorted(map(_rule, rule.duties)),
+        "remedy": _sorted(map(_rule, rule.remedies)),
+        "consequence": _sorted(map(_rule, rule.consequences)),
+        "function": {function: _parts(some) for function, some in rule.functions.items()},
+    }
+    return _said(parts)
+
+
+def _parts(parts: Iterable[Action | Party | Asset]) -> list[_Form]:
+    return _sorted(map(_part, parts))
+
+
+def _part(part: Action | Party | Asset) -> _Form:
+    if not part.refinements:
+        return part.iri
+    operands = _operands
+    if isinstance(part, Action):
+        operands = _parameters if part.iri == ANONYMIZE else _listed
+    return {"iri": part.iri, "refinement": _conditions(part.refinements, operands)}
+
+
+# -- conditions -------------------------------------------------------------------------------
+
+_Operands = Callable[[Constraint], list[_Form]]
+
+
+def _conditions(conditions: Iterable[Condition], operands: _Operands) -> list[_Form]:
+    """Return conditions that must all hold, those joined by `and` one by one."""
+    return _sorted(_condition(one, operands) for one in _flat(conditions))
+
+
+def _flat(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    for one in conditions:
+        if isinstance(one, LogicalConstraint) and one.operator == _AND:
+            yield from _flat(one.operands)
+        else:
+            yield one
+
+
+def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
+    if isinstance(condition, LogicalConstraint):
+        inner = [_condition(one, operands) for one in condition.operands]
+        is_ordered = condition.operator == _IN_ORDER
+        return {condition.operator: inner if is_ordered else _sorted(inner)}
+    parts = {
+        "left": condition.left_operand,
+        "operator": condition.operator,
+        "right": operands(condition),
+        "reference": sorted(condition.references),
+        # The type of what stands on the right is in its value.
+        "dataType": condition.data_type if condition.references else "",
+        "unit": condition.unit,
+        "status": _literal(condition.status.value, "") if condition.status else [],
+    }
+    return _said(parts)
+
+
+def _operands(constraint: Constraint) -> list[_Form]:
+    return _sorted(_listed(constraint))
+
+
+def _listed(constraint: Constraint) -> list[_Form]:
+    is_name = terms.names_things(constraint.left_operand)
+    return [_value(one, constraint, is_name=is_name) for one in constraint.right_operands]
+
+
+def _parameters(constraint: Constraint) -> list[_Form]:
+    """Return what stands on the right of a parameter, where a number is a number of any type."""
+    if terms.names_columns(constraint.left_operand):
+        rights = constraint.right_operands
+        return [["iri", terms.canonical(str(one.value)), *_settings(one)] for one in rights]
+    return [_plain(one) for one in constraint.right_operands]
+
+
+# -- values -----------------------------------------------------------------------------------
+
+
+def _value(value: Value, constraint: Constraint, *, is_name: bool) -> list[_Form]:
+    """Return a name as one, a text that is a name where names are meant too, else a literal."""
+    given = value.value
+    if isinstance(given, str) and (value.is_iri or (is_name and _NAME.fullmatch(given))):
+        # Names are compared so.
+        return ["iri", terms.canonical(terms.expand(given)), *_settings(value)]
+    return [*_literal(given, value.type or constraint.data_type), *_settings(value)]
+
+
+def _settings(value: Value) -> Iterator[dict[str, _Form]]:
+    """Yield what is said of a column in its place, if anything is."""
+    if value.settings:
+        yield {name: _plain(one) for name, one in value.settings.items()}
+
+
+def _plain(value: Value) -> list[_Form]:
+    """Return a name or a literal, where a number is a number of any type."""
+    if value.is_iri:
+        return ["iri", str(value.value)]
+    given = value.value
+    is_whole = isinstance(given, float) and given.is_integer()
+    return _literal(int(given) if is_whole else given, value.type)  # type: ignore[arg-type]
+
+
+def _literal(value: Literals, said: str) -> list[_Form]:
+    """Return a literal by its kind; of a duration with its type, by which others are read."""
+    kind, text = kind_of(value), canonical_literal(value)
+    return [kind, text, said or type_of(value)] if kind == "duration" else [kind, text]
+
+
+def canonical_literal(value: Literals) -> str:
+    """Return the canonical text of a value in XSD; of an instant, whatever its zone, in UTC."""
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        with suppress(OverflowError):
+            return lexical(value.astimezone(UTC))
+    return lexical(value)
+
+
+# -- as text ----------------------------------------------------------------------------------
+
+
+def _said(parts: Mapping[str, _Form]) -> dict[str, _Form]:
+    """Return the members that say something."""
+    return {name: value for name, value in parts.items() if value not in ("", [], {})}
+
+
+def _sorted(forms: Iterable[_Form]) -> list[_Form]:
+    found = list(forms)
+    return found if len(found) < 2 else sorted(found, key=_text)
+
+
+def _text(form: _Form) -> str:
+    return json.dumps(form, sort_keys=True, separators=(",", ":"))
