@@ -97,10 +97,10 @@ def query_data(
     `data` maps dataset IRIs to paths or tables; under "" it is that of the only dataset. A table
     is called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any
     that sqlglot knows. Where it is denied, the result says which columns under which rule, and
-    what smaller query would be permitted. Without `run`, the query is rewritten and nothing
-    more. With a `log`, what was decided of each table is added to it before anything is
-    returned. Raises QueryError for what cannot be parsed, DataError where a table cannot be
-    read.
+    what smaller query would be permitted. Rows come in an order that says nothing of how they are
+    stored. Without `run`, the query is rewritten and nothing more. With a `log`, what was decided
+    is added to it before anything is returned. Raises QueryError for what cannot be parsed,
+    DataError where a table cannot be read.
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
@@ -117,7 +117,7 @@ def query_data(
         dialect=dialect,
         run=run,
     )
-    _keep([*result.decisions.values()], log, log_key)
+    _keep([result.decision] if result.decision else [], log, log_key)
     return result
 
 

@@ -117,6 +117,7 @@ OPERANDS: Mapping[str, tuple[str, Any]] = {
     "unitOfCount": ("eq", {"@id": "ex:Person"}),
     "version": ("eq", "1.2"),
     "virtualLocation": ("isPartOf", {"@id": "ex:Intranet"}),
+    "jointly": ("isAnyOf", ["ex:SafeVisits", "ex:Visits/Zip"]),
 }
 OPERATORS: Mapping[str, tuple[str, Any]] = {
     "eq": ("language", "de"),

@@ -43,7 +43,7 @@ _NAMING = frozenset(
         *("purpose", "recipient", "spatial", "event", "industry", "product", "media"),
         *("deliveryChannel", "device", "system", "systemDevice", "unitOfCount"),
     )
-) | {f"{PE}label", f"{PE}feature"}
+) | {f"{PE}{name}" for name in ("label", "feature", "jointly", "readSoFar")}
 _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")

@@ -146,17 +146,15 @@ def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:
             "columns": result.columns,
             "allowed": result.allowed,
             "suggestion": result.suggestion,
-            "decisions": {
-                iri: decision.model_dump(mode="json") for iri, decision in result.decisions.items()
-            },
+            "decision": result.decision and result.decision.model_dump(mode="json"),
         }
         print_json(denial)
         return
     typer.echo("denied", err=True)
     for reason in result.reasons:
         typer.echo(f"  {reason}", err=True)
-    for iri, choices in result.allowed.items():
-        for names in choices:
-            typer.echo(f"  of {iri} these may be read together: {', '.join(names)}", err=True)
+    for choice in result.allowed:
+        some = (f"of {iri} {', '.join(names)}" for iri, names in choice.items())
+        typer.echo(f"  these may be read together: {'; '.join(some)}", err=True)
     if result.suggestion:
         typer.echo(f"  this may be asked: {result.suggestion}", err=True)

@@ -1,6 +1,6 @@
 """Who may read what, for which purpose, and why."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import nsmallest
@@ -24,6 +24,7 @@ from policy_engine.decision.holding import (
 )
 from policy_engine.decision.index import Clause, Index
 from policy_engine.decision.members import Members
+from policy_engine.decision.mixing import Mix, mixes, names
 from policy_engine.decision.model import (
     Decision,
     Grant,
@@ -98,17 +99,22 @@ class Decider:
         return _Case(self, self._asked(request), world or _NOTHING_KNOWN).decide()
 
     def row_access(
-        self, request: Request, world: World | None = None, dataset: str = ""
+        self,
+        request: Request,
+        world: World | None = None,
+        datasets: Collection[str] = (),
+        together: tuple[str, ...] = (),
     ) -> RowAccess:
-        """Return which rules decide over single rows of the one dataset that a request is for.
+        """Return which rules decide over single rows of the datasets that a request is for.
 
-        Without `dataset` the targets may be datasets or columns by their names, and what could
-        be a column of either is taken to be one. Raises ArgumentError (U002) as `decide` does.
+        Without `datasets` the targets may be datasets or columns by their names, and what could
+        be a column of either is taken to be one. Where the targets are a part of what is read,
+        `together` is all of it. Raises ArgumentError (U002) as `decide` does.
         """
         _check(request, world)
-        rows = frozenset((dataset,)) if dataset else datasets_of(request.targets)
-        asked = self._asked(request)
-        return _Case(self, asked, world or _NOTHING_KNOWN, rows=rows).row_access()
+        rows = frozenset(datasets) or datasets_of(request.targets)
+        asked, given = self._asked(request), world or _NOTHING_KNOWN
+        return _Case(self, asked, given, rows=rows, together=together).row_access()
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -179,6 +185,7 @@ class _Case:
         *,
         rows: frozenset[str] = frozenset(),
         above: frozenset[str] = frozenset(),
+        together: tuple[str, ...] = (),
     ) -> None:
         self.decider = decider
         self.request = request
@@ -191,6 +198,7 @@ class _Case:
         self.facts = RequestFacts(request, world, self.time, closures)
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
+        self.facts.together = together or request.targets
         self.members = Members(
             world.of,
             lambda: (*request.targets, *chain(*world.memberships.asset)),
@@ -207,7 +215,7 @@ class _Case:
         known = self.decider.index.outputs
         outputs = [self.decider.output(*known[n]) for n in self.view.touched(self.asked)]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
-        self._permissions()
+        self._permissions([output.asset for output in outputs])
         denying = self._prohibitions()
         if denying is not None:
             reason = f"{denying.clause.name} prohibits it."
@@ -248,14 +256,27 @@ class _Case:
             found = self._asked[key] = Asked(self.request, own, self.members)
         return found
 
-    def _permissions(self) -> None:
+    def _permissions(self, outputs: Sequence[str]) -> None:
         """Find the permissions that cover the request, and those that lack but conditions."""
+        mixed = mixes(self.request.targets, outputs, self.view)
         for clause in self.view.permissions(self.asked):
             own = self._asked_of(clause)
             if covers(clause, own):
-                held = hold(clause, own, self.facts, rows=self.rows)
+                held = self._unmixed(hold(clause, own, self.facts, rows=self.rows), mixed)
                 (self.refused if held.missing else self.permits).append(held)
                 self._note(held, applies=not held.missing)
+
+    def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
+        """Return a permission that says what it lacks: to name what is mixed."""
+        own, targets = self._asked_of(held.clause).closures, self.request.targets
+        lacking = [one for one in mixed if not names(held.clause.rule, one, targets, own)]
+        if not lacking:
+            return held
+        missing = tuple(
+            f"{one.output} is made from {one.source}, and it does not name both in pe:jointly"
+            for one in lacking
+        )
+        return replace(held, missing=(*held.missing, *missing))
 
     def _prohibitions(self) -> Held | None:
         """Return the first prohibition that denies the request; `prohibited` are all that apply.

@@ -10,13 +10,15 @@ from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import Truth
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.policy import Policy, Rule
-from policy_engine.policy.hierarchy import PARTS
+from policy_engine.policy.hierarchy import PARTS, Part
+from policy_engine.policy.model import JOINTLY
 from policy_engine.policy.values import Literals
 
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
 _TIME, _PURPOSE, _COUNT = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose", "count"))
+_PARTS_OF: Mapping[str, tuple[Part, ...]] = {_PURPOSE: ("purpose",), JOINTLY: ("asset",)}
 
 
 class RequestFacts:
@@ -28,7 +30,8 @@ class RequestFacts:
     those the world states for it, and for the requested action (`is_act`) also those of the
     request. Columns of the targets, or of the datasets in `rows`, have no value here, since each
     row has its own; left operands that the vocabulary defines (`defined`) are not columns. Labels
-    in `unclear` may belong to several rules, so what is stated under them is unknown.
+    in `unclear` may belong to several rules, so what is stated under them is unknown. `together`
+    is what is read beside the targets and with them: the same, unless these are a part of it.
     """
 
     __slots__ = (
@@ -45,6 +48,7 @@ class RequestFacts:
         "rows",
         "rule",
         "time",
+        "together",
         "unclear",
         "world",
         "zone",
@@ -53,6 +57,7 @@ class RequestFacts:
     def __init__(self, request: Request, world: World, time: datetime, closures: Closures) -> None:
         self.request = request
         self.world = world
+        self.together = request.targets
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
         self.own = self.all = self._known = closures
@@ -70,10 +75,8 @@ class RequestFacts:
         """Return what a left operand is now, None where that is not known."""
         if self._is_of_rows(left_operand):
             return None
-        if left_operand == _TIME:
-            return (self.time,)
-        if left_operand == _PURPOSE:
-            return (self.request.purpose,) if self.request.purpose else None
+        if left_operand in (_TIME, _PURPOSE, JOINTLY):
+            return self._of_request(left_operand)
         if self.about is not None:
             found = self.world.of.get(self.about, {}).get(left_operand)
             if found is not None or not self.is_act:
@@ -82,6 +85,14 @@ class RequestFacts:
             count = _said(self.world.counts, self.policy, self.rule, self.unclear)
             return None if count is None else (count,)
         return self.world.values.get(left_operand)
+
+    def _of_request(self, left_operand: str) -> tuple[Literals, ...] | None:
+        """Return what the request itself says, and the world cannot say otherwise."""
+        if left_operand == _TIME:
+            return (self.time,)
+        if left_operand == JOINTLY:
+            return self.together
+        return (self.request.purpose,) if self.request.purpose else None
 
     def _is_of_rows(self, name: str) -> bool:
         """Tell whether a name is that of a column, or could be, of what is asked for."""
@@ -114,16 +125,19 @@ class RequestFacts:
         return None if self._is_of_rows(iri) else self.world.values.get(iri)
 
     def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
-        """Tell whether one IRI includes another: of purposes among these, else anywhere.
+        """Tell whether one IRI includes another: of purposes and assets among these, else anywhere.
 
         None where it does by the word of other policies than the rule's alone.
         """
-        parts = ("purpose",) if left_operand == _PURPOSE else PARTS
+        parts = _PARTS_OF.get(left_operand, PARTS)
         if any(wide in self.own.up(part, narrow) for part in parts):
             return True
         is_said = self.all is not self.own and any(
             wide in self.all.up(part, narrow) for part in parts
         )
+        if not is_said and left_operand == JOINTLY:
+            # By its IRI alone an asset may be a part of another one, and is not known to be.
+            is_said = self.all.overlaps("asset", narrow, wide)
         return None if is_said else False
 
 

@@ -248,6 +248,7 @@ class Index:
         )
         self.outputs: list[tuple[Policy, str]] = []
         self.by_output: dict[str, list[int]] = {}
+        self.inputs: dict[str, dict[str, None]] = {}
         numbers = iter(range(1 << 62))
         own = {policy.hierarchy for policy in policies} - {Hierarchy()}
         known = {one: Closures(given.joined([one])) for one in own} if len(own) > 1 else {}
@@ -264,6 +265,8 @@ class Index:
                     self.permissions.add(Clause.of(next(numbers), policy, granted, closures))
             if rule.output:
                 self._add_output(policy, rule.output)
+                of_output = self.inputs.setdefault(rule.output, {})
+                of_output.update(dict.fromkeys(target.iri for target in rule.targets))
         for rule in policy.prohibitions:
             self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))
 

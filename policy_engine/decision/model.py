@@ -12,12 +12,13 @@ from policy_engine import terms
 from policy_engine.decision.conditions import Verdict
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
-from policy_engine.policy.model import Kind, Strategy
+from policy_engine.policy.model import JOINTLY, Kind, Strategy
 from policy_engine.policy.naming import each_once
 
 _ELSEWHERE = {
     f"{terms.ODRL}dateTime": "the time of the world",
     f"{terms.ODRL}purpose": "the purpose of the request",
+    JOINTLY: "the targets of the request",
 }
 Effect = Literal["permit", "deny"]
 Fact = str | bool | int | float | Decimal | datetime | date | time

@@ -62,8 +62,15 @@ class View:
         """Return the numbers of the outputs that targets are, belong to or hold, or might."""
         if not self.index.outputs:
             return []
-        keys = {key for target in asked.request.targets for key in self._keys("asset", target)}
-        return sorted({number for key in keys for number in self.index.by_output.get(key, ())})
+        return sorted({one for target in asked.request.targets for one in self._outputs(target)})
+
+    def outputs(self, asset: str) -> Iterator[str]:
+        """Yield the outputs that an asset is, belongs to or holds, or might."""
+        yield from (self.index.outputs[number][1] for number in self._outputs(asset))
+
+    def _outputs(self, asset: str) -> Iterator[int]:
+        for key in self._keys("asset", asset):
+            yield from self.index.by_output.get(key, ())
 
     def _keys(self, part: Part, name: str) -> list[str]:
         """Return the keys under which stands what a name includes, or is included in."""

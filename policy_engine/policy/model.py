@@ -17,6 +17,8 @@ READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
 TRAIN = f"{terms.PE}train"
 MAKING = (ANONYMIZE, TRAIN)
 """What makes an output, and is refined by parameters that no request has."""
+JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
+"""What a request reads together, and what its assignee has read by then: assets, as operands."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 """How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
 IRI = "@id"

@@ -1,12 +1,11 @@
 """A query from its text to its rows: read, decided, cut down to what may be read, and run."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from policy_engine import terms
-from policy_engine.catalog import Catalog, Dataset, column_iri
+from policy_engine.catalog import Catalog, Dataset
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Request, RowAccess, World, read_request
 from policy_engine.errors import Problem, listed
@@ -14,18 +13,16 @@ from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
 from policy_engine.policy.naming import Names
 from policy_engine.query import logic, running
-from policy_engine.query.filters import (
-    Filter,
-    RowTable,
-    filter_columns,
-    row_filter,
-)
+from policy_engine.query.asking import Asker
+from policy_engine.query.filters import Filter
 from policy_engine.query.grammar import as_text, nesting, parse_query
-from policy_engine.query.model import QueryResult
+from policy_engine.query.granting import row_filters
+from policy_engine.query.model import Columns, QueryResult
 from policy_engine.query.outputs import check_certified
 from policy_engine.query.rewriting import View, rewrite
 from policy_engine.query.scope import Reading, read_columns
 from policy_engine.query.showing import numbers, shown
+from policy_engine.query.shuffling import fresh_key
 from policy_engine.query.suggesting import choices, smaller_query
 from policy_engine.query.tables import Tables
 from policy_engine.spelling import in_spelling_of
@@ -33,9 +30,6 @@ from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Access = Callable[[Request, str], RowAccess]
-"""What decides on columns of one dataset, or the dataset as a whole, that are read together."""
 
 
 def query(
@@ -50,6 +44,7 @@ def query(
     world: World | None = None,
     dialect: str = "duckdb",
     run: bool = True,
+    key: bytes = b"",
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -63,11 +58,11 @@ def query(
     given = world or World()
     known = in_spelling_of(catalog, policies, [hierarchy or Hierarchy(), given.memberships])
     decider = Decider(policies, certificates, known)
-    # One moment for all tables: a constraint on the time must not change between two of them.
+    # One moment for all that is asked: a constraint on the time must not change in between.
     now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
 
-    def access(request: Request, dataset: str) -> RowAccess:
-        found = decider.row_access(request, now, dataset)
+    def access(request: Request, datasets: Collection[str], together: tuple[str, ...]) -> RowAccess:
+        found = decider.row_access(request, now, datasets, together)
         by = {"time_by": "caller" if given.time else "clock"}
         return replace(found, decision=found.decision.model_copy(update=by))
 
@@ -77,7 +72,7 @@ def query(
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)
     asker = Asker(request, access, verify)
-    return answer(sql, asker, catalog, dialect, run=run)
+    return answer(sql, asker, catalog, dialect, run=run, key=key)
 
 
 def _reading(policies: Sequence[Policy]) -> str:
@@ -86,51 +81,40 @@ def _reading(policies: Sequence[Policy]) -> str:
     return found.pop() if len(found) == 1 else READ
 
 
-@dataclass(frozen=True)
-class Asker:
-    """Who asks, for which purpose (a request whose targets do not count), and what decides.
-
-    `verify` refuses data that is not what it is given for.
-    """
-
-    request: Request
-    access: Access
-    verify: Callable[[Dataset], None]
-
-    def ask(self, iri: str, columns: tuple[str, ...]) -> RowAccess:
-        """Return which rows of the columns, of the dataset as a whole without any, may be read."""
-        targets = tuple(column_iri(iri, name) for name in columns) or (iri,)
-        update = {"targets": tuple(map(terms.canonical, targets))}
-        return self.access(self.request.model_copy(update=update), terms.canonical(iri))
-
-
 def answer(
-    sql: str, asker: Asker, catalog: Catalog, dialect: str = "duckdb", *, run: bool = True
+    sql: str,
+    asker: Asker,
+    catalog: Catalog,
+    dialect: str = "duckdb",
+    *,
+    run: bool = True,
+    key: bytes = b"",
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
-    The columns that the query reads of one table, wherever in it, are decided on together; a
-    table of which it names no column is decided on as a whole. Raises QueryError for a query
-    that is not understood (Q001 to Q005), a policy whose constraint cannot be a filter (Q007),
-    and a query that fails on the data (Q008); DataError where the data cannot be read.
+    All columns that the query reads, wherever in it and of whatever tables, are decided on
+    together; a table of which it names no column is read as a whole. The rows of each table are
+    shuffled before the query runs, by a key that is drawn for it unless one is given: what
+    depends on their order, in whatever part of it, says nothing of how they are stored. Raises
+    QueryError for a query that is not understood (Q001 to Q005), a policy whose constraint cannot
+    be a filter (Q007), and a query that fails on the data (Q008); DataError where the data cannot
+    be read.
     """
     tables = Tables(catalog)
     reading = read_columns(parse_query(sql, dialect), tables)
-    accesses = {iri: asker.ask(iri, names) for iri, names in reading.columns.items()}
-    with nesting():
-        filters = {
-            iri: _rows(access, tables, iri)
-            for iri, access in accesses.items()
-            if access.permissions
-        }
-    if any(iri not in filters or filters[iri].is_nothing for iri in accesses):
-        return _denial(reading, accesses, filters, tables, asker, dialect)
+    together = asker.ask(reading.columns) if reading.columns else None
+    filters: dict[str, Filter] = {}
+    if together and together.permissions:
+        with nesting():
+            filters = row_filters(asker.ask_each(reading.columns, together), tables)
+    if together and (not filters or any(rows.is_nothing for rows in filters.values())):
+        return _denial(reading, together, filters, tables, asker, dialect)
     views = {
         iri: View(tables.names[iri], reading.columns[iri], rows) for iri, rows in filters.items()
     }
     for iri in views if run else ():
         asker.verify(catalog.dataset(iri))
-    read = shown(views, tables) if run else {}
+    read = shown(views, tables, key or fresh_key()) if run else {}
     could_be_nan = numbers(views, tables, read)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
     with nesting():
@@ -141,21 +125,9 @@ def answer(
         sql=text,
         table=table,
         columns=reading.columns,
-        decisions={iri: access.decision for iri, access in accesses.items()},
+        decision=together.decision if together else None,
         reasons=tuple(note for rows in filters.values() for note in _notes(rows)),
     )
-
-
-def _rows(access: RowAccess, tables: Tables, iri: str) -> Filter:
-    dataset = tables.catalog.dataset(iri)
-    table = RowTable(
-        dataset=dataset,
-        name=tables.names[iri],
-        types=tables.types(iri, filter_columns(access, dataset)),
-        others=tuple(one.iri for one in tables.catalog.datasets if one.iri != iri),
-        zone=access.zone,
-    )
-    return row_filter(access, table)
 
 
 def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":
@@ -176,51 +148,52 @@ def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Tab
 
 def _denial(
     reading: Reading,
-    accesses: Mapping[str, RowAccess],
+    together: RowAccess,
     filters: Mapping[str, Filter],
     tables: Tables,
     asker: Asker,
     dialect: str,
 ) -> QueryResult:
-    refused = [iri for iri in accesses if iri not in filters]
-    allowed = {
-        iri: choices(asker.ask, iri, reading.columns[iri] or tables.catalog.dataset(iri).columns)
-        for iri in refused
-    }
-    first = {iri: found[0] if found else () for iri, found in allowed.items()}
-    is_one_cut = len(refused) > 0 and all(not f.is_nothing for f in filters.values())
-    cut = smaller_query(reading, first, tables, asker.ask) if is_one_cut else None
-    lines = [
-        line
-        for iri, access in accesses.items()
-        if iri not in filters or filters[iri].is_nothing
-        for line in _why(tables.names[iri], reading.columns[iri], access, filters.get(iri))
-    ]
+    allowed: tuple[Columns, ...] = ()
+    if not filters:
+        datasets = {iri: tables.catalog.dataset(iri).columns for iri in reading.columns}
+        some = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
+        allowed = choices(asker.ask, some)
+    cut = smaller_query(reading, allowed, tables, asker.ask)
     return QueryResult(
         permitted=False,
         columns=reading.columns,
-        decisions={iri: access.decision for iri, access in accesses.items()},
+        decision=together.decision,
         allowed=allowed,
-        reasons=tuple(lines),
+        reasons=tuple(_why(reading.columns, together, filters, tables)),
         suggestion=as_text(cut, dialect) if cut else "",
     )
 
 
 def _why(
-    table: str, columns: tuple[str, ...], access: RowAccess, rows: Filter | None
+    columns: Columns, together: RowAccess, filters: Mapping[str, Filter], tables: Tables
 ) -> Iterator[Problem]:
-    what = f"the columns {listed(columns)} together" if len(columns) > 1 else "the whole table"
-    what = f"the column {columns[0]!r}" if len(columns) == 1 else what
-    if rows is not None:
-        yield Problem("Q006", f"{table}: no row of {what} may be read.")
-        yield from _notes(rows)
+    for iri, rows in filters.items():
+        if rows.is_nothing:
+            what = _what(columns[iri])
+            yield Problem("Q006", f"{tables.names[iri]}: no row of {what} may be read.")
+            yield from _notes(rows)
+    if filters:
         return
+    decision = together.decision
     misses = [
         f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
-        for miss in access.decision.near_misses[1:]
+        for miss in decision.near_misses[1:]
     ]
-    message = f"{table}: {what} may not be read. {access.decision.reason}"
-    yield Problem("Q006", message, " ".join(misses))
+    read = [f"{tables.names[iri]}: {_what(names)}" for iri, names in columns.items()]
+    what = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
+    yield Problem("Q006", f"{what} may not be read. {decision.reason}", " ".join(misses))
+
+
+def _what(columns: tuple[str, ...]) -> str:
+    if len(columns) == 1:
+        return f"the column {columns[0]!r}"
+    return f"the columns {listed(columns)} together" if columns else "the whole table"
 
 
 def _notes(rows: Filter) -> Iterator[Problem]:

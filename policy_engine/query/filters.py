@@ -147,7 +147,7 @@ def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
 
 
 def _joined(verdicts: Iterable[Verdict], table: RowTable) -> exp.Expr:
-    return logic.conjunction([_condition(verdict, table) for verdict in verdicts])
+    return logic.conjunction([_condition(one, table) for one in dict.fromkeys(verdicts)])
 
 
 def _condition(verdict: Verdict, table: RowTable) -> exp.Expr:

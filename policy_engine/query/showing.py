@@ -10,15 +10,17 @@ from policy_engine.query import running
 from policy_engine.query.grammar import as_text
 from policy_engine.query.operands import may_be_nan
 from policy_engine.query.rewriting import View
+from policy_engine.query.shuffling import fresh_key, order, taken
 from policy_engine.query.tables import Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def shown(views: Mapping[str, View], tables: Tables) -> "dict[str, pa.Table]":
+def shown(views: Mapping[str, View], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
     """Return what views show, by the names of their tables; the views by their datasets.
 
+    The rows come in an order of the key's, whatever is done with them afterwards.
     The types of CSV are those of the rows that are shown: those of all rows would tell how the
     hidden ones are written. Raises what `running.run` does, and DataError where the data cannot
     be read.
@@ -34,9 +36,11 @@ def shown(views: Mapping[str, View], tables: Tables) -> "dict[str, pa.Table]":
         table = read[view.table]
         # Of no columns, one alone, for the number of rows.
         table = table.select(view.columns or table.column_names[:1])
+        rows = kept[view.table].num_rows if view.table in kept else table.num_rows
+        numbers = order(rows, key, view.table)
         if view.table in kept:
-            table = _only(table, kept[view.table].column(0))
-        found[view.table] = tables.typed(table)
+            numbers = kept[view.table].column(0).to_numpy()[numbers]
+        found[view.table] = tables.typed(taken(table, numbers))
     return found
 
 
@@ -53,7 +57,7 @@ def numbers(
         for iri, view in views.items()
         if view.table not in read and tables.catalog.dataset(iri).format.startswith("csv")
     }
-    seen = {**read, **shown(written, tables)}
+    seen = {**read, **shown(written, tables, fresh_key())}
     found = {}
     for iri, view in views.items():
         if view.table in seen:
@@ -94,18 +98,3 @@ def _number(table: "pa.Table") -> str:
     while name in {other.lower() for other in table.column_names}:
         name += "_"
     return name
-
-
-def _only(table: "pa.Table", numbers: "pa.ChunkedArray") -> "pa.Table":
-    """Return rows by their numbers, and of dictionaries the values that these have."""
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
-    taken = table.take(numbers)
-    columns = [
-        column.cast(column.type.value_type).dictionary_encode()
-        if pa.types.is_dictionary(column.type)
-        else column
-        for column in taken.columns
-    ]
-    kinds = zip(table.schema, columns, strict=True)
-    return pa.table(columns, pa.schema([field.with_type(column.type) for field, column in kinds]))

@@ -1,56 +1,78 @@
 """What of a denied query would be permitted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
 from policy_engine.decision.model import Grant, RowAccess
 from policy_engine.errors import QueryError
-from policy_engine.query.scope import Reading, read_columns
+from policy_engine.query.model import Columns
+from policy_engine.query.scope import Read, Reading, read_columns
 from policy_engine.query.tables import Tables
 
-Ask = Callable[[str, tuple[str, ...]], RowAccess]
-"""What decides on columns of a dataset that are read together."""
+Ask = Callable[[Columns], RowAccess]
+"""What decides on columns of datasets that are read together."""
 
 _MOST_COLUMNS = 200
 _MOST_CHOICES = 3
 
 
-def choices(ask: Ask, iri: str, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
     """Return the largest choices of columns that one rule permits together, the largest first.
 
     At most three, and none that is part of another; none at all of very many columns.
     """
-    if len(columns) > _MOST_COLUMNS:
+    reads = [(iri, name) for iri, names in columns.items() for name in names]
+    if len(reads) > _MOST_COLUMNS:
         return ()
-    by_rule: dict[tuple[str, str], list[str]] = {}
-    for name in columns:
-        for grant in ask(iri, (name,)).permissions:
-            by_rule.setdefault(_key(grant), []).append(name)
-    found: list[frozenset[str]] = []
-    for names in sorted(by_rule.values(), key=len, reverse=True):
-        chosen = frozenset(names)
-        if not any(chosen <= other for other in found) and ask(iri, tuple(names)).permissions:
-            found.append(chosen)
-    kept = found[:_MOST_CHOICES]
-    return tuple(tuple(name for name in columns if name in chosen) for chosen in kept)
+    by_rule: dict[tuple[str, str], list[Read]] = {}
+    for iri, name in reads:
+        for grant in ask({iri: (name,)}).permissions:
+            by_rule.setdefault(_key(grant), []).append((iri, name))
+    found: list[frozenset[Read]] = []
+    for some in sorted(by_rule.values(), key=len, reverse=True):
+        for chosen in _permitted(ask, some):
+            if not any(chosen <= other for other in found):
+                found.append(chosen)
+    found.sort(key=len, reverse=True)
+    return tuple(_by_dataset([r for r in reads if r in one]) for one in found[:_MOST_CHOICES])
+
+
+def _permitted(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Read]]:
+    """Yield what may be read together of what one rule covers: all of it, or of one dataset."""
+    together = _by_dataset(reads)
+    parts = [together] if ask(together).permissions else [{i: n} for i, n in together.items()]
+    for part in parts:
+        if part is together or ask(part).permissions:
+            yield frozenset((iri, name) for iri, names in part.items() for name in names)
 
 
 def smaller_query(
-    reading: Reading, allowed: Mapping[str, tuple[str, ...]], tables: Tables, ask: Ask
+    reading: Reading, allowed: Sequence[Columns], tables: Tables, ask: Ask
 ) -> exp.Query | None:
     """Return the query without the entries of its select list that read anything but `allowed`.
 
-    `allowed` holds columns of the tables that are denied. None where that is no query, or one
-    that is denied as well.
+    `allowed` are choices of columns, of which the first counts that makes a query. None where
+    there is none, or it is denied as well.
     """
     tree = reading.tree
     if not reading.listed or not isinstance(tree, exp.Select) or _counts_entries(tree):
         return None
+    cuts = (_cut(tree, reading.listed, one, tables, ask) for one in allowed)
+    return next((cut for cut in cuts if cut is not None), None)
+
+
+def _cut(
+    tree: exp.Select,
+    listed: Sequence[frozenset[Read]],
+    allowed: Columns,
+    tables: Tables,
+    ask: Ask,
+) -> exp.Query | None:
     kept = [
         entry.copy()
-        for entry, reads in zip(tree.expressions, reading.listed, strict=True)
-        if all(iri not in allowed or name in allowed[iri] for iri, name in reads)
+        for entry, reads in zip(tree.expressions, listed, strict=True)
+        if all(name in allowed.get(iri, ()) for iri, name in reads)
     ]
     if not 0 < len(kept) < len(tree.expressions):
         return None
@@ -60,8 +82,14 @@ def smaller_query(
         found = read_columns(cut, tables)
     except QueryError:
         return None
-    permitted = all(ask(iri, names).permissions for iri, names in found.columns.items())
-    return found.tree if permitted else None
+    return found.tree if ask(found.columns).permissions else None
+
+
+def _by_dataset(reads: Sequence[Read]) -> Columns:
+    found: dict[str, tuple[str, ...]] = {}
+    for iri, name in reads:
+        found[iri] = (*found.get(iri, ()), name)
+    return found
 
 
 def _key(grant: Grant) -> tuple[str, str]:

@@ -355,7 +355,7 @@ def test_prohibition_of_single_rows_is_no_conflict_that_a_permission_won():
     old = Constraint("http://e.org/T/age", f"{ODRL}gt", (Value(65),))
     barred = Rule("prohibition", (), (Action(f"{ODRL}use"),), "urn:r:2", constraints=(old,))
     decider = Decider([policy(permission(), prohibitions=(barred,))])
-    found = decider.row_access(ASK, World(time=NOON), "http://e.org/T")
+    found = decider.row_access(ASK, World(time=NOON), ["http://e.org/T"])
     assert (found.decision.effect, found.decision.strategy) == ("permit", "")
     assert [one.rule.uid for one in found.prohibitions] == ["urn:r:2"]
 

@@ -83,10 +83,21 @@ def rows(sql, *policies, **options):
     return sorted((tuple(row.values()) for row in result.table.to_pylist()), key=repr)
 
 
+def refined(target, *constraints):
+    """Return a target of which a rule is about some rows."""
+    return {"@type": "AssetCollection", "source": target, "refinement": list(constraints)}
+
+
 def may_read(*names, constraints=(), **parts):
-    """Return a policy that permits columns of the people, and all of the visits."""
-    first = rule(columns(*names), *constraints, **parts)
-    return policy([first, rule(VISITS)])
+    """Return a policy that permits columns of the people, and with them all of the visits."""
+    some = [refined(one, *constraints) if constraints else one for one in columns(*names)]
+    return policy([rule([*some, VISITS], **parts)])
+
+
+def people_and_visits(*constraints):
+    """Return a policy that permits some people and, with them, all of the visits."""
+    people = refined(PEOPLE, *constraints) if constraints else PEOPLE
+    return policy([rule([people, VISITS])])
 
 
 def lines(text):

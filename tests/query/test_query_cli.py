@@ -57,7 +57,7 @@ def test_rows_as_csv_and_json(files):
 
 def test_rows_are_written_by_the_ending_of_the_file(files):
     run(files, "SELECT id FROM People", "--output", str(files / "out.parquet"))
-    assert pq.read_table(files / "out.parquet")["id"].to_pylist() == [2, 3]
+    assert sorted(pq.read_table(files / "out.parquet")["id"].to_pylist()) == [2, 3]
     run(files, "SELECT list(id ORDER BY id) AS ids FROM People", "--output", f"{files}/out.csv")
     assert (files / "out.csv").read_text() == 'ids\n"[2, 3]"\n'
 
@@ -105,7 +105,7 @@ def test_a_denial_ends_with_one_and_says_what_may_be_asked(files):
     assert 'this may be asked: SELECT "id" FROM "People"' in result.stderr
     assert result.stdout == ""
     denial = json.loads(run(files, "SELECT id, age FROM People", "--format", "json").stdout)
-    assert denial["allowed"] == {PEOPLE: [["id"]]}
+    assert denial["allowed"] == [{PEOPLE: ["id"]}]
 
 
 @pytest.mark.parametrize("sql", ["SELECT", "DROP TABLE People", "SELECT x FROM People"])

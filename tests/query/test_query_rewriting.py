@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from asking import PEOPLE, PEOPLE_ROWS, VISITS, VISITS_ROWS, ask, lines, policy, rule, where
+from asking import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, where
 
 QUERIES = """
     SELECT * FROM People p LEFT JOIN Visits v USING (id)
@@ -80,7 +80,7 @@ def men(plain):
 
 @pytest.mark.parametrize("sql", lines(QUERIES))
 def test_a_query_gives_what_it_gives_of_the_rows_that_may_be_read(plain, men, sql):
-    found = ask(sql, policy([rule(PEOPLE, where("sex", "eq", "male")), rule(VISITS)]))
+    found = ask(sql, people_and_visits(where("sex", "eq", "male")))
     names = [f"c{n}" for n in range(found.table.num_columns)]
     expected = men.sql(sql).to_arrow_table().rename_columns(names)
     assert sorted_rows(found.table.rename_columns(names)) == sorted_rows(expected)

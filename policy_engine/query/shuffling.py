@@ -1,0 +1,60 @@
+"""Rows in an order that says nothing of where they were stored."""
+
+import hashlib
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_AT_ONCE = 2**20
+
+
+def fresh_key() -> bytes:
+    """Return a key for one query, 32 bytes that nobody knows."""
+    return secrets.token_bytes(32)
+
+
+def order(rows: int, key: bytes, table: str) -> "NDArray[np.int64]":
+    """Return the numbers of rows in the order that a key gives those of a table.
+
+    Each row has 64 bits of SHAKE256 (FIPS 202) of key and name, by which they are sorted. So who
+    knows of some rows where they were stored learns of no other one, and of two tables, or in
+    two queries, the orders have nothing to do with one another.
+    """
+    import numpy as np  # noqa: PLC0415 (slow to import)
+
+    drawn = hashlib.shake_256(key + table.encode()).digest(8 * rows)
+    return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
+
+
+def taken(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
+    """Return rows by their numbers, in this order.
+
+    Of dictionaries it has the values of these rows, in the order in which they come: the one in
+    which they stood told where their first rows were stored.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    starts = range(0, len(numbers), _AT_ONCE)
+    parts = [pa.array(numbers[start : start + _AT_ONCE]) for start in starts]
+    found = table.take(pa.chunked_array(parts, pa.int64()))
+    columns = [_coded_anew(one) if _is_coded(one) else one for one in found.columns]
+    kinds = zip(table.schema, columns, strict=True)
+    return pa.table(columns, pa.schema([field.with_type(column.type) for field, column in kinds]))
+
+
+def _is_coded(column: "pa.ChunkedArray") -> bool:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    return bool(pa.types.is_dictionary(column.type))
+
+
+def _coded_anew(column: "pa.ChunkedArray") -> "pa.Array":
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    whole = column.unify_dictionaries().combine_chunks()
+    codes = whole.indices.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(codes.indices, whole.dictionary.take(codes.dictionary))
