@@ -67,7 +67,12 @@ def test_a_table_that_one_task_holds_is_cut_exactly_whatever_its_values(engine):
 
 
 @pytest.mark.parametrize(
-    ("quasi", "sensitive"), [(["age"], "where"), (["name"], "ill"), (["name", "where"], "ill")]
+    ("quasi", "sensitive"),
+    [
+        pytest.param(["age"], "where", marks=pytest.mark.nightly),
+        pytest.param(["name"], "ill", marks=pytest.mark.nightly),
+        (["name", "where"], "ill"),
+    ],
 )
 def test_too_many_values_that_cannot_be_cut_at_quantiles_are_refused(engine, quasi, sensitive):
     rows = table().append_column("name", pa.array([f"n{number % 900}" for number in range(2_000)]))
