@@ -51,6 +51,7 @@ CODES = {
     "P016": "an action that is included neither in use nor in transfer",
     "P017": "an obligation that nobody carries out",
     "P018": "a vocabulary that changes a term of the language, or defines none",
+    "P019": "an output that is not its policy's to name",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import nsmallest
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal
 
 from policy_engine import terms
@@ -37,14 +37,18 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.outputs import Output
+from policy_engine.decision.ownership import GRANT_USE, Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
+from policy_engine.owners import Claims, Owners
 from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.policy.model import OFFER
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
 _NEAR = 16
 _TOLD = 3
+_MOST_ASIDE = 16
 _NOTHING_KNOWN = World()
 
 
@@ -65,8 +69,13 @@ class Decider:
     known to be unsatisfied. What cannot be resolved is unknown: it satisfies no permission and
     lifts no prohibition.
 
+    Where it is said who `owners` are, a rule counts for the assets of those alone who issued it,
+    or who let them speak for these; what policies say of parts of assets changes no owner.
+    `data` are the IRIs of the assets that data is given for.
+
     Whoever gives the policies and certificates vouches for them: they are not signed. Raises
-    RequestError (D002) for two policies of one uid.
+    RequestError (D002) for two policies of one uid, PolicyError (P019) for outputs that are not
+    their policies' to name.
     """
 
     def __init__(
@@ -74,6 +83,8 @@ class Decider:
         policies: Sequence[Policy],
         certificates: Sequence[Certificate] = (),
         hierarchy: Hierarchy | None = None,
+        owners: Owners | None = None,
+        data: Collection[str] = (),
     ) -> None:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
@@ -84,10 +95,20 @@ class Decider:
         self.digests = tuple(policy.digest for policy in policies)
         self.unclear = unclear_labels(policies)
         self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
-        self.index = Index(self.policies, self._by_action(in_full(hierarchy or Hierarchy())))
-        self._bare = View(self.index, Hierarchy())
+        stated = Hierarchy(asset=tuple((owners or Owners()).edges))
+        given = self._by_action(in_full(hierarchy or Hierarchy())).joined([stated])
+        self.index = Index(self.policies, given, apart=bool(owners))
+        self.owners = self._owners(owners or Owners(), data)
+        self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
+
+    def _owners(self, stated: Owners, data: Collection[str]) -> Owners:
+        """Return who owns what, with what the policies make, once that is known to be theirs."""
+        known, edges = stated.known_by(self.policies), self.index.trusted.hierarchy.asset
+        claims = Claims(self.policies, self.index.void)
+        claims.check(known, edges, data)
+        return claims.owned(known, edges) if stated else known
 
     def decide(self, request: Request, world: World | None = None) -> Decision:
         """Return the answer to a request in a state of the world.
@@ -142,7 +163,9 @@ class Decider:
         if found is None:
             if len(self._views) >= _VIEWS:
                 del self._views[next(iter(self._views))]
-            found = self._views[memberships] = View(self.index, self._by_action(memberships))
+            found = self._views[memberships] = View(
+                self.index, self._by_action(memberships), self.owners
+            )
         return found
 
     def output(self, policy: Policy, asset: str) -> Output:
@@ -169,9 +192,10 @@ def decide(
     request: Request,
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
+    owners: Owners | None = None,
 ) -> Decision:
     """Decide one request, as a Decider made for it does."""
-    return Decider(policies, certificates, hierarchy).decide(request, world)
+    return Decider(policies, certificates, hierarchy, owners).decide(request, world)
 
 
 class _Case:
@@ -186,6 +210,7 @@ class _Case:
         rows: frozenset[str] = frozenset(),
         above: frozenset[str] = frozenset(),
         together: tuple[str, ...] = (),
+        is_delegation: bool = False,
     ) -> None:
         self.decider = decider
         self.request = request
@@ -206,14 +231,46 @@ class _Case:
         )
         self.asked = Asked(request, closures, self.members)
         self._asked = {id(decider.index.closures): self.asked}
+        self.ownership = self._ownership(is_delegation=is_delegation)
+        self.unheard: dict[int, str] = {}
         self.matches: list[Match] = []
         self.permits: list[Held] = []
         self.refused: list[Held] = []
         self.prohibited: list[Held] = []
 
+    def _ownership(self, *, is_delegation: bool) -> Ownership | None:
+        """Return whose rules count, None where all policies are one owner's."""
+        standing = self.view.standing
+        if standing is None:
+            return None
+        # What is read through its inputs is permitted by its own owner as well.
+        asked = _no_delegate if is_delegation else self._lets
+        return Ownership(standing, self.view.trusted, asked, sorted(self.above))
+
+    def _lets(self, party: str, asset: str) -> tuple[bool, bool]:
+        """Tell whether the owner of an asset lets a party grant its use: whether that is known,
+        and whether it is not known to be otherwise."""
+        asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
+        request = self.request.model_copy(update=asked)
+        return _Case(self.decider, request, self.world, is_delegation=True).delegates()
+
+    def delegates(self) -> tuple[bool, bool]:
+        """Tell whether an owner's own permission names the granting of use, as requested here."""
+        held = [
+            one
+            for clause in self.view.permissions(self.asked)
+            if GRANT_USE in clause.actions and clause.policy.type != OFFER
+            if self.ownership and self.ownership.owns(clause, self.request.targets[0])
+            for one in self._held(clause)
+        ]
+        may_be = [one for one in held if all(v.state != "unsatisfied" for v in one.verdicts)]
+        is_known = any(not one.missing for one in held) and self._prohibitions() is None
+        return is_known, bool(may_be)
+
     def decide(self, *, through_inputs: bool = True) -> Decision:
-        known = self.decider.index.outputs
-        outputs = [self.decider.output(*known[n]) for n in self.view.touched(self.asked)]
+        made = [self.decider.index.outputs[n] for n in self.view.touched(self.asked)]
+        made = [one for one in made if self._concerns(one.clause)]
+        outputs = [self.decider.output(one.policy, one.asset) for one in made]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions([output.asset for output in outputs])
         denying = self._prohibitions()
@@ -221,6 +278,11 @@ class _Case:
             reason = f"{denying.clause.name} prohibits it."
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
             return self._deny(reason, denying, strategy=strategy)
+        for one in made:
+            fails = self.ownership.making_fails(one.clause) if self.ownership else ""
+            if fails:
+                reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
+                return self._deny(reason, policy=one.policy.uid)
         for output in outputs:
             if output.certificate is None:
                 reason = (
@@ -243,7 +305,9 @@ class _Case:
         grants = [_grant(held.clause) for held in self.permits] if decision.permitted else []
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
-        prohibitions = tuple(_grant(held.clause) for held in self.prohibited)
+        prohibitions = tuple(
+            _grant(held.clause, yields=self._yields(held)) for held in self.prohibited
+        )
         return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone)
 
     # -- rules --------------------------------------------------------------------------------
@@ -256,15 +320,34 @@ class _Case:
             found = self._asked[key] = Asked(self.request, own, self.members)
         return found
 
+    def _concerns(self, clause: Clause) -> bool:
+        """Tell whether what a rule makes has to do with a target, for all that others say."""
+        targets = self.request.targets
+        return self.ownership is None or any(self.ownership.concerns(clause, t) for t in targets)
+
     def _permissions(self, outputs: Sequence[str]) -> None:
         """Find the permissions that cover the request, and those that lack but conditions."""
         mixed = mixes(self.request.targets, outputs, self.view)
         for clause in self.view.permissions(self.asked):
-            own = self._asked_of(clause)
-            if covers(clause, own):
-                held = self._unmixed(hold(clause, own, self.facts, rows=self.rows), mixed)
+            for one in self._held(clause):
+                held = self._unmixed(one, mixed)
                 (self.refused if held.missing else self.permits).append(held)
                 self._note(held, applies=not held.missing)
+
+    def _held(self, clause: Clause) -> Iterator[Held]:
+        """Yield what comes of a permission that covers the request."""
+        own = self._asked_of(clause)
+        if covers(clause, own):
+            unheard = self._unheard(clause)
+            if unheard:
+                self.unheard[clause.number] = f"{clause.name} does not count: {unheard}"
+            yield hold(clause, own, self.facts, rows=self.rows, unheard=unheard)
+
+    def _unheard(self, clause: Clause) -> str:
+        """Return why a permission does not count for what is asked for; empty where it does."""
+        if self.ownership is None:
+            return ""
+        return self.ownership.permission_fails(clause, self.request.targets)
 
     def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
         """Return a permission that says what it lacks: to name what is mixed."""
@@ -284,18 +367,39 @@ class _Case:
         Of single rows, those that may be filtered by deny nothing yet.
         """
         needed = self.view.closures.needs(self.request.action)
-        overridden = {held.clause.policy.uid for held in self.permits}
         denying = None
         for clause in self.view.prohibitions(self.asked):
             held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
-            if held is None:
+            if held is None or self._is_unheard(clause):
                 continue
             self.prohibited.append(held)
             self._note(held, applies=True)
-            wins = clause.policy.conflict == "perm" and clause.policy.uid in overridden
+            wins = self._yields(held) and self._is_overridden(clause)
             if denying is None and not wins and not (self.rows and self._is_of_rows(held)):
                 denying = held
         return denying
+
+    def _is_unheard(self, clause: Clause) -> bool:
+        """Tell whether a prohibition does not count for what is asked for, and note why."""
+        targets, known = self.request.targets, self.view.closures
+        fails = self.ownership and self.ownership.prohibition_fails(clause, targets, known)
+        if fails:
+            self.unheard[clause.number] = f"{clause.name} does not count: {fails}"
+        return bool(fails)
+
+    def _is_overridden(self, clause: Clause) -> bool:
+        return any(one.clause.policy.uid == clause.policy.uid for one in self.permits)
+
+    def _yields(self, held: Held) -> bool:
+        """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
+
+        Of several owners who issue one policy, none lifts another's prohibition.
+        """
+        clause, uid = held.clause, held.clause.policy.uid
+        permits = (one.clause for one in self.permits if one.clause.policy.uid == uid)
+        return clause.policy.conflict == "perm" and (
+            self.ownership is None or all(clause.assigners <= one.assigners for one in permits)
+        )
 
     def _is_of_rows(self, held: Held) -> bool:
         return any(
@@ -332,7 +436,7 @@ class _Case:
             decision = case.decide(through_inputs=targets == (dataset,))
             if decision.permitted:
                 step = f"who may read all of {dataset} may read {output.asset}"
-                lines = (*decision.derivation, step, *output.certified())
+                lines = (*decision.derivation, step, *output.certified(), *self._aside())
                 name = rule_name(decision.rule, decision.policy)
                 reason = f"{name} permits reading the inputs, and so the output."
                 changes = {"request": self.request, "reason": reason, "derivation": lines}
@@ -350,7 +454,7 @@ class _Case:
             policy=clause.policy.uid,
             rule=clause.label,
             derivation=(*derivation(held), *certified),
-            strategy="perm" if any(map(_yields, self.prohibited)) else "",
+            strategy="perm" if any(map(self._yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
         )
 
@@ -369,6 +473,8 @@ class _Case:
 
     def _nothing_permits(self) -> Decision:
         near = self._nearest()
+        for held in near:
+            self.unheard.pop(held.clause.number, None)
         void = [policy.uid for policy in self.decider.policies if policy.uid in self.view.void]
         lines = tuple(misses(void, near))
         return self._decision(
@@ -394,7 +500,8 @@ class _Case:
             if clause.number not in seen
         ]
         found = [
-            hold(one[2], self._asked_of(one[2]), self.facts) for one in nsmallest(_TOLD, others)
+            hold(one[2], self._asked_of(one[2]), self.facts, unheard=self._unheard(one[2]))
+            for one in nsmallest(_TOLD, others)
         ]
         return sorted([*self.refused[:_NEAR], *found], key=lambda held: len(held.missing))[:_TOLD]
 
@@ -415,6 +522,12 @@ class _Case:
             strategy=strategy,
         )
 
+    def _aside(self) -> Iterator[str]:
+        """Yield the rules that cover the request and do not count, with the reason."""
+        yield from islice(self.unheard.values(), _MOST_ASIDE)
+        if len(self.unheard) > _MOST_ASIDE:
+            yield f"{len(self.unheard) - _MOST_ASIDE:,} more rules do not count"
+
     def _decision(self, **parts: Any) -> Decision:
         parts = {
             "policy": "",
@@ -425,6 +538,7 @@ class _Case:
             "strategy": "",
             **parts,
         }
+        parts["derivation"] = (*parts["derivation"], *self._aside())
         return Decision.model_construct(
             request=self.request,
             matches=tuple(self.matches),
@@ -435,10 +549,11 @@ class _Case:
         )
 
 
-def _yields(held: Held) -> bool:
-    """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold."""
-    return held.clause.policy.conflict == "perm"
+def _no_delegate(_party: str, _asset: str) -> tuple[bool, bool]:
+    """Tell that nobody is let: a delegate lets nobody in turn."""
+    return False, False
 
 
-def _grant(clause: Clause) -> Grant:
-    return Grant(clause.policy.uid, clause.policy.conflict, clause.rule)
+def _grant(clause: Clause, *, yields: bool = True) -> Grant:
+    conflict = clause.policy.conflict if yields else "prohibit"
+    return Grant(clause.policy.uid, conflict, clause.rule)

@@ -7,11 +7,12 @@ from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import RequestFacts
-from policy_engine.decision.index import OFFER, Clause
+from policy_engine.decision.index import Clause
 from policy_engine.decision.members import Members
 from policy_engine.decision.model import Owed, Request, Step
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
+from policy_engine.policy.model import OFFER
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,16 @@ def lacks(clause: Clause, asked: Asked) -> int:
     )
 
 
-def hold(clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = False) -> Held:
-    """Hold a permission against a request. With `rows`, what depends on rows is left aside."""
-    if clause.is_plain and covers(clause, asked):
+def hold(
+    clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = False, unheard: str = ""
+) -> Held:
+    """Hold a permission against a request. With `rows`, what depends on rows is left aside.
+
+    `unheard` is why it does not count, if it does not, whatever else holds.
+    """
+    if clause.is_plain and not unheard and covers(clause, asked):
         return Held(clause, steps(clause, asked))
-    missing = list(_not_covered(clause, asked))
+    missing = [*_not_covered(clause, asked), *filter(None, [unheard])]
     if clause.policy.type == OFFER:
         missing.append("its policy is an Offer, which proposes and grants nothing")
     verdicts = () if missing else _permitting(clause, asked, facts)

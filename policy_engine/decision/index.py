@@ -5,16 +5,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.voiding import Voidable, clash
+from policy_engine.owners.model import assigners, issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import MAKING
+from policy_engine.policy.model import MAKING, OFFER
 from policy_engine.wording import rule_name
 
-OFFER = f"{terms.ODRL}Offer"
 MOST_KEYS = 4_096
 """How many keys a rule has at most; one of more stands under the key that is always looked at."""
 _ANY = ""
@@ -25,6 +24,8 @@ class Clause:
     """A rule of a policy, with its parts as sets and the closures of its own policy.
 
     Whether it matches is always worked out in full: the index only tells where to look.
+    `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
+    it is made of.
     """
 
     number: int
@@ -37,9 +38,18 @@ class Clause:
     purposes: frozenset[str]
     label: str
     is_plain: bool
+    assigners: frozenset[str]
+    sources: frozenset[str]
 
     @classmethod
-    def of(cls, number: int, policy: Policy, rule: Rule, closures: Closures) -> "Clause":
+    def of(
+        cls,
+        number: int,
+        policy: Policy,
+        rule: Rule,
+        closures: Closures,
+        sources: Iterable[Asset] = (),
+    ) -> "Clause":
         """Return a rule made ready.
 
         What a permission to make something is refined by are parameters that no request has.
@@ -60,6 +70,8 @@ class Clause:
             frozenset(rule.purposes),
             rule.label(),
             not bound,
+            assigners(rule),
+            frozenset(source.iri for source in sources),
         )
 
     @property
@@ -232,21 +244,42 @@ def below(name: str) -> str:
     return f"<{name}"
 
 
-class Index:
-    """All rules of some policies under one hierarchy, compiled once and asked often."""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An output that a rule of a policy speaks of."""
 
-    def __init__(self, policies: Sequence[Policy], given: Hierarchy) -> None:
+    policy: Policy
+    asset: str
+    clause: Clause
+
+
+class Index:
+    """All rules of some policies under one hierarchy, compiled once and asked often.
+
+    Where the policies are of several owners (`apart`), none is void by the words of policies that
+    others issued. `trusted` are the closures of what the caller says: by the hierarchy that is
+    given, and by vocabularies.
+    """
+
+    def __init__(
+        self, policies: Sequence[Policy], given: Hierarchy, *, apart: bool = False
+    ) -> None:
         self.policies = policies
+        self.apart = apart
+        self.given = given
         self.joint = given.joined(policy.hierarchy for policy in policies)
         self.closures = Closures(self.joint)
         self.permissions = Permissions()
         self.prohibitions = Prohibitions(self.closures)
+        said = dict.fromkeys(policy.vocabulary.hierarchy for policy in policies)
+        self.trusted = Closures(given.joined(said))
+        self._voiding: dict[frozenset[str], Closures] = {}
         self.void = frozenset(
             policy.uid
             for policy in policies
-            if policy.conflict == "invalid" and clash(policy, self.joint)
+            if policy.conflict == "invalid" and clash(policy, self._may_void(policy).hierarchy)
         )
-        self.outputs: list[tuple[Policy, str]] = []
+        self.outputs: list[Made] = []
         self.by_output: dict[str, list[int]] = {}
         self.inputs: dict[str, dict[str, None]] = {}
         numbers = iter(range(1 << 62))
@@ -259,27 +292,42 @@ class Index:
         self.prohibitions.settle()
 
     def _add(self, policy: Policy, closures: Closures, numbers: Iterator[int]) -> None:
-        for rule in policy.permissions:
-            if policy.uid not in self.void:
-                for granted in _grants(rule, policy.vocabulary.reading):
-                    self.permissions.add(Clause.of(next(numbers), policy, granted, closures))
-            if rule.output:
-                self._add_output(policy, rule.output)
+        for rule in policy.permissions if policy.uid not in self.void else ():
+            clause = Clause.of(next(numbers), policy, rule, closures)
+            self.permissions.add(clause)
+            if rule.output and policy.type != OFFER:
+                self._add_output(Made(policy, rule.output, clause))
                 of_output = self.inputs.setdefault(rule.output, {})
                 of_output.update(dict.fromkeys(target.iri for target in rule.targets))
+            for granted in _granted(rule, policy.vocabulary.reading):
+                reads = Clause.of(next(numbers), policy, granted, closures, rule.targets)
+                self.permissions.add(reads)
         for rule in policy.prohibitions:
             self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))
 
-    def _add_output(self, policy: Policy, asset: str) -> None:
-        for key in {asset, *map(below, self.closures.reach("asset", asset))}:
+    def _add_output(self, made: Made) -> None:
+        for key in {made.asset, *map(below, self.closures.reach("asset", made.asset))}:
             self.by_output.setdefault(key, []).append(len(self.outputs))
-        self.outputs.append((policy, asset))
+        self.outputs.append(made)
 
     @cached_property
     def voidable(self) -> Sequence[Voidable]:
         """The policies that what is still to be known might make void."""
         policies = [one for one in self.policies if one.conflict == "invalid"]
-        return [Voidable(one, self.closures) for one in policies if one.uid not in self.void]
+        return [Voidable(one, self._may_void(one)) for one in policies if one.uid not in self.void]
+
+    def _may_void(self, policy: Policy) -> Closures:
+        """Return the closures of all whose words may make two rules of a policy clash."""
+        if not self.apart:
+            return self.closures
+        parties = issuers(policy)
+        found = self._voiding.get(parties) if parties else None
+        if found is None:
+            theirs = (one for one in self.policies if not parties.isdisjoint(issuers(one)))
+            words = (one.hierarchy for one in (policy, *theirs))
+            found = Closures(self.given.joined(words))
+            self._voiding |= {parties: found} if parties else {}
+        return found
 
     @cached_property
     def assets(self) -> Mapping[str, Sequence[str]]:
@@ -299,18 +347,18 @@ def by_start(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _grants(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
-    """Yield a permission and, where something is made under it, one to read that.
+def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
+    """Yield, of a permission under which something is made, the one to read that.
 
     `reading` are the actions of reading.
     """
-    yield rule
     if rule.output and any(action.iri in MAKING for action in rule.actions):
         yield Rule(
             kind="permission",
             targets=(Asset(rule.output),),
             actions=tuple(map(Action, reading)),
             uid=rule.uid,
+            assigners=rule.assigners,
             assignees=rule.assignees,
             purposes=rule.purposes,
             constraints=rule.constraints,

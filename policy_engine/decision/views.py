@@ -6,7 +6,8 @@ from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.holding import Asked
 from policy_engine.decision.index import Clause, Index, below
-from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.owners import Owners, Standing
+from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 
 
 class View:
@@ -17,7 +18,8 @@ class View:
     lower end, and what it puts a request into is found by the request's own closures.
     """
 
-    def __init__(self, index: Index, more: Hierarchy) -> None:
+    def __init__(self, index: Index, more: Hierarchy, owners: Owners = Owners()) -> None:  # noqa: B008 (frozen)
+        """Take an index, what is known besides, and who owns what."""
         self.index = index
         self.more = more
         self.is_bare = more == Hierarchy()
@@ -25,10 +27,17 @@ class View:
         self.void = index.void
         self._lower_ends: dict[Part, tuple[frozenset[str], dict[str, list[str]]]] = {}
         self._own = {id(index.closures): self.closures}
+        self.trusted = index.trusted if self.is_bare else index.trusted.under(more)
+        self.standing = Standing(owners, self._said_of_parts()) if owners else None
         if not self.is_bare:
-            self.void |= {
-                one.policy.uid for one in index.voidable if one.is_voided(more, self.closures)
-            }
+            under = {id(index.closures): self.closures}
+            for one in index.voidable:
+                known = under.setdefault(id(one.closures), one.closures.under(more))
+                self.void |= {one.policy.uid} if one.is_voided(more, known) else set()
+
+    def _said_of_parts(self) -> tuple[Edge, ...]:
+        """Return what the caller says of which asset is a part of which."""
+        return (*self.index.trusted.hierarchy.asset, *self.more.asset)
 
     def own(self, clause: Clause) -> Closures:
         """Return the closures of a rule's own policy."""
@@ -66,11 +75,13 @@ class View:
 
     def outputs(self, asset: str) -> Iterator[str]:
         """Yield the outputs that an asset is, belongs to or holds, or might."""
-        yield from (self.index.outputs[number][1] for number in self._outputs(asset))
+        yield from (self.index.outputs[number].asset for number in self._outputs(asset))
 
     def _outputs(self, asset: str) -> Iterator[int]:
+        every = self.index.outputs
         for key in self._keys("asset", asset):
-            yield from self.index.by_output.get(key, ())
+            found = self.index.by_output.get(key, ())
+            yield from (number for number in found if every[number].policy.uid not in self.void)
 
     def _keys(self, part: Part, name: str) -> list[str]:
         """Return the keys under which stands what a name includes, or is included in."""

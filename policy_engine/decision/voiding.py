@@ -44,6 +44,7 @@ class Voidable:
 
     def __init__(self, policy: Policy, closures: Closures) -> None:
         self.policy = policy
+        self.closures = closures
         self._named: dict[Part, Mapping[str, list[Rule]]] = {}
         self._within: dict[Part, Mapping[str, list[Rule]]] = {}
         for part in PARTS:
@@ -56,7 +57,8 @@ class Voidable:
             self._named[part], self._within[part] = named, within
 
     def is_voided(self, more: Hierarchy, closures: Closures) -> bool:
-        """Tell whether a hierarchy more makes two rules clash; `closures` are those of both.
+        """Tell whether a hierarchy more makes two rules clash; `closures` are those of both,
+        what is known so far and this.
 
         Only rules can that meet by way of one of its edges, of which the one names what is below
         the edge and the other what is above. What it says of actions is asked of all rules.

@@ -1,9 +1,11 @@
 """Who owns an asset, and whose rules count for it."""
 
+from policy_engine.owners.claims import Claims
 from policy_engine.owners.model import Owners, Speakers, Standing, Statement
 from policy_engine.owners.reading import OwnersSource, load_owners, read_owners
 
 __all__ = [
+    "Claims",
     "Owners",
     "OwnersSource",
     "Speakers",

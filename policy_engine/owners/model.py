@@ -70,11 +70,10 @@ class Owners:
         )
         return replace(self, statements=tuple(found))
 
-    def joined(self, more: Iterable[Statement]) -> "Owners":
-        """Return the owners with statements of assets that nothing is stated of."""
-        known = self.by_asset
-        new = tuple(one for one in more if one.asset not in known)
-        return replace(self, statements=(*self.statements, *new)) if new else self
+    def with_statements(self, new: Mapping[str, Statement]) -> "Owners":
+        """Return the owners with other statements of some assets, by asset."""
+        others = (one for one in self.statements if one.asset not in new)
+        return replace(self, statements=(*others, *new.values()))
 
 
 def assigners_of(policy: Policy) -> tuple[str, ...]:
@@ -91,18 +90,25 @@ def assigners(rule: Rule) -> frozenset[str]:
     return frozenset(party.iri for party in rule.assigners if not party.refinements)
 
 
+def issuers(policy: Policy) -> frozenset[str]:
+    """Return everybody who issued a rule of a policy."""
+    return frozenset().union(*map(assigners, policy.rules))
+
+
 @dataclass(frozen=True, slots=True)
 class Speakers:
     """Whose rules count for an asset: permissions of its owners and their delegates,
     prohibitions of the regulators as well.
 
-    Of an asset without a known owner no permission counts, and every prohibition does.
+    Of an asset without a known owner no permission counts, and every prohibition does. Of one
+    that `is_stated` somebody says whose it is, at a `place`, though nobody may know the owner.
     """
 
     asset: str
     owners: tuple[str, ...] = ()
     delegates: frozenset[str] = frozenset()
     regulators: frozenset[str] = frozenset()
+    is_stated: bool = False
     place: Place = field(default=NOWHERE, compare=False)
 
     def own(self, parties: Collection[str]) -> bool:
@@ -183,6 +189,7 @@ class Standing:
             owners,
             frozenset(delegates if owners else ()),
             frozenset(regulators),
+            bool(owner),
             owner[0].place if owner else NOWHERE,
         )
 

@@ -13,6 +13,7 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
+OFFER = f"{terms.ODRL}Offer"
 READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
 TRAIN = f"{terms.PE}train"
 MAKING = (ANONYMIZE, TRAIN)

@@ -1,0 +1,95 @@
+"""Whose rules count for what a request is about."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from policy_engine import terms
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.index import Clause
+from policy_engine.owners import Speakers, Standing
+from policy_engine.policy.hierarchy import goes_on
+
+GRANT_USE = f"{terms.ODRL}grantUse"
+Delegated = Callable[[str, str], tuple[bool, bool]]
+"""Whether the owner of an asset lets a party grant its use: known, and not known to be otherwise.
+Given the party and the asset."""
+
+
+class Ownership:
+    """Whose rules count for the assets of one request.
+
+    A permission counts where who issued it speaks for every asset that is asked for, with all
+    its known parts, and for what it makes its output of. `also` are assets that it has to speak
+    for besides. A prohibition counts where one of those who issued it speaks for an asset that
+    is asked for and that it meets, or for the part of one that it names. `trusted` are the
+    closures of what the caller says: what policies say of parts gives nobody a say.
+    """
+
+    def __init__(
+        self, standing: Standing, trusted: Closures, delegated: Delegated, also: Sequence[str] = ()
+    ) -> None:
+        self._standing = standing
+        self._trusted = trusted
+        self._delegated = delegated
+        self._also = tuple(also)
+        self._grants: dict[tuple[str, str], tuple[bool, bool]] = {}
+
+    def permission_fails(self, clause: Clause, targets: Sequence[str]) -> str:
+        """Return why a permission does not count for the targets, empty where it does."""
+        return self._fails(clause.assigners, (*targets, *self._also, *sorted(clause.sources)))
+
+    def making_fails(self, clause: Clause) -> str:
+        """Return why a rule may not make its output of its targets, empty where it may."""
+        return self._fails(clause.assigners, sorted(clause.targets))
+
+    def prohibition_fails(self, clause: Clause, targets: Sequence[str], known: Closures) -> str:
+        """Return why a prohibition does not count for the targets, empty where it does.
+
+        `known` are the closures by which it was found.
+        """
+        about = [*self._about(clause, targets, known)]
+        if any(self._prohibits(clause, name) for name in about):
+            return ""
+        return self._standing.of(about[0]).denied(clause.assigners)
+
+    def owns(self, clause: Clause, asset: str) -> bool:
+        """Tell whether a rule is one of the owners of an asset, rather than of a delegate."""
+        return all(one.own(clause.assigners) for one in self._standing.all_of(asset))
+
+    def concerns(self, clause: Clause, target: str) -> bool:
+        """Tell whether what a rule makes has to do with a target, whatever policies say of it:
+        by what the caller says, or because the target is the maker's as well."""
+        is_near = self._trusted.overlaps("asset", target, clause.rule.output)
+        return is_near or self._standing.of(target).own(clause.assigners)
+
+    def _about(self, clause: Clause, targets: Sequence[str], known: Closures) -> Iterator[str]:
+        for target in targets:
+            met = [name for name in clause.targets if known.overlaps("asset", target, name)]
+            if met or not clause.targets:
+                yield target
+            yield from (name for name in sorted(met) if self._is_part(name, target))
+
+    def _is_part(self, name: str, target: str) -> bool:
+        return goes_on(target, name) or target in self._trusted.up("asset", name)
+
+    def _prohibits(self, clause: Clause, asset: str) -> bool:
+        found = self._standing.of(asset)
+        if found.prohibit(clause.assigners):
+            return True
+        return any(self._grant(party, asset)[1] for party in clause.assigners)
+
+    def _fails(self, parties: frozenset[str], assets: Sequence[str]) -> str:
+        every = (one for asset in assets for one in self._standing.all_of(asset))
+        failing = (one for one in every if not self._permits(parties, one))
+        return next((one.denied(parties) for one in failing), "")
+
+    def _permits(self, parties: frozenset[str], speakers: Speakers) -> bool:
+        return speakers.permit(parties) or (
+            bool(speakers.owners)
+            and any(self._grant(party, speakers.asset)[0] for party in sorted(parties))
+        )
+
+    def _grant(self, party: str, asset: str) -> tuple[bool, bool]:
+        found = self._grants.get((party, asset))
+        if found is None:
+            found = self._grants[party, asset] = self._delegated(party, asset)
+        return found

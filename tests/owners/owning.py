@@ -1,0 +1,56 @@
+"""Policies of several owners and what is decided under them, for the tests of ownership."""
+
+from datetime import UTC, datetime
+
+from policy_engine import terms
+from policy_engine.decision import Decider, Request, World
+from policy_engine.owners import read_owners
+from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+ODRL = terms.ODRL
+HOSPITAL, INSURER, REGULATOR = (f"http://e.org/{name}" for name in ("H", "I", "R"))
+VISITS, CLAIMS, ANN = "http://e.org/Visits", "http://e.org/Claims", "http://e.org/Ann"
+OWNED = {VISITS: HOSPITAL, CLAIMS: INSURER}
+
+
+def rule(kind, *targets, action="use", **parts):
+    """Return a rule on assets by their IRIs; parties are IRIs, too."""
+    for key in ("assigners", "assignees"):
+        if key in parts:
+            parts[key] = tuple(Party(one) for one in parts[key])
+    uid = parts.pop("uid", f"urn:{kind}")
+    return Rule(kind, tuple(map(Asset, targets)), (Action(f"{ODRL}{action}"),), uid, **parts)
+
+
+def policy(assigner, *rules, uid="", conflict="prohibit", kind="Set", **edges):
+    """Return a policy that a party issued, or nobody in particular where that is ''."""
+    mine = [
+        Rule(**{**vars(one), "assigners": one.assigners or _parties(assigner)}) for one in rules
+    ]
+    parts = {
+        f"{name}s": tuple(one for one in mine if one.kind == name)
+        for name in ("permission", "prohibition", "obligation")
+    }
+    uid = uid or f"urn:policy:{assigner}"
+    return Policy(uid, f"{ODRL}{kind}", conflict, "d", hierarchy=Hierarchy(**edges), **parts)
+
+
+def _parties(assigner):
+    return (Party(assigner),) if assigner else ()
+
+
+def decided(policies, *targets, owners=OWNED, assignee=ANN, action="read", given=None, **world):
+    """Return what is decided of a request under some owners; none where they are None."""
+    known = None if owners is None else read_owners(owners)
+    purpose = world.pop("purpose", "")
+    decider = Decider(policies, hierarchy=given, owners=known)
+    asked = Request(
+        assignee=assignee, action=f"{ODRL}{action}", targets=targets or (VISITS,), purpose=purpose
+    )
+    return decider.decide(asked, World(time=NOON, **world))
+
+
+def is_permitted(*args, **parts):
+    """Tell whether a request is permitted under some owners."""
+    return decided(*args, **parts).permitted
