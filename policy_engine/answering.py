@@ -21,6 +21,7 @@ from policy_engine.policy.datasets import named_data
 from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
+    from policy_engine.decision_log import DecisionLog
     from policy_engine.query.model import QueryResult
 
 
@@ -42,10 +43,11 @@ def decide_request(
     """Decide a request under policies and certificates, each read already or in a file.
 
     A file may hold several policies; `contexts`, `parents`, `limits` and `vocabularies` are as in
-    `Reading`. With a `log`, the decision is added to it before it is returned. With `data`, by
+    `Reading`. With a `log`, how often rules were exercised is what it tells, and the decision is
+    added to it before it is returned, in one go. With `data`, by
     IRI as for `query_data`, columns are matched with those that the data has, of which the names
     alone are looked at; a name that it lacks raises DataError (C005). For many requests, make a
-    `Decider` once.
+    `Decider` once, and ask `DecisionLog.decide` by it.
     """
     read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
     if data:
@@ -54,9 +56,9 @@ def decide_request(
             make_catalog(named_data(data, read)), read, known, request.targets
         )
     made = Decider(read, _certificates(certificates), hierarchy)
-    decision = made.decide(request, world)
-    _keep([decision], log, log_key)
-    return decision
+    if log is None:
+        return made.decide(request, world)
+    return _opened(log, log_key).decide(made, request, world)
 
 
 def decider(
@@ -98,14 +100,14 @@ def query_data(
     is called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any
     that sqlglot knows. Where it is denied, the result says which columns under which rule, and
     what smaller query would be permitted. Rows come in an order that says nothing of how they are
-    stored. Without `run`, the query is rewritten and nothing more. With a `log`, what was decided
-    is added to it before anything is returned. Raises QueryError for what cannot be parsed,
-    DataError where a table cannot be read.
+    stored. Without `run`, the query is rewritten and nothing more. With a `log`, how often rules
+    were exercised is what it tells, and what was decided is added to it before anything is read.
+    Raises QueryError for what cannot be parsed, DataError where a table cannot be read.
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
     read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
-    result = query(
+    return query(
         sql,
         read,
         assignee,
@@ -116,9 +118,8 @@ def query_data(
         world=world,
         dialect=dialect,
         run=run,
+        log=None if log is None else _opened(log, log_key),
     )
-    _keep([result.decision] if result.decision else [], log, log_key)
-    return result
 
 
 def world_at(
@@ -139,12 +140,7 @@ def _certificates(given: Sequence[str | Path | Certificate]) -> list[Certificate
     return [c if isinstance(c, Certificate) else load_certificate(place_of(c)) for c in given]
 
 
-def _keep(
-    decisions: Sequence[Decision], log: str | Path | None, key: str | Path | bytes | None
-) -> None:
-    if log is not None:
-        from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
+def _opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
+    from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
 
-        kept = DecisionLog.open(Path(log), key)
-        for decision in decisions:
-            kept.append(decision)
+    return DecisionLog.open(Path(log), key)

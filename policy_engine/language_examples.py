@@ -88,6 +88,8 @@ OPERANDS: Mapping[str, tuple[str, Any]] = {
     "absoluteSpatialPosition": ("eq", "0,0 100,50"),
     "absoluteTemporalPosition": ("eq", "00:00:10 00:00:20"),
     "count": ("lteq", 10),
+    "countByAsset": ("lteq", 3),
+    "countByParty": ("lteq", 3),
     "dateTime": ("lt", END),
     "delayPeriod": ("gteq", "P7D"),
     "deliveryChannel": ("eq", {"@id": "ex:Portal"}),

@@ -65,7 +65,7 @@ def show(
 
     entries = last_entries(log, last)
     if output_format is Format.JSON:
-        print_json([entry.model_dump(mode="json") for entry in entries])
+        print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
         return
     for entry in entries:
         typer.echo(_line(entry))

@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 from policy_engine import terms
 from policy_engine.certificate import Certificate
+from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.explaining import derivation, misses, nothing_permits
 from policy_engine.decision.facts import RequestFacts, unclear_labels
+from policy_engine.decision.history import History
 from policy_engine.decision.holding import (
     Asked,
     Held,
@@ -19,6 +21,7 @@ from policy_engine.decision.holding import (
     hold,
     is_about_rows,
     lacks,
+    meets,
     outstanding,
     prohibits,
 )
@@ -26,6 +29,7 @@ from policy_engine.decision.index import Clause, Index
 from policy_engine.decision.members import Members
 from policy_engine.decision.mixing import Mix, mixes, names
 from policy_engine.decision.model import (
+    Counted,
     Decision,
     Grant,
     Match,
@@ -110,14 +114,20 @@ class Decider:
         claims.check(known, edges, data)
         return claims.owned(known, edges) if stated else known
 
-    def decide(self, request: Request, world: World | None = None) -> Decision:
+    def decide(
+        self, request: Request, world: World | None = None, history: History | None = None
+    ) -> Decision:
         """Return the answer to a request in a state of the world.
 
-        Without a time of the world, the clock's is taken, and the decision says so. Raises
-        ArgumentError (U002) for what is no Request or no World.
+        Without a time of the world, the clock's is taken, and the decision says so. With a
+        `history`, it says how often rules were exercised; `DecisionLog.decide` answers by that of
+        a log, and adds to it in one go. Raises ArgumentError (U002) for what is no Request or no
+        World, and RequestError (D005) where the world says of counts what the history does not.
         """
         _check(request, world)
-        return _Case(self, self._asked(request), world or _NOTHING_KNOWN).decide()
+        self._check_agreement(world, history)
+        asked = self._asked(request)
+        return _Case(self, asked, world or _NOTHING_KNOWN, history).decide()
 
     def row_access(
         self,
@@ -125,17 +135,23 @@ class Decider:
         world: World | None = None,
         datasets: Collection[str] = (),
         together: tuple[str, ...] = (),
+        history: History | None = None,
     ) -> RowAccess:
         """Return which rules decide over single rows of the datasets that a request is for.
 
         Without `datasets` the targets may be datasets or columns by their names, and what could
         be a column of either is taken to be one. Where the targets are a part of what is read,
-        `together` is all of it. Raises ArgumentError (U002) as `decide` does.
+        `together` is all of it. Raises as `decide` does.
         """
         _check(request, world)
+        self._check_agreement(world, history)
         rows = frozenset(datasets) or datasets_of(request.targets)
         asked, given = self._asked(request), world or _NOTHING_KNOWN
-        return _Case(self, asked, given, rows=rows, together=together).row_access()
+        return _Case(self, asked, given, history, rows=rows, together=together).row_access()
+
+    def _check_agreement(self, world: World | None, history: History | None) -> None:
+        if world is not None and history is not None:
+            check_agreement(world, history, self.policies)
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -206,6 +222,7 @@ class _Case:
         decider: Decider,
         request: Request,
         world: World,
+        history: History | None = None,
         *,
         rows: frozenset[str] = frozenset(),
         above: frozenset[str] = frozenset(),
@@ -220,7 +237,7 @@ class _Case:
         self.view = decider.view(world.memberships)
         self.time = world.time or datetime.now(UTC)
         closures = self.view.closures
-        self.facts = RequestFacts(request, world, self.time, closures)
+        self.facts = RequestFacts(request, world, self.time, closures, history)
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
         self.facts.together = together or request.targets
@@ -237,6 +254,7 @@ class _Case:
         self.permits: list[Held] = []
         self.refused: list[Held] = []
         self.prohibited: list[Held] = []
+        self.counting: list[Clause] = []
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
         """Return whose rules count, None where all policies are one owner's."""
@@ -305,6 +323,11 @@ class _Case:
         grants = [_grant(held.clause) for held in self.permits] if decision.permitted else []
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
+        elif decision.permitted:
+            # Rows may be had by each of several rules, unless one grants them all.
+            whole = [held for held in self.permits if not self._is_of_rows(held)][:1]
+            counted = self._counted(*(held.clause for held in whole or self.permits))
+            decision = decision.model_copy(update={"counted": counted})
         prohibitions = tuple(
             _grant(held.clause, yields=self._yields(held)) for held in self.prohibited
         )
@@ -370,6 +393,8 @@ class _Case:
         denying = None
         for clause in self.view.prohibitions(self.asked):
             held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
+            if clause.is_counted and (held or meets(clause, self.asked, needed)):
+                self.counting.append(clause)
             if held is None or self._is_unheard(clause):
                 continue
             self.prohibited.append(held)
@@ -431,7 +456,7 @@ class _Case:
         dataset, above = output.plan.read.asset, self.above | {output.asset}
         for targets in output.inputs():
             inputs = self.request.model_copy(update={"targets": targets})
-            case = _Case(self.decider, inputs, self.world, above=above)
+            case = _Case(self.decider, inputs, self.world, self.facts.history, above=above)
             # Only the dataset may in turn be an output; its columns are asked for as they are.
             decision = case.decide(through_inputs=targets == (dataset,))
             if decision.permitted:
@@ -440,6 +465,7 @@ class _Case:
                 name = rule_name(decision.rule, decision.policy)
                 reason = f"{name} permits reading the inputs, and so the output."
                 changes = {"request": self.request, "reason": reason, "derivation": lines}
+                changes["counted"] = (*(decision.counted or ()), *self._counted())
                 return decision.model_copy(update=changes)
         return None
 
@@ -456,6 +482,16 @@ class _Case:
             derivation=(*derivation(held), *certified),
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
+            counted=self._counted(held.clause),
+        )
+
+    def _counted(self, *permitting: Clause) -> tuple[Counted, ...]:
+        """Return the rules that a permit by some permissions is an execution of."""
+        return tuple(
+            Counted.model_construct(
+                policy=clause.policy.uid, rule=clause.label, targets=self.request.targets
+            )
+            for clause in (*permitting, *self.counting)
         )
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
@@ -536,6 +572,7 @@ class _Case:
             "near_misses": (),
             "duties": (),
             "strategy": "",
+            "counted": (),
             **parts,
         }
         parts["derivation"] = (*parts["derivation"], *self._aside())

@@ -1,23 +1,25 @@
-"""What a condition can be held against: a request, and the state of the world."""
+"""What a condition can be held against: a request, the state of the world, and the log."""
 
 from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import Truth
+from policy_engine.decision.history import History
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
-from policy_engine.policy.model import JOINTLY
+from policy_engine.policy.model import BY_ASSET, BY_PARTY, COUNT, COUNTS, JOINTLY, MAKING
 from policy_engine.policy.values import Literals
 
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
-_TIME, _PURPOSE, _COUNT = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose", "count"))
+_TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _PARTS_OF: Mapping[str, tuple[Part, ...]] = {_PURPOSE: ("purpose",), JOINTLY: ("asset",)}
 
 
@@ -26,9 +28,11 @@ class RequestFacts:
 
     `own` are the closures of the rule's policy. `all` are those of every policy for a
     prohibition, and the same as `own` for a permission. `policy` and `rule` say whose executions
-    are counted. `about` is the party, asset or action that a refinement describes; its values are
-    those the world states for it, and for the requested action (`is_act`) also those of the
-    request. Columns of the targets, or of the datasets in `rows`, have no value here, since each
+    are counted, `history` tells them, and the execution that is asked for counts as one more;
+    `digest` is that of the policy's text where the rule has no uid. `about` is the party, asset or
+    action (`part`) that a refinement describes; its values are those the world states for it, for
+    the requested action (`is_act`) also those of the request, and the count of a party or an asset
+    is its own. Columns of the targets, or of the datasets in `rows`, have no value here, since each
     row has its own; left operands that the vocabulary defines (`defined`) are not columns. Labels
     in `unclear` may belong to several rules, so what is stated under them is unknown. `together`
     is what is read beside the targets and with them: the same, unless these are a part of it.
@@ -41,8 +45,12 @@ class RequestFacts:
         "all",
         "certified",
         "defined",
+        "digest",
+        "history",
         "is_act",
+        "making",
         "own",
+        "part",
         "policy",
         "request",
         "rows",
@@ -54,19 +62,30 @@ class RequestFacts:
         "zone",
     )
 
-    def __init__(self, request: Request, world: World, time: datetime, closures: Closures) -> None:
+    def __init__(
+        self,
+        request: Request,
+        world: World,
+        time: datetime,
+        closures: Closures,
+        history: History | None = None,
+    ) -> None:
         self.request = request
         self.world = world
         self.together = request.targets
+        self.history = history
+        self.making = request.action in MAKING
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
         self.own = self.all = self._known = closures
         self.defined: Container[str] = ()
         self._columns: dict[str, bool] = {}
         self.about: str | None = None
+        self.part: Part = "action"
         self.is_act = False
         self.policy = ""
         self.rule = ""
+        self.digest = ""
         self.rows: frozenset[str] = frozenset()
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
@@ -77,12 +96,18 @@ class RequestFacts:
             return None
         if left_operand in (_TIME, _PURPOSE, JOINTLY):
             return self._of_request(left_operand)
+        if self.history is not None and left_operand in COUNTS:
+            return self._counted(left_operand, self.history)
+        return self._stated(left_operand)
+
+    def _stated(self, left_operand: str) -> tuple[Literals, ...] | None:
+        """Return what the world says that a left operand is."""
         if self.about is not None:
             found = self.world.of.get(self.about, {}).get(left_operand)
             if found is not None or not self.is_act:
                 return found
-        if left_operand == _COUNT:
-            count = _said(self.world.counts, self.policy, self.rule, self.unclear)
+        if left_operand == COUNT:
+            count = said(self.world.counts, self.policy, self.rule, self.unclear)
             return None if count is None else (count,)
         return self.world.values.get(left_operand)
 
@@ -93,6 +118,34 @@ class RequestFacts:
         if left_operand == JOINTLY:
             return self.together
         return (self.request.purpose,) if self.request.purpose else None
+
+    def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
+        """Return how often a rule will have been exercised once this is done, by the log.
+
+        By asset that is told of each that is asked for. None where what is logged under the label
+        of the rule may be of another one.
+        """
+        rule, making = (self.policy, self.rule), self.making
+        is_known = not self.digest or history.is_known(*rule, self.digest)
+        if not is_known or rule in self.unclear or (self.about is not None and not self._is_whole):
+            return None
+        part = self.part if self.about is not None and operand == COUNT else ""
+        if operand == BY_PARTY or part == "party":
+            party = self.about if part and self.about else self.request.assignee
+            return (history.count_by_party(*rule, party, making=making) + 1,)
+        if operand == BY_ASSET or part == "asset":
+            assets = (self.about,) if part and self.about else self.request.targets
+            overlaps = partial(self.all.overlaps, "asset")
+            return tuple(
+                history.count_by_asset(*rule, asset, overlaps, making=making) + 1
+                for asset in assets
+            )
+        return (history.count(*rule, making=making) + 1,)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether what a refinement describes is known by its executions."""
+        return self.is_act or self.part != "action"
 
     def _is_of_rows(self, name: str) -> bool:
         """Tell whether a name is that of a column, or could be, of what is asked for."""
@@ -117,8 +170,8 @@ class RequestFacts:
 
         One that a certificate shows to be fulfilled is, unless it is said to be violated.
         """
-        said = _said(self.world.duties, policy, duty.label(), self.unclear)
-        return said or ("fulfilled" if id(duty) in self.certified else None)
+        told = said(self.world.duties, policy, duty.label(), self.unclear)
+        return told or ("fulfilled" if id(duty) in self.certified else None)
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""
@@ -141,7 +194,7 @@ class RequestFacts:
         return None if is_said else False
 
 
-def _said(
+def said(
     known: Mapping[str, _Known | Mapping[str, _Known]],
     policy: str,
     label: str,

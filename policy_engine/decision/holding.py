@@ -100,28 +100,32 @@ def prohibits(
     `asked` is the request by all that is known, `own` are the closures of the rule's own policy.
     `needed` are the actions asked for and those that must not be prohibited for them.
     """
-    request, closures = asked.request, asked.closures
-    overlaps = closures.overlaps
-    if clause.targets and not any(
-        overlaps("asset", one, other) for one in request.targets for other in clause.targets
-    ):
-        return None
-    if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
-        return None
-    if clause.assignees and not any(
-        overlaps("party", request.assignee, other) for other in clause.assignees
-    ):
-        return None
-    if (
-        clause.purposes
-        and request.purpose
-        and not any(overlaps("purpose", request.purpose, other) for other in clause.purposes)
-    ):
+    if not meets(clause, asked, needed):
         return None
     verdicts = () if clause.is_plain else _prohibiting(clause, asked, own, facts, needed)
     if verdicts is None:
         return None
     return Held(clause, steps(clause, asked, from_below=True), verdicts)
+
+
+def meets(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
+    """Tell whether a prohibition overlaps a request, its conditions left aside."""
+    request, overlaps = asked.request, asked.closures.overlaps
+    if clause.targets and not any(
+        overlaps("asset", one, other) for one in request.targets for other in clause.targets
+    ):
+        return False
+    if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
+        return False
+    if clause.assignees and not any(
+        overlaps("party", request.assignee, other) for other in clause.assignees
+    ):
+        return False
+    return (
+        not clause.purposes
+        or not request.purpose
+        or any(overlaps("purpose", request.purpose, other) for other in clause.purposes)
+    )
 
 
 def datasets_of(targets: Sequence[str]) -> frozenset[str]:
@@ -301,6 +305,7 @@ def _prohibiting(
 
 def _set_for(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
     facts.policy, facts.rule = clause.policy.uid, clause.label
+    facts.digest = "" if clause.rule.uid else clause.policy.digest
     facts.defined = clause.policy.vocabulary.operands
     facts.own, facts.all = own, known
 
@@ -338,7 +343,7 @@ def _alternatives(
         yield ()
         return
     for about in _meant(part, name, member, asked, facts):
-        facts.about = about
+        facts.about, facts.part = about, part
         facts.is_act = part == "action" and about == asked.request.action
         yield tuple([evaluate(one, facts) for one in member.refinements])
         facts.about, facts.is_act = None, False

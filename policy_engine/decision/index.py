@@ -11,7 +11,7 @@ from policy_engine.owners.model import assigners, issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import MAKING, OFFER
+from policy_engine.policy.model import COUNTS, MAKING, OFFER
 from policy_engine.wording import rule_name
 
 MOST_KEYS = 4_096
@@ -23,6 +23,7 @@ _ANY = ""
 class Clause:
     """A rule of a policy, with its parts as sets and the closures of its own policy.
 
+    It `is_plain` where no condition or duty bounds it, and `is_counted` where how often does.
     Whether it matches is always worked out in full: the index only tells where to look.
     `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
     it is made of.
@@ -38,6 +39,7 @@ class Clause:
     purposes: frozenset[str]
     label: str
     is_plain: bool
+    is_counted: bool
     assigners: frozenset[str]
     sources: frozenset[str]
 
@@ -56,8 +58,9 @@ class Clause:
         """
         is_open = rule.kind == "prohibition"
         actions = [a for a in rule.actions if is_open or a.iri not in MAKING or not a.refinements]
-        members: Iterable[Party | Asset | Action] = (*rule.targets, *rule.assignees, *actions)
+        members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *actions)
         bound = rule.constraints or rule.duties or any(member.refinements for member in members)
+        conditions = chain(rule.constraints, *(member.refinements for member in members))
         bound = bound or policy.type == OFFER
         return cls(
             number,
@@ -70,6 +73,7 @@ class Clause:
             frozenset(rule.purposes),
             rule.label(),
             not bound,
+            any(part.left_operand in COUNTS for one in conditions for part in one.constraints()),
             assigners(rule),
             frozenset(source.iri for source in sources),
         )

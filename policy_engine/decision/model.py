@@ -248,6 +248,16 @@ class Owed(BaseModel):
     state: Literal["outstanding", "violated"] = "outstanding"
 
 
+class Counted(BaseModel):
+    """An execution of a rule, on assets that were read together, that a permit comes to."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    policy: str
+    rule: str
+    targets: tuple[str, ...]
+
+
 class Decision(BaseModel):
     """The answer to a request: permit or deny, by which rule, and how that was derived.
 
@@ -255,7 +265,9 @@ class Decision(BaseModel):
     that cover the request, `near_misses` the permissions that nearly did (at most three),
     `duties` what is still to be done. `strategy` is the conflict strategy that decided between
     a permission and a prohibition, empty where none had to. `time` is the moment it holds for,
-    by the caller's word or by the clock. `policy_digests` name the policies looked at.
+    by the caller's word or by the clock. `policy_digests` name the policies looked at. `counted`
+    are the rules that a permit is an execution of: those that permit it, and prohibitions of
+    what is permitted that have a bound on how often; None: the rule that is named.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -273,6 +285,7 @@ class Decision(BaseModel):
     time: datetime | None = None
     time_by: Literal["caller", "clock"] = "clock"
     policy_digests: tuple[str, ...] = ()
+    counted: tuple[Counted, ...] | None = None
 
     @property
     def permitted(self) -> bool:

@@ -38,15 +38,20 @@ class Chain:
         return hmac.new(self.key, signed, hashlib.sha256).hexdigest()
 
     def next(self, last: Entry | None, decision: Decision) -> Entry:
-        """Return the entry of a decision after the last one.
+        """Return the entry of a decision after the last one. Raises as `following` does."""
+        number, own_hash = (last.number, last.hash) if last else (0, START)
+        return self.following(number, own_hash, decision)
+
+    def following(self, number: int, previous: str, decision: Decision) -> Entry:
+        """Return the entry of a decision after one of that number and hash.
 
         Raises OutputError (O002) where the decision holds what UTF-8 cannot write.
         """
         try:
             entry = Entry(
                 chain=self.kind,
-                number=last.number + 1 if last else 1,
-                previous=last.hash if last else START,
+                number=number + 1,
+                previous=previous,
                 logged=now(),
                 decision=Record.of(decision),
             )

@@ -69,12 +69,21 @@ class LoggedDuty(_Logged):
     state: Literal["outstanding", "violated"]
 
 
+class LoggedCount(_Logged):
+    """A rule that was exercised once, on which assets together."""
+
+    policy: str
+    rule: str
+    targets: tuple[str, ...]
+
+
 class Record(_Logged):
     """What is kept of a decision.
 
     Every field is named here and copied by name, so that what decisions learn to hold later is
     not logged before somebody has thought about it. `time` is the moment the decision holds
-    for, in ISO 8601, empty where it has none.
+    for, in ISO 8601, empty where it has none. `counted` is there where a permit is the execution
+    of other rules, or on other assets, than of the one that is named on what was asked for.
     """
 
     effect: Effect
@@ -88,6 +97,7 @@ class Record(_Logged):
     near_misses: tuple[LoggedMiss, ...]
     duties: tuple[LoggedDuty, ...]
     policy_digests: tuple[str, ...]
+    counted: tuple[LoggedCount, ...] | None = None
 
     @field_validator("time")
     @classmethod
@@ -117,7 +127,16 @@ class Record(_Logged):
             near_misses=tuple(map(_miss, decision.near_misses)),
             duties=tuple(map(_duty, decision.duties)),
             policy_digests=decision.policy_digests,
+            counted=_counted(decision),
         )
+
+    @property
+    def executions(self) -> tuple[LoggedCount, ...]:
+        """The rules that were exercised by what was permitted."""
+        if self.effect != "permit" or self.counted is not None:
+            return self.counted or ()
+        plain = LoggedCount(policy=self.policy, rule=self.rule, targets=self.request.targets)
+        return (plain,)
 
 
 class Entry(_Logged):
@@ -137,11 +156,11 @@ class Entry(_Logged):
 
     def text(self) -> bytes:
         """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
-        return canonical(self.model_dump())
+        return canonical(self.model_dump(exclude_none=True))
 
     def hashed_text(self) -> bytes:
         """Return what the hash is taken of."""
-        return canonical(self.model_dump(exclude={"hash"}))
+        return canonical(self.model_dump(exclude={"hash"}, exclude_none=True))
 
     @property
     def request(self) -> Request:
@@ -195,6 +214,20 @@ def _leaves(verdict: Verdict) -> Iterator[LoggedCondition]:
 
 def _miss(miss: NearMiss) -> LoggedMiss:
     return LoggedMiss(policy=miss.policy, rule=miss.rule)
+
+
+def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
+    """Return what a permit is an execution of, where that is more than meets the eye."""
+    if decision.counted is None or decision.effect != "permit":
+        return None
+    found = tuple(
+        LoggedCount(policy=one.policy, rule=one.rule, targets=one.targets)
+        for one in decision.counted
+    )
+    plain = LoggedCount(
+        policy=decision.policy, rule=decision.rule, targets=decision.request.targets
+    )
+    return None if found == (plain,) else found
 
 
 def _duty(duty: Owed) -> LoggedDuty:

@@ -39,26 +39,38 @@ class LinesFile:
             number = opened_to_append(self.path)
             try:
                 lock(number)
-                yield Tail(_last(number), partial(_add, number, self.path))
+                add, rows = partial(_add, number, self.path), partial(_rows, number)
+                yield Tail(_last(number), add, rows)
             finally:
                 os.close(number)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, start: int = 0) -> Iterator[Row]:
         """Yield the lines that were there when the reading began."""
         with reading(self.path):
             number = opened_to_read(self.path)
-            with os.fdopen(number, "rb") as file:
+            try:
                 # Under the lock nobody is in the midst of a line; without it lines only get more.
                 lock(number, shared=True)
-                left = os.fstat(number).st_size
+                size = os.fstat(number).st_size
                 unlock(number)
-                line = 0
-                while left > 0 and (text := file.readline(min(left, LONGEST + 1))):
-                    left, line = left - len(text), line + 1
-                    if not text.endswith(b"\n"):
-                        yield Row(line, text, _TORN if left <= 0 else _TOO_LONG)
-                        return
-                    yield Row(line, text[:-1])
+                yield from _rows(number, start, size)
+            finally:
+                os.close(number)
+
+
+def _rows(number: int, start: int, size: int = -1) -> Iterator[Row]:
+    """Yield the lines of an open file from a place on, up to a size or to its end."""
+    left = (os.fstat(number).st_size if size < 0 else size) - start
+    with os.fdopen(os.dup(number), "rb") as file:
+        file.seek(start)
+        line = 0
+        while left > 0 and (text := file.readline(min(left, LONGEST + 1))):
+            left, line = left - len(text), line + 1
+            if not text.endswith(b"\n"):
+                yield Row(line, text, _TORN if left <= 0 else _TOO_LONG, start=start)
+                return
+            yield Row(line, text[:-1], start=start)
+            start += len(text)
 
 
 def _last(number: int) -> Row | None:
@@ -87,7 +99,7 @@ def _read(number: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _add(number: int, path: Path, entry: Entry) -> None:
+def _add(number: int, path: Path, entry: Entry) -> int:
     """Write an entry in one piece and see it onto the disk, or leave the file as it was."""
     data, size = entry.text() + b"\n", os.fstat(number).st_size
     if len(data) > LONGEST:
@@ -100,6 +112,7 @@ def _add(number: int, path: Path, entry: Entry) -> None:
         raise
     if size == 0:
         _sync_folder(path.parent)
+    return size
 
 
 def _write(number: int, data: bytes) -> None:

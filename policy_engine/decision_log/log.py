@@ -1,15 +1,19 @@
-"""The decision log: open, append, read, verify."""
+"""The decision log: open, decide by it, append, read, verify."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from policy_engine.decision.model import Decision
+from policy_engine.decision import Decider
+from policy_engine.decision.history import History
+from policy_engine.decision.model import Decision, Request, World
 from policy_engine.decision_log.chain import Chain, Key, key_of
 from policy_engine.decision_log.entries import Entry
 from policy_engine.decision_log.lines import LinesFile
-from policy_engine.decision_log.places import Row, Store
+from policy_engine.decision_log.places import Row, Store, Tail
+from policy_engine.decision_log.state import State
 from policy_engine.decision_log.table import Table
 from policy_engine.decision_log.verification import (
     Head,
@@ -25,11 +29,40 @@ TABLES = (".sqlite", ".sqlite3", ".db")
 
 
 @dataclass(frozen=True)
+class Transaction:
+    """A log that nobody else reads or writes, until what is decided by it stands in it."""
+
+    log: "DecisionLog"
+    state: State
+    _tail: Tail
+
+    @property
+    def history(self) -> History:
+        """What was done by all that stands in the log."""
+        return self.state.history
+
+    def append(self, decision: Decision) -> Entry:
+        """Add a decision. Raises as `DecisionLog.append` does."""
+        last = self.state.mark
+        entry = self.log.chain.following(last.number, last.hash, decision)
+        self.state.add(entry, self._tail.add(entry))
+        return entry
+
+
+@dataclass
+class _Known:
+    """What a process has read of a log so far."""
+
+    state: State | None = None
+
+
+@dataclass(frozen=True)
 class DecisionLog:
     """A log that decisions are appended to, by any number of threads and processes at once."""
 
     store: Store
     chain: Chain
+    _known: _Known = field(default_factory=_Known, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: str | Path, key: Key = None) -> "DecisionLog":
@@ -50,6 +83,45 @@ class DecisionLog:
     def path(self) -> Path:
         """Where the log lies."""
         return self.store.path
+
+    def decide(self, decider: Decider, request: Request, world: World | None = None) -> Decision:
+        """Return the answer to a request by what the log holds, once it stands in the log, too.
+
+        Nobody decides by the log meanwhile: of two who ask for the last use, one has it. Raises as
+        `Decider.decide` and `append` do, and LogError (G002) where the log is not whole.
+        """
+        with self.transaction() as log:
+            decision = decider.decide(request, world, log.history)
+            log.append(decision)
+        return decision
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Return what the log comes to, alone with it: nobody else decides by it meanwhile.
+
+        What is appended within counts once the context is left, and then is on the disk.
+        """
+        known = self._known
+        known.state = known.state or self._read()
+        with self.store.appending() as tail:
+            self._last(tail.last)
+            state = known.state or State(self.chain, str(self.path))
+            state.read(tail.rows(state.mark.start))
+            known.state = None
+            yield Transaction(self, state, tail)
+            known.state = state
+
+    def history(self) -> History:
+        """Return what was done by all that stands in the log now.
+
+        Raises LogError: G001 where it cannot be read, G002 where it is not whole.
+        """
+        return self._read().history
+
+    def _read(self) -> State:
+        state = State(self.chain, str(self.path))
+        state.read(self.store.rows(state.mark.start))
+        return state
 
     def append(self, decision: Decision) -> Entry:
         """Log a decision; once the entry is returned, it is on the disk.

@@ -24,21 +24,27 @@ _ALWAYS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os
 class Row:
     """What lies in one line of a file or row of a table, and what is wrong with how it lies.
 
-    `columns` are the number and the hash as a table has them beside the entry.
+    `columns` are the number and the hash as a table has them beside the entry. `start` is where
+    the row stands: of a line its first byte, of a row of a table its number.
     """
 
     line: int
     text: bytes
     fault: str = ""
     columns: tuple[int, str] | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The end of a log that nobody else writes to now."""
+    """The end of a log that nobody else writes to now.
+
+    `add` returns where the entry stands, `rows` what stands from somewhere on.
+    """
 
     last: Row | None
-    add: Callable[[Entry], None]
+    add: Callable[[Entry], int]
+    rows: Callable[[int], Iterator[Row]]
 
 
 class Store(Protocol):
@@ -54,8 +60,11 @@ class Store(Protocol):
         Raises OutputError (O002) where it cannot be written.
         """
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows in order. Raises LogError (G001) where they cannot be read."""
+    def rows(self, start: int = 0) -> Iterator[Row]:
+        """Yield the rows in order, from the one that stands there on.
+
+        Raises LogError (G001) where they cannot be read.
+        """
 
 
 def opened_to_append(path: Path) -> int:

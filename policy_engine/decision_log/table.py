@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 _TABLE = "CREATE TABLE decisions(number INTEGER PRIMARY KEY, entry TEXT, hash TEXT)"
-_ROWS = "SELECT number, entry, hash FROM decisions ORDER BY number"
+_LAST = "SELECT number, entry, hash FROM decisions ORDER BY number DESC LIMIT 1"
+_ROWS = "SELECT number, entry, hash FROM decisions WHERE number >= ? ORDER BY number"
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,12 @@ class Table:
                 connection.execute("BEGIN IMMEDIATE")
                 if not _has_table(connection):
                     connection.execute(_TABLE)
-                found = connection.execute(f"{_ROWS} DESC LIMIT 1").fetchone()
-                yield Tail(found and _row(*found), partial(_add, connection))
+                found = connection.execute(_LAST).fetchone()
+                add, rows = partial(_add, connection), partial(_rows, connection)
+                yield Tail(found and _row(*found), add, rows)
                 connection.execute("COMMIT")
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, start: int = 0) -> Iterator[Row]:
         """Yield the rows that were there when the reading began.
 
         What a writer left half done that was cut off is undone first, as the next one would.
@@ -63,8 +65,8 @@ class Table:
             _undo(self.path)
             with closing(_connected(self.path, "ro")) as connection:
                 connection.execute("BEGIN")
-                for found in connection.execute(_ROWS) if _has_table(connection) else ():
-                    yield _row(*found)
+                if _has_table(connection):
+                    yield from _rows(connection, start)
 
 
 def _undo(path: Path) -> None:
@@ -119,12 +121,21 @@ def _has_table(connection: "sqlite3.Connection") -> bool:
     return bool(found)
 
 
+def _rows(connection: "sqlite3.Connection", start: int) -> Iterator[Row]:
+    # A table may have numbers below 1, which are for `log verify` to tell of.
+    least = start or -(2**63)
+    for found in connection.execute(_ROWS, (least,)):
+        yield _row(*found)
+
+
 def _row(number: int, entry: Any, own_hash: Any) -> Row:
     if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
-        return Row(number, b"", "its columns hold no texts")
-    return Row(number, entry, columns=(number, own_hash.decode(errors="replace")))
+        return Row(number, b"", "its columns hold no texts", start=number)
+    columns = number, own_hash.decode(errors="replace")
+    return Row(number, entry, columns=columns, start=number)
 
 
-def _add(connection: "sqlite3.Connection", entry: Entry) -> None:
+def _add(connection: "sqlite3.Connection", entry: Entry) -> int:
     row = entry.number, entry.text().decode(), entry.hash
     connection.execute("INSERT INTO decisions VALUES (?, ?, ?)", row)
+    return entry.number

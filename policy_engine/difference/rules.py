@@ -11,7 +11,16 @@ from policy_engine.difference.meaning import condition_key, flat, part_key
 from policy_engine.difference.model import Way
 from policy_engine.difference.transforming import parameters
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import ANONYMIZE, Action, Asset, Condition, Constraint, Party, Rule
+from policy_engine.policy.model import (
+    ANONYMIZE,
+    COUNTS,
+    Action,
+    Asset,
+    Condition,
+    Constraint,
+    Party,
+    Rule,
+)
 from policy_engine.wording import condition_text, conditions_text, part_text, printable
 
 Named = Action | Party | Asset
@@ -117,7 +126,7 @@ def _named_alike(word: str, old: Sequence[Party], new: Sequence[Party]) -> Itera
 def _is_counted(rule: Rule) -> bool:
     """Tell whether something is known by the uid of the rule: how often, or what became of it."""
     names = {one.left_operand for c in rule.constraints for one in c.constraints()}
-    return rule.kind == "duty" or bool(rule.duties) or f"{terms.ODRL}count" in names
+    return rule.kind == "duty" or bool(rule.duties) or not names.isdisjoint(COUNTS)
 
 
 # -- parties, assets, actions and purposes ----------------------------------------------------

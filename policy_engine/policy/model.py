@@ -20,6 +20,13 @@ MAKING = (ANONYMIZE, TRAIN)
 """What makes an output, and is refined by parameters that no request has."""
 JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
 """What a request reads together, and what its assignee has read by then: assets, as operands."""
+COUNT, BY_PARTY, BY_ASSET = (
+    f"{terms.ODRL}count",
+    f"{terms.PE}countByParty",
+    f"{terms.PE}countByAsset",
+)
+COUNTS = (COUNT, BY_PARTY, BY_ASSET)
+"""The left operands that are about how often a rule was exercised."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 """How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
 IRI = "@id"

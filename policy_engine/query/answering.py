@@ -1,13 +1,14 @@
 """A query from its text to its rows: read, decided, cut down to what may be read, and run."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from policy_engine.catalog import Catalog, Dataset
 from policy_engine.certificate import Certificate
-from policy_engine.decision import Decider, Request, RowAccess, World, read_request
+from policy_engine.decision import Decider, Decision, Request, RowAccess, World, read_request
+from policy_engine.decision.history import History
 from policy_engine.errors import Problem, listed
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
@@ -31,6 +32,8 @@ from policy_engine.wording import rule_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from policy_engine.decision_log import DecisionLog
+
 
 def query(
     sql: str,
@@ -45,15 +48,18 @@ def query(
     dialect: str = "duckdb",
     run: bool = True,
     key: bytes = b"",
+    log: "DecisionLog | None" = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
     A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI
     in double quotes. Assignee and purpose are IRIs, or short names as they are in the policies.
     Without `run` the query is rewritten and nothing more: of the data, the types of columns are
-    looked at, which those of CSV have by their values. Raises RequestError (D001) for a name that
-    is no IRI, DataError where a policy names a column that the data lacks (C005), CertificateError
-    (V004) where the data of an output is not what was certified, and what `answer` raises.
+    looked at, which those of CSV have by their values. With a `log`, it is decided by what stands
+    in that, and what is decided stands in it before the query is run. Raises RequestError (D001)
+    for a name that is no IRI, DataError where a policy names a column that the data lacks (C005),
+    CertificateError (V004) where the data of an output is not what was certified, and what
+    `answer` raises.
     """
     given = world or World()
     known = in_spelling_of(catalog, policies, [hierarchy or Hierarchy(), given.memberships])
@@ -61,8 +67,13 @@ def query(
     # One moment for all that is asked: a constraint on the time must not change in between.
     now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
 
-    def access(request: Request, datasets: Collection[str], together: tuple[str, ...]) -> RowAccess:
-        found = decider.row_access(request, now, datasets, together)
+    def access(
+        request: Request,
+        datasets: Collection[str],
+        together: tuple[str, ...],
+        history: History | None,
+    ) -> RowAccess:
+        found = decider.row_access(request, now, datasets, together, history)
         by = {"time_by": "caller" if given.time else "clock"}
         return replace(found, decision=found.decision.model_copy(update=by))
 
@@ -72,13 +83,33 @@ def query(
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)
     asker = Asker(request, access, verify)
-    return answer(sql, asker, catalog, dialect, run=run, key=key)
+    return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
 
 
 def _reading(policies: Sequence[Policy]) -> str:
     """Return what reading is called in the policies: ODRL's name where they do not agree."""
     found = {Names([policy]).full("read", "action") for policy in policies}
     return found.pop() if len(found) == 1 else READ
+
+
+@dataclass(frozen=True)
+class _Granted:
+    """What was decided of all that a query reads, and the rows of each table that may be read."""
+
+    together: RowAccess
+    filters: Mapping[str, Filter]
+    history: History | None
+
+    @property
+    def is_something(self) -> bool:
+        """Whether there are rows of each table that may be read."""
+        return bool(self.filters) and not any(rows.is_nothing for rows in self.filters.values())
+
+    @property
+    def logged(self) -> Decision:
+        """The decision as a log has it: what gives no rows is no execution of a rule."""
+        changes = {} if self.is_something else {"counted": ()}
+        return self.together.decision.model_copy(update=changes)
 
 
 def answer(
@@ -89,6 +120,7 @@ def answer(
     *,
     run: bool = True,
     key: bytes = b"",
+    log: "DecisionLog | None" = None,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
@@ -102,13 +134,11 @@ def answer(
     """
     tables = Tables(catalog)
     reading = read_columns(parse_query(sql, dialect), tables)
-    together = asker.ask(reading.columns) if reading.columns else None
-    filters: dict[str, Filter] = {}
-    if together and together.permissions:
-        with nesting():
-            filters = row_filters(asker.ask_each(reading.columns, together), tables)
-    if together and (not filters or any(rows.is_nothing for rows in filters.values())):
-        return _denial(reading, together, filters, tables, asker, dialect)
+    granted = _granted(asker, reading, tables, log) if reading.columns else None
+    if granted and not granted.is_something:
+        asker = replace(asker, history=granted.history)
+        return _denial(reading, granted.together, granted.filters, tables, asker, dialect)
+    filters = granted.filters if granted else {}
     views = {
         iri: View(tables.names[iri], reading.columns[iri], rows) for iri, rows in filters.items()
     }
@@ -125,9 +155,33 @@ def answer(
         sql=text,
         table=table,
         columns=reading.columns,
-        decision=together.decision if together else None,
+        decision=granted.together.decision if granted else None,
         reasons=tuple(note for rows in filters.values() for note in _notes(rows)),
     )
+
+
+def _granted(asker: Asker, reading: Reading, tables: Tables, log: "DecisionLog | None") -> _Granted:
+    """Return what may be read of what a query reads; with a log by it, and now said in it, too."""
+    if log is None:
+        return _grant(asker, reading, tables, None)
+    with log.transaction() as alone:
+        history = alone.history
+    # Looks into the data now, so that nobody waits for that behind the log's lock.
+    _grant(asker, reading, tables, history)
+    with log.transaction() as alone:
+        found = _grant(asker, reading, tables, alone.history)
+        alone.append(found.logged)
+    return found
+
+
+def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | None) -> _Granted:
+    asker = replace(asker, history=history)
+    together = asker.ask(reading.columns)
+    filters: Mapping[str, Filter] = {}
+    if together.permissions:
+        with nesting():
+            filters = row_filters(asker.ask_each(reading.columns, together), tables)
+    return _Granted(together, filters, history)
 
 
 def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":

@@ -6,22 +6,27 @@ from dataclasses import dataclass, replace
 from policy_engine import terms
 from policy_engine.catalog import Dataset, column_iri
 from policy_engine.decision import Request, RowAccess
+from policy_engine.decision.history import History
 from policy_engine.query.model import Columns
 
-Access = Callable[[Request, Collection[str], tuple[str, ...]], RowAccess]
-"""What decides on targets: the datasets with rows among them, and all that is read with them."""
+Access = Callable[[Request, Collection[str], tuple[str, ...], History | None], RowAccess]
+"""What decides on targets: the datasets with rows among them, and all that is read with them.
+
+What was done so far is as a log tells it, if there is one.
+"""
 
 
 @dataclass(frozen=True)
 class Asker:
     """Who asks, for which purpose (a request whose targets do not count), and what decides.
 
-    `verify` refuses data that is not what it is given for.
+    `verify` refuses data that is not what it is given for. `history` is what was done so far.
     """
 
     request: Request
     access: Access
     verify: Callable[[Dataset], None]
+    history: History | None = None
 
     def ask(self, columns: Columns) -> RowAccess:
         """Return what is decided of columns of datasets that are read together."""
@@ -44,7 +49,8 @@ class Asker:
 
     def _ask(self, part: Columns, whole: Columns) -> RowAccess:
         request = self.request.model_copy(update={"targets": _targets(part)})
-        return self.access(request, [*map(terms.canonical, whole)], _targets(whole))
+        datasets = [*map(terms.canonical, whole)]
+        return self.access(request, datasets, _targets(whole), self.history)
 
 
 def _targets(columns: Columns) -> tuple[str, ...]:

@@ -22,6 +22,10 @@ class Tables:
     catalog: Catalog
 
     @cached_property
+    def _types(self) -> "dict[tuple[str, tuple[str, ...]], Mapping[str, pa.DataType]]":
+        return {}
+
+    @cached_property
     def names(self) -> Mapping[str, str]:
         """What each dataset is called, by its IRI: its local name, or its IRI where several
         datasets, or none, have that name. No two names differ in their case alone."""
@@ -94,8 +98,14 @@ class Tables:
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         """Return the types of columns: as the data says, or, of CSV, as all values are written.
 
-        A column of CSV without any value has the type `null`.
+        A column of CSV without any value has the type `null`. They are looked at once.
         """
+        found = self._types.get((iri, columns))
+        if found is None:
+            found = self._types[iri, columns] = self._types_of(iri, columns)
+        return found
+
+    def _types_of(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         if not columns:
             return {}
         if self.catalog.dataset(iri).format.startswith("csv"):

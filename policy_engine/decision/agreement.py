@@ -1,0 +1,46 @@
+"""Whether what is given of the world and what a log tells can both be so."""
+
+from collections.abc import Iterator, Sequence
+
+from policy_engine import terms
+from policy_engine.decision.facts import said, unclear_labels
+from policy_engine.decision.history import History
+from policy_engine.decision.model import World
+from policy_engine.errors import Problem, RequestError
+from policy_engine.policy import Policy
+from policy_engine.policy.model import COUNTS
+from policy_engine.wording import rule_name
+
+_HINT = "A log counts by itself; leave counts out of the world where there is one."
+
+
+def check_agreement(world: World, history: History, policies: Sequence[Policy]) -> None:
+    """Raise RequestError (D005) where a world says of counts what a log does not.
+
+    Neither is then to be relied on: who kept the one has missed what stands in the other.
+    """
+    problems = [*_stated(world), *(_counted(world, history, policies) if world.counts else ())]
+    if problems:
+        raise RequestError(*problems)
+
+
+def _stated(world: World) -> Iterator[Problem]:
+    for values in (world.values, *world.of.values()):
+        for operand in COUNTS:
+            if operand in values:
+                name = terms.compact(operand)
+                message = f"The state of the world says what {name} is, which the log tells."
+                yield Problem("D005", message, _HINT)
+
+
+def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
+    unclear = unclear_labels(policies)
+    for policy in policies:
+        for rule in policy.rules:
+            given = said(world.counts, policy.uid, rule.label(), unclear)
+            way = policy.uid, rule.label()
+            logged = sum(history.count(*way, making=making) for making in (False, True))
+            if given is not None and given != logged:
+                name = rule_name(rule.label(), policy.uid)
+                message = f"{name} was exercised {given} times by the state of the world, and "
+                yield Problem("D005", f"{message}{logged} times by the log.", _HINT)

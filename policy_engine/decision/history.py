@@ -1,0 +1,91 @@
+"""What was done so far, as a decision log tells it: how often, by whom, with what."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from policy_engine.policy.model import MAKING
+
+Overlaps = Callable[[str, str], bool]
+
+
+@dataclass
+class Tally:
+    """How often one rule was exercised: in all, by a party, and by which assets at a time."""
+
+    total: int = 0
+    parties: Counter[str] = field(default_factory=Counter)
+    assets: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+
+@dataclass
+class History:
+    """Executions of rules, and what parties were permitted; it grows as its log does.
+
+    To make something (to anonymize it, to train on it) and to use it are counted apart. Rules are
+    known by the uid of their policy and their label.
+    """
+
+    tallies: dict[tuple[str, str, bool], Tally] = field(default_factory=dict)
+    unnamed: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The digests that every entry has in which a rule of a policy was exercised that has no uid.
+
+    Such a rule is named by its place, which is another rule's once the text is another.
+    """
+    permitted: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def execute(
+        self,
+        rule: tuple[str, str],
+        party: str,
+        action: str,
+        assets: Iterable[str],
+        digests: Sequence[str],
+    ) -> None:
+        """Take up that a rule, by its policy and label, was exercised once."""
+        policy, label = rule
+        tally = self.tallies.setdefault((policy, label, action in MAKING), Tally())
+        tally.total += 1
+        tally.parties[party] += 1
+        tally.assets[tuple(assets)] += 1
+        if is_place(label):
+            self.unnamed[policy] = self.unnamed.get(policy, frozenset(digests)) & {*digests}
+
+    def permit(self, party: str, action: str, assets: Iterable[str]) -> None:
+        """Take up that a party was permitted something with assets together."""
+        if action not in MAKING:
+            self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
+
+    def assets(self, party: str) -> tuple[str, ...]:
+        """Return the assets that a party was permitted to use so far, in the order of first use."""
+        return tuple(self.permitted.get(party, ()))
+
+    def is_known(self, policy: str, label: str, digest: str) -> bool:
+        """Tell whether executions of a rule can be told from those of others of its policy."""
+        return not is_place(label) or digest in self.unnamed.get(policy, (digest,))
+
+    def count(self, policy: str, label: str, *, making: bool) -> int:
+        """Return how often a rule was exercised, by whomever and on whatever."""
+        found = self.tallies.get((policy, label, making))
+        return found.total if found else 0
+
+    def count_by_party(self, policy: str, label: str, party: str, *, making: bool) -> int:
+        """Return how often a party exercised a rule."""
+        found = self.tallies.get((policy, label, making))
+        return found.parties[party] if found else 0
+
+    def count_by_asset(
+        self, policy: str, label: str, asset: str, overlaps: Overlaps, *, making: bool
+    ) -> int:
+        """Return how often a rule was exercised on an asset, a part of it or what it is part of."""
+        found = self.tallies.get((policy, label, making))
+        return sum(
+            times
+            for assets, times in (found.assets.items() if found else ())
+            if any(overlaps(asset, other) for other in assets)
+        )
+
+
+def is_place(label: str) -> bool:
+    """Tell whether a label is that of a rule without uid, which is where it stands."""
+    return " " in label
