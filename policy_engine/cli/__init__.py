@@ -1,9 +1,11 @@
 """The command line: `policy-engine`, another front door to the five verbs."""
 
+import codecs
 import os
 import signal
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
@@ -58,12 +60,25 @@ def _root(
         raise typer.Exit
 
 
+def _write_any_text() -> None:
+    """Let the terminal be written to whatever a text holds: ASCII as UTF-8, what it lacks escaped.
+
+    Names and values have letters that the terminal's encoding may not have.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            encoding = "utf-8" if is_ascii else stream.encoding
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 def main() -> NoReturn:
     """Run the command line; a user's mistake is a coded line, never a traceback."""
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             number = getattr(signal, name)
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    _write_any_text()
     try:
         app()
     except PolicyEngineError as error:

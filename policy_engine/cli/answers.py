@@ -59,8 +59,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
-    """Print a value as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print a value as JSON, in UTF-8 on any terminal (RFC 8259, section 8.1)."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(text.encode(errors="backslashreplace"))
 
 
 _PATIENCE = 10.0

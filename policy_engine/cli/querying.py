@@ -125,7 +125,7 @@ def _print_rows(
     elif output_format is RowFormat.JSON:
         print_json(rows.as_json(result.table))
     elif output_format is RowFormat.CSV:
-        typer.echo(rows.as_csv(result.table), nl=False)
+        typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
 

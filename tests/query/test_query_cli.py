@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -145,3 +148,19 @@ def test_what_was_decided_of_each_table_is_kept_in_a_log(files):
         ("deny", (f"{PEOPLE}/age",)),
     ]
     assert "Bob" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "form"), [("ascii", "text"), ("latin-1", "text"), ("latin-1", "csv")]
+)
+def test_rows_are_printed_whatever_letters_the_terminal_has(files, encoding, form):
+    (files / "people.csv").write_text("id,name,age\n1,Zoë,31\n2,Łuk,40\n", encoding="utf-8")
+    given = ["--policy", str(files / "policy.jsonld"), "--assignee", ANALYST, "--format", form]
+    given += ["--data", f"{PEOPLE}={files / 'people.csv'}"]
+    command = [sys.executable, "-m", "policy_engine", "query", "SELECT name FROM People", *given]
+    known = {**os.environ, "PYTHONIOENCODING": encoding}
+    found = subprocess.run(command, capture_output=True, env=known, check=False)
+    assert (found.returncode, found.stderr) == (0, b"")
+    is_latin = encoding == "latin-1" and form == "text"
+    names = ["Zoë", "\\u0141uk"] if is_latin else ["Zoë", "Łuk"]
+    assert all(name in found.stdout.decode(encoding if is_latin else "utf-8") for name in names)
