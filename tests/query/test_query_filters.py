@@ -208,9 +208,9 @@ def test_rows_are_those_that_the_policies_permit_row_by_row(rows, one, other):
 
 def kept(kind, cells, operator, value):
     """Return the cells that a constraint keeps."""
-    data = make_catalog({PEOPLE: pa.table({"c": pa.array(cells, kind)})})
+    data = make_catalog({PEOPLE: pa.table({"c": pa.array(cells, kind), "n": range(len(cells))})})
     read = policy([rule(PEOPLE, where("c", operator, value))])
-    result = query("SELECT c FROM People", [read], ANALYST, data, world=NOW)
+    result = query("SELECT c FROM People ORDER BY n", [read], ANALYST, data, world=NOW)
     return result.table["c"].to_pylist() if result.permitted else None
 
 

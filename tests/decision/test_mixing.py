@@ -1,0 +1,61 @@
+"""What is an output read together with what it is made from, by hand."""
+
+import pytest
+from building import permission
+from building import policy as policy_text
+
+from policy_engine.decision import Decider
+from policy_engine.decision.mixing import Mix, mixes
+from policy_engine.policy import Hierarchy, read_policy
+
+RAW, SAFE, TOTALS, INNER = (f"http://x.org/{name}" for name in ("Raw", "Safe", "Totals", "Raw/Out"))
+ARCHIVE = "http://x.org/archive"
+
+
+def makes(source, output):
+    made = permission(target=source, output=output, action="aggregate", purpose=None)
+    return read_policy(policy_text([made], uid=f"{output}/policy"))
+
+
+CHAIN = {SAFE: RAW, TOTALS: SAFE}
+
+
+def mixed(*targets, asset=(), made=CHAIN):
+    """Return what is mixed where Safe is made from Raw, and Totals from Safe."""
+    policies = [makes(source, output) for output, source in made.items()]
+    view = Decider(policies, hierarchy=Hierarchy(asset=asset)).view(Hierarchy())
+    outputs = {output: None for target in targets for output in view.outputs(target)}
+    return set(mixes(targets, outputs, view))
+
+
+IN_ARCHIVE = ((RAW, ARCHIVE), (SAFE, ARCHIVE))
+
+
+@pytest.mark.parametrize(
+    ("targets", "asset", "expected"),
+    [
+        ([SAFE, RAW], (), {Mix(SAFE, RAW)}),
+        ([f"{SAFE}/zip", f"{RAW}/zip"], (), {Mix(SAFE, RAW)}),
+        ([f"{SAFE}/zip", f"{SAFE}/age"], (), set()),
+        ([f"{RAW}/zip", f"{RAW}/age"], (), set()),
+        ([TOTALS, f"{RAW}/age"], (), {Mix(TOTALS, RAW)}),
+        ([TOTALS, SAFE], (), {Mix(TOTALS, SAFE)}),
+        ([TOTALS, "http://x.org/Other"], (), set()),
+        ([RAW], (), set()),
+        ([ARCHIVE], (), set()),
+        ([ARCHIVE], IN_ARCHIVE, {Mix(SAFE, RAW)}),
+        ([ARCHIVE], IN_ARCHIVE[1:], set()),
+        ([ARCHIVE, f"{RAW}/age"], IN_ARCHIVE[1:], {Mix(SAFE, RAW)}),
+        ([SAFE, ARCHIVE], IN_ARCHIVE[:1], {Mix(SAFE, RAW)}),
+    ],
+    ids=str,
+)
+def test_an_output_is_mixed_with_what_it_is_made_from_near_or_far(targets, asset, expected):
+    assert mixed(*targets, asset=asset) == expected
+
+
+def test_what_lies_in_an_output_is_the_outputs_though_that_lies_in_its_input():
+    inside = {INNER: RAW}
+    assert mixed(INNER, made=inside) == mixed(f"{INNER}/zip", made=inside) == set()
+    assert mixed(RAW, made=inside) == mixed(RAW, f"{RAW}/age", made=inside) == set()
+    assert mixed(INNER, f"{RAW}/age", made=inside) == {Mix(INNER, RAW)}
