@@ -72,7 +72,7 @@ from policy_engine.publication import (
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
-from policy_engine.staging import check_name, check_settled, settled
+from policy_engine.staging import check_name, check_settled, settled, strangers, told
 from policy_engine.storage import Place
 
 if TYPE_CHECKING:
@@ -260,6 +260,8 @@ def apply_policy(
                 return verified
             file = _destination(output, plan)
             _check_apart(file, catalog)
+            if plan.train:
+                _check_alone(file, report)
             if history is not None:
                 history.check_apart(file, place_of(output))
             kept = _record_file(record, file, output, overwrite=overwrite)
@@ -622,6 +624,25 @@ def _check_apart(output: Place, catalog: Catalog) -> None:
         if storage.is_same(output, dataset.location):
             message = f"The output {str(output)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
+
+
+def _check_alone(model: Place, report: str | Path | None) -> None:
+    """Raise where a model would not lie alone with its certificate: such a release is not valid.
+
+    OutputError (O001) where its folder holds anything else, (O002) for a report within it.
+    """
+    folder = storage.parent(model)
+    with storage.writing(folder):
+        released = (FILE_NAME, storage.name(model))
+        found = strangers(folder, released) if storage.is_folder(folder) else ()
+    if found:
+        message = f"A model is released into a folder of its own. {str(folder)!r} holds "
+        raise OutputError.of("O001", f"{message}{told(found)}.", "Give the path of a new folder.")
+    here = Path(folder).resolve()
+    if report is not None and here in (Path(report).resolve(), *Path(report).resolve().parents):
+        message = f"The report {str(report)!r} would lie in the folder of the released model, "
+        message += "and is for its owner alone."
+        raise OutputError.of("O002", message, "Give a folder outside of it: report=DIR.")
 
 
 def _need(package: str) -> None:

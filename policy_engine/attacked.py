@@ -21,6 +21,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.settings import BASELINE
 from policy_engine.engines.contents import marks
+from policy_engine.engines.overlaps import sketches
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem
 from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
@@ -164,6 +165,7 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     The bounds, the attacks and the number of shadow models are no part of how it is trained:
     other ones are another look at the same. Nor are names of assets, the order of features, the
     share, and what is said of a model that is so anyway: attempts are not to begin anew by them.
+    Nor by a column more or less, or another digit: the records are told by sketches, too.
     """
     public = plan.public()
     modellings = [step.modelling for step in public.audits]
@@ -181,6 +183,7 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
         seed=seed,
         asked=tuple(step.method for step in plan.audits),
         repeats=repeats,
+        records=sketches(table.select(columns), labels),
     )
 
 

@@ -21,9 +21,10 @@ class Attempt(BaseModel):
     """A model that was made and attacked: what its attacks reached, and whether that was held.
 
     All but the figures and the `time` are HMACs under a key of the owner's: `data` of the records,
-    by which attempts are counted together, `way` of how it was trained on them, by which figures
-    are, `seed` of its seed, `made` of all that decides every figure, `asked` of what the audits
-    asked for. One that was begun and has no figures yet, or never had any, is an attempt too.
+    and `records` of sketches of them, by either of which attempts are counted together (see
+    `shares_records`), `way` of how it was trained on them, by which figures are, `seed` of its
+    seed, `made` of all that decides every figure, `asked` of what the audits asked for. One that
+    was begun and has no figures yet, or never had any, is an attempt too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -36,6 +37,26 @@ class Attempt(BaseModel):
     time: datetime
     held: bool = False
     attacks: tuple[AttackMeasurement, ...] = ()
+    records: tuple[str, ...] = ()
+
+
+def shares_records(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether half of the records of the larger of two sets are in the other, too.
+
+    Both are given by sketches, each the digests of a few records one after another; those of one
+    choice of columns have digests in common, and half of them where half of the records are.
+    """
+    theirs = [frozenset(_digests(text)) for text in other]
+    ours = [frozenset(_digests(text)) for text in one]
+    return any(2 * len(a & b) >= max(len(a), len(b)) > 0 for a in ours for b in theirs)
+
+
+DIGITS = 8
+"""Of each digest in a sketch."""
+
+
+def _digests(text: str) -> list[str]:
+    return [text[place : place + DIGITS] for place in range(0, len(text), DIGITS)]
 
 
 @dataclass(frozen=True)
@@ -43,8 +64,9 @@ class Making:
     """What is about to be made: everything that decides the figures of its attacks.
 
     `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
-    of the records in any order, `exactly` of all that decides a figure beside the seed, as it is;
-    `asked` are the audits, `repeats` whether the same may be made again.
+    of the records in any order, `records` are sketches of them, `exactly` of all that decides a
+    figure beside the seed, as it is; `asked` are the audits, `repeats` whether the same may be made
+    again.
     """
 
     way: str
@@ -53,6 +75,7 @@ class Making:
     seed: int
     asked: tuple[MembershipInference, ...]
     repeats: bool
+    records: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +108,7 @@ class History(Protocol):
 def pooled(
     attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt], way: str | None = None
 ) -> tuple[AttackMeasurement, ...]:
-    """Return what attacks reached with what they reached in earlier attempts on the same data.
+    """Return what attacks reached with what they reached in earlier attempts on the same records.
 
     Whoever tries until a bound holds by chance is held up in two ways. The upper end of attempt k
     is taken at a confidence at which it misses the truth with 2.5% / (k (k - 1)), so that all

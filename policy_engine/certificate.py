@@ -32,7 +32,7 @@ from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.record import Count, Input, Record, named
 from policy_engine.release import Release
-from policy_engine.staging import CERTIFICATE, settled, unfit
+from policy_engine.staging import CERTIFICATE, settled, strangers, told, unfit
 from policy_engine.storage import Place
 from policy_engine.terms import local_name
 from policy_engine.utility import Utility
@@ -305,11 +305,12 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
 def load_certificate(path: Place) -> Certificate:
     """Read a certificate from its file, or from the folder that holds it.
 
-    Where the certified output lies beside it, a file or a folder of files, its digest is
-    compared; of a model, with everything that its folder holds, and where a folder is named the
-    model has to be there. Raises DataError (C002) without a file, CertificateError where it is no
-    certificate (V005), the output beside it is not the one that was certified (V004), or the
-    release is half published, or was published meanwhile (V010).
+    Where the certified output lies beside it, a file or a folder of files, its digest is compared;
+    of a model, with everything that its folder holds, and nothing else may lie beside the two;
+    where a folder is named the model has to be there. Raises DataError (C002) without a file,
+    CertificateError where it is no certificate (V005), the output beside it is not the one that was
+    certified, or something lies there of which the certificate says nothing (V004), or the release
+    is half published, or was published meanwhile (V010).
     """
     place = str(path)
     with storage.reading(place):
@@ -321,6 +322,8 @@ def load_certificate(path: Place) -> Certificate:
             output = storage.join(storage.parent(file), certificate.file)
             if certificate.file and storage.is_taken(output):
                 check_digest(certificate, _as_it_lies(certificate, output))
+                if certificate.plan.train:
+                    _check_nothing_else(file, certificate.file)
             elif certificate.output_digest and certificate.plan.train and place != str(file):
                 message = f"The model {certificate.file!r} does not lie beside its certificate."
                 raise CertificateError.of("V004", message, source=str(file))
@@ -347,6 +350,19 @@ def _check_alone(certificate: Certificate, folder: Place) -> None:
             about = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
             message = f"The certificate is {about}, and says nothing of the output beside it."
             raise CertificateError.of("V004", message, source=str(other))
+
+
+def _check_nothing_else(file: Place, model: str) -> None:
+    """Raise CertificateError (V004) where more lies in the folder of a released model.
+
+    Who opens what lies beside a certified model takes it for a part of the release. Folders of
+    data may hold other files: whoever keeps a table there knows which one is certified.
+    """
+    found = strangers(storage.parent(file), (FILE_NAME, storage.name(file), model))
+    if found:
+        message = f"The certificate is of the folder {model!r}, and says nothing of {told(found)} "
+        hint = "Take it away: a released model has a folder of its own."
+        raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
 
 
 def check_digest(certificate: Certificate, output: Stored) -> None:

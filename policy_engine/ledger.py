@@ -13,7 +13,16 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from policy_engine import storage
-from policy_engine.attempts import Attempt, Judged, Making, number_after, pooled, unchecked
+from policy_engine.attempts import (
+    DIGITS,
+    Attempt,
+    Judged,
+    Making,
+    number_after,
+    pooled,
+    shares_records,
+    unchecked,
+)
 from policy_engine.commitment import Hexadecimal
 from policy_engine.errors import (
     AuditError,
@@ -29,7 +38,7 @@ from policy_engine.storage import Place
 
 _FOLDER = "policy-engine/attempts"
 _LEDGER, _KEY = "attempts.json", "key"
-_KIND = "policy-engine attempts 2"
+_KIND = "policy-engine attempts 3"
 _PRIVATE = 0o600
 _PRIVATE_FOLDER = 0o700
 
@@ -69,7 +78,7 @@ class Ledger:
         with self._held() as key:
             attempts = self._read(key)
             same = _named(making, key)
-            before = [one for one in attempts if one.data == same.data]
+            before = [one for one in attempts if same.is_on(one)]
             known = [one for one in before if same.is_of(one)]
             stored = next((one for one in known if one.attacks), None)
             if stored is not None and not (stored.held or making.repeats):
@@ -91,17 +100,17 @@ class Ledger:
         with self._held() as key:
             attempts = list(self._read(key))
             same = _named(making, key)
-            earlier = _before([one for one in attempts if one.data == same.data], same)
+            earlier = _before([one for one in attempts if same.is_on(one)], same)
             known = [one for one in attempts if same.is_of(one)]
             for one in known:
                 if one.attacks and _alone(one.attacks) == tuple(attacks):
-                    return Judged(one.attacks, (*earlier, one))
+                    return Judged(one.attacks, _told((*earlier, one)))
             found = pooled(attacks, earlier, same.way)
             made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
             begun = next((one for one in known if not one.attacks), None)
             place = len(attempts) if begun is None else attempts.index(begun)
             self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
-        return Judged(found, (*earlier, made))
+        return Judged(found, _told((*earlier, made)))
 
     def check_apart(self, output: Place, given: Place) -> None:
         """Raise OutputError (O002) where attempts would lie in the folder of a release.
@@ -225,6 +234,11 @@ class _Names(BaseModel):
     seed: str
     made: str
     asked: str
+    records: tuple[str, ...]
+
+    def is_on(self, one: Attempt) -> bool:
+        """Tell whether an attempt is on the same records, or the same for the most part."""
+        return self.data == one.data or shares_records(self.records, one.records)
 
     def is_of(self, one: Attempt) -> bool:
         """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
@@ -240,7 +254,7 @@ class _Names(BaseModel):
 
 def _named(making: Making, key: bytes) -> _Names:
     data = _mac(key, b"data", making.data.encode())
-    way = _mac(key, b"way", data.encode(), making.way.encode())
+    way = _mac(key, b"way", making.way.encode())
     seed = _mac(key, b"seed", str(making.seed).encode())
     asked = _canonical([one.model_dump(mode="json") for one in making.asked])
     return _Names(
@@ -249,7 +263,17 @@ def _named(making: Making, key: bytes) -> _Names:
         seed=seed,
         made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
         asked=_mac(key, b"asked", asked),
+        records=tuple("".join(_of_record(one, key) for one in each) for each in making.records),
     )
+
+
+def _of_record(digest: int, key: bytes) -> str:
+    return _mac(key, b"record", f"{digest:x}".encode())[:DIGITS]
+
+
+def _told(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return attempts as a record of the owner's has them, without sketches."""
+    return tuple(one.model_copy(update={"records": ()}) for one in attempts)
 
 
 def _before(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
@@ -269,7 +293,8 @@ def _check_limit(making: Making, before: int) -> None:
     allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
-        message = f"Of these data a model was made and attacked {times} in any way. "
+        message = f"Of these records, or most of them, a model was made and attacked {times} in "
+        message += "any way. "
         message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
         raise AuditError.of(
             "A020", message, "Train on other records: another model of these counts too."

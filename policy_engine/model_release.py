@@ -20,8 +20,8 @@ from policy_engine.architecture import Estimator, Network
 from policy_engine.attacked import check_showable, making, measured
 from policy_engine.attempts import History, Judged, Making
 from policy_engine.audits.files.auditing import Learnt, audit_files
-from policy_engine.audits.membership.auditing import audit
-from policy_engine.audits.membership.learners import learner_of
+from policy_engine.audits.membership.auditing import audit, splits_of
+from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
 from policy_engine.audits.membership.records import Fitted, Records
 from policy_engine.audits.membership.released.files import PICKLE, need_skops
@@ -35,7 +35,7 @@ from policy_engine.audits.membership.releases import (
 )
 from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
 from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
-from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.audits.membership.splits import TOO_REPEATED
 from policy_engine.engines.contents import marks
@@ -111,7 +111,12 @@ def release_model(
     made = Workpiece(plan, plan.train, engine, table, _seed(seed))
     about = making(plan, table, made.seed, repeats=repeats)
     share, members = plan.train.share, len(made.members)
-    _begin(about, history, lambda number: check_showable(plan.audits, members, share, number))
+
+    def check(number: int) -> None:
+        check_showable(plan.audits, members, share, number)
+        made.check_sides(plan.audits)
+
+    _begin(about, history, check)
     stored, suppressed = made.sanitised, engine.suppressed
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
     _describe(folder, made.fitted, plan.train)
@@ -152,6 +157,7 @@ def audit_table(
     def check(number: int) -> None:
         for steps, piece in pieces:
             check_showable(steps, len(piece.members), piece.modelling.share, number)
+            piece.check_sides(steps)
 
     _begin(about, history, check)
     for steps, piece in pieces:
@@ -294,21 +300,10 @@ class Workpiece:
         self, steps: Sequence[Attack], model: Path | None, progress: Progress
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
-        attacks = dict.fromkeys(name for step in steps for name in step.method.run)
-        bounds = [bound for step in steps for bound in step.method.bounds]
-        fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
-        shadows = max((step.method.shadow_models for step in steps), default=2)
-        _ = self.sanitised
         return audit(
-            self._records(self._shown(), "the input"),
-            learner_of(self.modelling.architecture, self.fewest if self.is_released else 0),
-            Settings(
-                attacks=tuple(attacks) or ("label-only",),
-                shadows=shadows,
-                seed=self.seed,
-                fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
-                strongest_by=By(bounds[0].measure, bounds[0].fpr) if bounds else BY_ACCURACY,
-            ),
+            self._judged,
+            self._learner,
+            self._settings(steps),
             architecture=self.modelling.architecture,
             members=self.members,
             groups=self.groups,
@@ -317,6 +312,37 @@ class Workpiece:
             sanitiser=self._sanitiser(),
             progress=progress,
         )
+
+    def check_sides(self, steps: Sequence[Attack]) -> None:
+        """Raise AuditError where the records do not bear the models that an audit trains.
+
+        As `splits_of`, and as where labels or features are no use: before anything is attempted.
+        """
+        settings, groups = self._settings(steps), self.groups
+        attacks = attacks_of_model(settings, self._learner.gives)
+        splits_of(self._judged, attacks, settings, self.members, groups=groups)
+
+    def _settings(self, steps: Sequence[Attack]) -> Settings:
+        attacks = dict.fromkeys(name for step in steps for name in step.method.run)
+        bounds = [bound for step in steps for bound in step.method.bounds]
+        fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
+        return Settings(
+            attacks=tuple(attacks) or ("label-only",),
+            shadows=max((step.method.shadow_models for step in steps), default=2),
+            seed=self.seed,
+            fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
+            strongest_by=By(bounds[0].measure, bounds[0].fpr) if bounds else BY_ACCURACY,
+        )
+
+    @cached_property
+    def _judged(self) -> Records:
+        """The records as an attacker shows them to the model."""
+        _ = self.sanitised
+        return self._records(self._shown(), "the input")
+
+    @cached_property
+    def _learner(self) -> Learner:
+        return learner_of(self.modelling.architecture, self.fewest if self.is_released else 0)
 
     def files(self, folder: Path, *, allow_pickle: bool) -> FilesMeasured:
         """Return what the files of the model give away of the records that it learnt from."""

@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from policy_engine import storage
-from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
 from policy_engine.storage import Place
 
 CERTIFICATE = "certificate.jsonld"
@@ -28,6 +28,8 @@ OLD = f"{PREFIX}old."
 RECORD = f"{PREFIX}record."
 """What the file begins with in which a record is written before it gets its name."""
 _STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+_CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
+_SHARED = 0o077
 _LONGEST = 255
 """In bytes: what file systems bear, as a rule."""
 
@@ -35,6 +37,32 @@ _LONGEST = 255
 def is_stage(name: str) -> bool:
     """Tell whether a name is that of a stage, as runs make them."""
     return _STAGE.fullmatch(name) is not None
+
+
+def strangers(folder: Place, released: Collection[str]) -> tuple[str, ...]:
+    """Return the names in a folder of what is neither part of a release nor kept there by runs.
+
+    A stage is a run's as long as nobody else may read it. Raises OSError.
+    """
+    found = (name for name in storage.names(folder) if name not in released)
+    return tuple(name for name in found if not _is_of_run(folder, name))
+
+
+def told(names: Sequence[str]) -> str:
+    """Return the first of some names of files, and how many more there are."""
+    if len(names) <= _TOLD:
+        return listed(names)
+    return f"{', '.join(map(repr, names[:_TOLD]))} and {len(names) - _TOLD} more"
+
+
+_TOLD = 3
+
+
+def _is_of_run(folder: Place, name: str) -> bool:
+    if is_stage(name):
+        place = storage.join(folder, name)
+        return storage.is_remote(place) or not storage.local_path(place).lstat().st_mode & _SHARED
+    return name in (LOCK, JOURNAL) or _CLAIMED.fullmatch(name) is not None
 
 
 def unfit(name: str) -> str:

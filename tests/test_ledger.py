@@ -44,6 +44,20 @@ def test_attempts_are_counted_by_their_records_whatever_the_model(ledger):
     assert ledger.begin(from_seed(2, data="other data")) == 1
 
 
+def test_attempts_on_mostly_the_same_records_are_counted_together(ledger):
+    def on(*records, seed=2):
+        return from_seed(seed, data=str(records), records=tuple(map(tuple, records)))
+
+    assert ledger.begin(on(range(32))) == 1
+    assert ledger.begin(on(range(16, 48), seed=3)) == 2
+    assert ledger.begin(on(range(17, 49), seed=4)) == 2  # 15 of 32 are those of the first
+    assert ledger.begin(on(range(100, 132), range(32), seed=5)) == 3
+    assert ledger.begin(on(range(200, 232))) == 1
+    assert ledger.begin(on()) == 1
+    judged = ledger.judge(on(range(32)), attacks())
+    assert {one.records for one in judged.attempts} == {()}  # sketches are for the ledger alone
+
+
 def test_figures_are_pooled_with_those_of_the_same_way_alone(ledger):
     ledger.judge(MAKING, attacks(0.9))
     other = ledger.judge(from_seed(2, way="another forest"), attacks(0.51))

@@ -135,6 +135,34 @@ def test_whatever_is_changed_in_the_folder_of_a_model_is_noticed(released, tmp_p
         load_certificate(copied)
 
 
+def test_whatever_lies_beside_a_released_model_is_noticed(released, tmp_path):
+    copied = shutil.copytree(released[1], tmp_path / "out")
+    lock, mine = copied / ".policy-engine.lock", copied / f".policy-engine.stage.{'0' * 32}"
+    lock.touch()
+    mine.mkdir(0o700)
+    assert load_certificate(copied).holds
+    for name in ("model.pkl", ".hidden", ".policy-engine.claim.pkl"):
+        (copied / name).write_bytes(b"a pickle")
+        for place in (copied, copied / "certificate.jsonld"):
+            with pytest.raises(CertificateError, match=f"V004 .* says nothing of '{name}' beside"):
+                asked(of_release(), place, ANALYST)
+        with pytest.raises(CertificateError, match="V004"):
+            certify_output(copied, of_release())
+        (copied / name).unlink()
+    mine.chmod(0o755)
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(copied)
+
+
+def test_a_model_is_released_into_a_folder_of_its_own(table, tmp_path):
+    with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of the rel"):
+        apply_policy(of_release(), {DATASET: table}, tmp_path, report=tmp_path / "audit")
+    for number in range(4):
+        (tmp_path / f"{number}.csv").touch()
+    with pytest.raises(OutputError, match=r"O001 .* holds '0.csv', '1.csv', '2.csv' and 1 more"):
+        apply_policy(of_release(), {DATASET: table}, tmp_path)
+
+
 def test_a_certificate_alone_is_still_one(released, tmp_path):
     alone = shutil.copy(released[1] / "certificate.jsonld", tmp_path)
     assert load_certificate(alone).holds
@@ -212,7 +240,7 @@ def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
     once = of_raw(attempts=1)
     apply_policy(once, {DATASET: table}, tmp_path / "one", seed=1)
     apply_policy(once, {DATASET: table}, tmp_path / "again", seed=1)
-    with pytest.raises(AuditError, match="A020 Of these data a model was made and attacked once"):
+    with pytest.raises(AuditError, match=r"A020 Of these records, or most .* attacked once"):
         apply_policy(once, {DATASET: table}, tmp_path / "other", seed=2)
 
 
@@ -238,6 +266,13 @@ def test_edits_that_change_nothing_begin_no_attempts_anew(table, tmp_path):
     named.write_text("\n".join(f"{row},x" for row in table.read_text().splitlines()) + "\n")
     assert made("LogisticRegression", data=named).data == plain.data
     assert made("LogisticRegression", ("age",)).data != plain.data
+
+
+def test_a_side_too_small_for_shadows_is_no_attempt(table, tmp_path, attempts):
+    for _ in range(2):
+        with pytest.raises(AuditError, match=r"A001 The class .* records that are no members"):
+            apply_policy(of_raw(trainingShare=0.4), {DATASET: table}, tmp_path, seed=1)
+    assert json.loads((attempts / "attempts.json").read_text())["attempts"] == []
 
 
 def test_attempts_never_lie_in_the_folder_that_is_shared(table, tmp_path):

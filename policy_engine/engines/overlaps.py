@@ -1,0 +1,78 @@
+"""Sketches of records, by which two sets of them are known to be the same for the most part."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.contents import marks
+
+SIZE = 32
+"""How many records a sketch is of; fewer, where there are no more."""
+_PARTS = 32
+_NEIGHBOURS = 4
+_DIFFERENT = 0.9
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+Sketch = tuple[int, ...]
+Marks = NDArray[np.uint64]
+
+
+def sketches(table: pa.Table, labels: Sequence[str]) -> tuple[Sketch, ...]:
+    """Return sketches of a table's records: of all columns together, and of some of them.
+
+    A sketch is the least `SIZE` of the records' digests (Broder's bottom-k sketch, SEQUENCES 1997):
+    two sets of n and m records, of which s are the same, have about a share of s / max(n, m) of it
+    in common. Columns are put into 32 parts by their names; besides of all, there are sketches
+    without each of the parts, and of any four that follow one another. So records of which a column
+    was dropped, added, renamed or changed have some in common with what they were. The labels are
+    in all of them, with their names. Where more than one in ten records repeats another in these
+    columns, so would those of other tables of the kind, and there is no sketch.
+    """
+    base = np.zeros(table.num_rows, np.uint64)
+    for name in labels:
+        base += _mixed(_mark(table, name) ^ _number(name))
+    parts: dict[int, Marks] = {}
+    for name in table.column_names:
+        if name not in labels:
+            part = int(_number(name)) % _PARTS
+            parts[part] = parts.get(part, np.uint64(0)) + _mixed(_mark(table, name))
+    found = (_sketch(base + chosen) for chosen in _choices([parts[one] for one in sorted(parts)]))
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def _choices(parts: Sequence[Marks]) -> Iterator[Marks]:
+    """Yield the sums of all parts, of all but each, and of some neighbours."""
+    if not parts:
+        return
+    whole = np.sum(parts, axis=0, dtype=np.uint64)
+    yield whole
+    if len(parts) > 1:
+        yield from (whole - one for one in parts)
+    for start in range(len(parts) if len(parts) > _NEIGHBOURS else 0):
+        some = [parts[(start + place) % len(parts)] for place in range(_NEIGHBOURS)]
+        yield np.sum(some, axis=0, dtype=np.uint64)
+
+
+def _number(name: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]))
+
+
+def _mark(table: pa.Table, name: str) -> Marks:
+    return marks([table.column(name).combine_chunks()], table.num_rows)
+
+
+def _sketch(records: Marks) -> Sketch:
+    different = np.unique(_mixed(records))
+    if len(different) < _DIFFERENT * len(records):
+        return ()
+    return tuple(different[:SIZE].tolist())
+
+
+def _mixed(values: Marks) -> Marks:
+    """Return numbers each bit of which depends on all of theirs (Steele et al., OOPSLA 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * _FIRST
+    values = (values ^ (values >> np.uint64(27))) * _SECOND
+    return values ^ (values >> np.uint64(31))
