@@ -12,7 +12,7 @@ from policy_engine.engines.contents import marks
 SIZE = 32
 """How many records a sketch is of; fewer, where there are no more."""
 _PARTS = 32
-_NEIGHBOURS = 4
+_NEIGHBOURS = 3
 _DIFFERENT = 0.9
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -26,10 +26,10 @@ def sketches(table: pa.Table, labels: Sequence[str]) -> tuple[Sketch, ...]:
     A sketch is the least `SIZE` of the records' digests (Broder's bottom-k sketch, SEQUENCES 1997):
     two sets of n and m records, of which s are the same, have about a share of s / max(n, m) of it
     in common. Columns are put into 32 parts by their names; besides of all, there are sketches
-    without each of the parts, and of any four that follow one another. So records of which a column
-    was dropped, added, renamed or changed have some in common with what they were. The labels are
-    in all of them, with their names. Where more than one in ten records repeats another in these
-    columns, so would those of other tables of the kind, and there is no sketch.
+    without each of the parts, and of any three that follow one another. So records of which a
+    column was dropped, added, renamed or changed have some in common with what they were. The
+    labels are in all of them, with their names. Where more than one in ten records repeats another
+    in these columns, so would those of other tables of the kind, and there is no sketch.
     """
     base = np.zeros(table.num_rows, np.uint64)
     for name in labels:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import area_under
+from policy_engine.audits.membership.nearness import again, nearly_again
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.splits import Rows, Splits
 from policy_engine.errors import listed
@@ -84,21 +85,17 @@ def of_answers(columns: Mapping[str, NDArray[Any]], is_member: NDArray[np.bool_]
 def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
     """Yield how many members stand there again as they were read, or but for last digits."""
     exact = _keys(records.features, np.stack([records.labels, _as_read(records, _READ)], axis=1))
-    same = _again(exact, splits)
-    near = np.zeros_like(same)
+    same = again(exact, splits)
+    digits = np.zeros_like(same)
     for keys in _near_keys(records, records.labels):
-        near |= _again(keys, splits) & ~same
+        digits |= again(keys, splits) & ~same
+    said = _as_read(records, _WORDS) * len(records.classes) + records.labels
+    nearly, cells = nearly_again(records, splits, said, same)
+    near = digits | nearly
     found = int((same | near).any(axis=0).sum())
     if found >= max(_TOLD * same.shape[1], 1):
-        yield _repeated(same, near, exact)
-
-
-def _again(keys: NDArray[np.uint64], splits: Splits) -> NDArray[np.bool_]:
-    """Return which members stand among the others, and which in the shadows' pool, (2, members)."""
-    members = keys[splits.target_train]
-    pools = [*splits.shadow_train, *splits.shadow_test]
-    pool = keys[np.unique(np.concatenate(pools))] if pools else keys[:0]
-    return np.stack([np.isin(members, keys[splits.target_test]), np.isin(members, pool)])
+        grid = f" Numbers count as the same within 1/{cells} of their column's deviation."
+        yield f"{_repeated(same, near, exact)}{'' if (near == digits).all() else grid}"
 
 
 def _repeated(same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]) -> str:
@@ -151,7 +148,8 @@ def _as_read(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
     return found
 
 
-_TEXTS = frozenset({"one-hot", "levels"})
+_WORDS = frozenset({"one-hot"})
+_TEXTS = _WORDS | {"levels"}
 _READ = _TEXTS | {"number"}
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from test_auditing import run
 
-from policy_engine.audits.membership.records import read_records, records_of_arrays
+from policy_engine.audits.membership.records import Fitted, read_records, records_of_arrays
 from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
 from policy_engine.audits.membership.splits import Wanted, make_splits
 
@@ -59,6 +59,45 @@ def test_records_that_differ_in_a_digit_are_nearly_the_same():
     [warning] = found(records_of_arrays(twice, np.arange(200) % 2))
     assert "but for last digits of numbers" in warning
     assert found(records_of_arrays(RANDOM.normal(size=(200, 3)), np.arange(200) % 2)) == []
+
+
+def jittered(rows=400, digit=1, seed=3):
+    """Each of the rows twice, the second with its ages and incomes off by a last digit."""
+    random = np.random.default_rng(seed)
+    age, income = random.integers(18, 90, rows), random.integers(500, 9000, rows)
+    ill = random.choice(["yes", "no"], rows)
+    return pa.table(
+        {
+            "age": np.concatenate([age, age + random.choice([-digit, 0, digit], rows)]),
+            "income": np.concatenate([income, income + random.integers(-9, 9, rows)]),
+            "city": np.tile(random.choice(["Rome", "Oslo", "Bonn"], rows), 2),
+            "ill": np.tile(ill, 2),
+        }
+    )
+
+
+def test_records_of_which_some_digits_were_touched_are_nearly_the_same():
+    given = jittered()
+    for fitted in (Fitted.of(given, "ill"), Fitted.of(given, "ill", fewest=10)):
+        [warning] = found(fitted.records(given, "people"))
+        assert "members stand but for last digits of numbers among the judged" in warning
+        assert warning.endswith("the same within 1/20 of their column's deviation.")
+    alone = pa.concat_tables([jittered().slice(0, 400), jittered(seed=4).slice(0, 400)])
+    assert found(read_records(alone, "ill")) == []
+
+
+def test_records_that_are_near_by_chance_are_no_repetitions():
+    random = np.random.default_rng(6)
+    few = pa.table(
+        {
+            "age": random.integers(18, 90, 2000),
+            "hours": np.where(random.random(2000) < 0.5, 40, random.integers(10, 80, 2000)),
+            "ill": random.choice(["yes", "no"], 2000),
+        }
+    )
+    assert not any("last digits" in said for said in found(read_records(few, "ill")))
+    features = random.normal(size=(4000, 2)).round(3)
+    assert found(records_of_arrays(features, np.arange(4000) % 2)) == []
 
 
 def doubled(rows=400, few=0):
