@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from policy_engine.audits.membership.conduct import ChunkTime, Timings
 from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.manifest import Keeper, under_way, until
-from policy_engine.audits.membership.predictions import read_predictions
+from policy_engine.audits.membership.predictions import read_predictions, truth_of
 from policy_engine.audits.membership.records import (
     Records,
     read_npz,
@@ -52,9 +52,6 @@ Model = Any
 """A description, the file that holds one, a classifier, a learner; None for the usual network."""
 Cancel = Callable[[], bool]
 """Whether an audit is to end: asked after every epoch and every model."""
-
-_MEMBER = {"1": True, "true": True, "in": True, "yes": True, "member": True, "train": True}
-_OTHER = {"0": False, "false": False, "out": False, "no": False, "non-member": False, "test": False}
 
 
 def audit_membership(
@@ -321,12 +318,12 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
         return read_records(data, label), None
     is_file = isinstance(data, str | Path)
     if is_file and str(data).lower().endswith(".npz"):
-        return read_records(data, label), _truth(members, _array(Path(data), members))
+        return read_records(data, label), truth_of(_array(Path(data), members), repr(members))
     table = source_table(data)
     if members not in table.column_names:
         raise _no_members(members, table.column_names)
     rows, texts = texts_of(members, table.column(members))
-    inside = _truth(members, [texts[row] or "" for row in rows.tolist()])
+    inside = truth_of([texts[row] or "" for row in rows.tolist()], repr(members))
     rest = table.drop_columns([members])
     if not label and members == table.column_names[-1]:
         label = rest.column_names[-1]
@@ -343,16 +340,6 @@ def _array(path: Path, members: str) -> list[str]:
 def _no_members(members: str, names: Any) -> Exception:
     message = f"There is no {members!r} that says who is a member. There are {listed(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))
-
-
-def _truth(name: str, texts: Sequence[str]) -> NDArray[np.bool_]:
-    known = {**_MEMBER, **_OTHER}
-    read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
-    unknown = sorted({text for text, one in zip(texts, read, strict=True) if one is None})
-    if unknown:
-        message = f"{name!r} is to be 1 or 0, true or false, in or out."
-        raise AuditError.of("A011", f"{message} Given: {len(unknown):,} other values.")
-    return np.array(read, dtype=bool)
 
 
 def _sides(inside: NDArray[np.bool_]) -> Sides:

@@ -37,7 +37,7 @@ from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_
 from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
-from policy_engine.audits.membership.splits import TOO_REPEATED
+from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
 from policy_engine.engines.contents import marks
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.tables import as_typed, table_digest
@@ -254,7 +254,7 @@ class Workpiece:
             if size < fewest
         ]
         if problems:
-            raise AuditError(*problems)
+            raise AuditError(*in_a_word(problems, len(names)))
 
     @cached_property
     def sanitised(self) -> Stored:

@@ -11,18 +11,29 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from audits_made import audit, point, tradeoff
+from audits_made import attack, audit, point, tradeoff
 from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_engine import auditing
 from policy_engine.architecture import Estimator, Network
+from policy_engine.audits.membership.over_targets import (
+    OverTargets,
+    attack_over_targets,
+    spread_of,
+)
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.cli import answers, app
 from policy_engine.errors import AuditError, DataError, OutputError, RequestError
-from policy_engine.rendering.audits import attacks_table
+from policy_engine.rendering.audits import (
+    attacks_table,
+    marks_lines,
+    over_targets_table,
+    tradeoff_table,
+)
+from policy_engine.rendering.tables import print_fitting
 from policy_engine.report import audit_folder
 
 MODEL = Estimator(name="GaussianNB")
@@ -329,10 +340,12 @@ def test_a_terminal_is_told_how_long_it_takes(monkeypatch, time_left):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     with answers.progress_bar(time_left=time_left) as progress:
-        progress("models", 1, 4)
+        for done in (0, 50, 100, 150, 200):
+            progress("models", done, 400)
+        time.sleep(0.3)  # it is drawn ten times a second
         progress("attacks", 1, 1)
     assert "models" in screen.getvalue()
-    assert ("-:--:--" in screen.getvalue() or "0:00:0" in screen.getvalue()) is time_left
+    assert ("1 s left" in screen.getvalue()) is time_left
 
 
 def test_nothing_is_told_at_once_when_piped(monkeypatch):
@@ -347,12 +360,25 @@ def test_a_line_comes_every_ten_seconds_when_piped_told_anew_or_not(monkeypatch)
     monkeypatch.setattr(answers, "_PATIENCE", 0.01)
     with answers.progress_bar(time_left=True) as progress:
         progress("models", 50, 400)
-        progress("models, epsilon 1.00 spent", 100, 400)
-        while sys.stderr.getvalue().count("\n") < 3:
+        progress("models", 100, 400)
+        progress("models, epsilon 1.00 spent", 200, 400)
+        limit = time.monotonic() + 20
+        while sys.stderr.getvalue().count("\n") < 3 and time.monotonic() < limit:
             time.sleep(0.005)
     lines = sys.stderr.getvalue().splitlines()
-    assert all(line.startswith("models, epsilon 1.00 spent 25%, about ") for line in lines[1:])
+    assert all(line.startswith("models, epsilon 1.00 spent 50%, about ") for line in lines[1:])
     assert all(line.endswith(" s left ...") for line in lines[1:])
+
+
+def test_how_long_it_takes_is_foreseen_from_the_second_step_on(monkeypatch):
+    """The first of four models takes a minute, compiling; the second one second."""
+    clock = iter([60.0, 61.0])
+    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    pace, said = answers._Pace(), []
+    for done in (0, 50, 100, 150, 200):
+        pace.tell(done, 400)
+        said.append(pace.left(done, 400))
+    assert said == ["", "", "", "", "about 2 s left"]
 
 
 @pytest.mark.parametrize(
@@ -378,3 +404,63 @@ def test_the_table_fits_a_terminal_and_loses_no_digit(audited):
     assert "…" not in text
     for one in found.attacks:
         assert f" {one.figures.auc.value:.3f} " in text
+
+
+def printed(table, width):
+    screen = Console(width=width, file=io.StringIO(), highlight=False)
+    print_fitting(screen, table)
+    return screen.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_tables_fit_the_terminal_with_the_names_of_attacks_whole(width):
+    attacks = [attack("label-only-boundary"), attack("rmia")]
+    over = OverTargets(
+        targets=2,
+        trained_for_it=1,
+        train=spread_of([0.9, 0.8]),
+        test=spread_of([0.7, 0.6]),
+        attacks=[attack_over_targets(one.attack, [one.figures, one.figures]) for one in attacks],
+    )
+    drawn = printed(attacks_table(audit(attacks=attacks, strongest="rmia")), width)
+    spread = printed(over_targets_table(over), width)
+    private = printed(tradeoff_table(tradeoff(point(), point("central", 2.0))), width)
+    assert "label-only-boundary" in drawn
+    assert "label-only-boundary" in spread
+    assert "central" in private
+    for text in (drawn, spread, private):
+        assert max(map(len, text.splitlines())) <= width
+        assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert len(over_targets_table(over).columns) == 8
+
+
+def test_what_is_reached_by_a_coin_is_told_below_the_table():
+    assert list(marks_lines(audit())) == []
+    one = attack("rmia")
+    rates = tuple(at.model_copy(update={"randomised": True}) for at in one.figures.tpr_at_fpr)
+    tied = one.model_copy(update={"figures": one.figures.model_copy(update={"tpr_at_fpr": rates})})
+    [said] = marks_lines(audit(attacks=[tied], strongest="rmia"))
+    assert said.startswith("by coin: too many records share the highest scores")
+
+
+def test_flags_are_shown_without_a_value():
+    for command in (["audit", "membership"], ["apply"], ["certify"], ["query"]):
+        help_text = CliRunner().invoke(app, [*command, "--help"]).output
+        flags = [line for line in help_text.splitlines() if "<bool>" in line]
+        assert all("--help" in line for line in flags)
+
+
+def test_a_misspelt_attack_is_told_what_is_meant(files):
+    said = refused("tradeoff", "--data", files / "people.csv", "--attack", "lirra")
+    assert "A012 The attack 'lirra' is not known." in said
+    assert "Did you mean 'lira'?" in said
+
+
+def test_a_quantity_is_no_label(files):
+    values = [f"{number % 60 if number < 600 else number},{number}" for number in range(620)]
+    (files / "quantity.csv").write_text("\n".join(["age,other", *values]))
+    said = refused(
+        *("membership", "--data", files / "quantity.csv", "--label", "age", "--attacks", "rmia")
+    )
+    assert said.count("A001") == 1
+    assert "20 of 80 classes have too few records. A label is a class of many records" in said

@@ -268,10 +268,14 @@ def test_edits_that_change_nothing_begin_no_attempts_anew(table, tmp_path):
     assert made("LogisticRegression", ("age",)).data != plain.data
 
 
-def test_a_side_too_small_for_shadows_is_no_attempt(table, tmp_path, attempts):
-    for _ in range(2):
-        with pytest.raises(AuditError, match=r"A001 The class .* records that are no members"):
-            apply_policy(of_raw(trainingShare=0.4), {DATASET: table}, tmp_path, seed=1)
+def test_a_side_too_small_for_shadows_is_no_attempt(table, tmp_path, attempts, monkeypatch):
+    def refused(*_):
+        raise AuditError.of("A001", "A side of a shadow model is too small.")
+
+    monkeypatch.setattr("policy_engine.audits.membership.splits._check_shadows", refused)
+    for text in (of_raw(), of_table()):
+        with pytest.raises(AuditError, match="A001"):
+            apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1)
     assert json.loads((attempts / "attempts.json").read_text())["attempts"] == []
 
 

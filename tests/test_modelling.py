@@ -148,6 +148,12 @@ def test_attacks_are_named_by_notation_or_by_iri():
     assert audit.method.attacks == ("rmia", "lira-online")
 
 
+@pytest.mark.parametrize("name", ["lira", "lirra"])
+def test_an_attack_of_several_kinds_is_told_them(name):
+    with pytest.raises(PlanError, match=r"M013 .* Did you mean 'lira-.*' or 'lira-.*'\?"):
+        modelling(read(trained(), used(AUC, refinement("pe:attack", [name]))))
+
+
 @pytest.mark.parametrize("where", ["text", "file"])
 def test_a_model_is_described_in_json_here_or_beside_the_policy(where, tmp_path):
     text = json.dumps({"layers": [{"units": 8}], "epochs": 3})

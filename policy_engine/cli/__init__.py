@@ -51,7 +51,9 @@ app.add_typer(audits, name="audit")
 
 @app.callback(invoke_without_command=True)
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.")
+    ] = False,
 ) -> None:
     if version:
         from importlib.metadata import version as installed  # noqa: PLC0415 (slow to import)

@@ -68,20 +68,48 @@ _PATIENCE = 10.0
 """Every so many seconds there is a line of progress where it is piped."""
 
 
+class _Pace:
+    """How fast a stage goes, once two steps of it are done: the first may be slower by far.
+
+    What is told in hundredths goes on in whole numbers; all else with each word.
+    """
+
+    def __init__(self) -> None:
+        self._steps, self._first, self._done, self._since = 0, 0, 0, 0.0
+
+    def tell(self, done: int, total: int) -> None:
+        """Note how far the stage is."""
+        if done > self._done and (total % 100 != 0 or done % 100 == 0):
+            self._steps, self._done = self._steps + 1, done
+            if self._steps == 1:
+                self._first, self._since = done, time.monotonic()
+
+    def left(self, done: int, total: int) -> str:
+        """Return how long the rest may take, in words; empty where that is not known yet."""
+        if self._steps < _STEPS or done <= self._first or done >= total:
+            return ""
+        spent = time.monotonic() - self._since
+        return f"about {_duration(spent * (total - done) / (done - self._first))} left"
+
+
+_STEPS = 2
+
+
 class _Lines:
     """Says how far a command is: what it was last told, every ten seconds, told anew or not."""
 
     def __init__(self, *, time_left: bool) -> None:
         self._time_left, self._lock = time_left, threading.Lock()
         self._said, self._done, self._total = "", 0, 0
-        self._stage, self._first, self._since = "", 0, time.monotonic()
+        self._stage, self._pace = "", _Pace()
 
     def tell(self, said: str, done: int, total: int) -> None:
         """Note how far a stage is; what takes long without a word is said at once."""
         with self._lock:
             stage = said.partition(",")[0]
             if stage != self._stage:
-                self._stage, self._first, self._since = stage, done, time.monotonic()
+                self._stage, self._pace = stage, _Pace()
+            self._pace.tell(done, total)
             self._said, self._done, self._total = said, done, total
         if "compiling" in said:
             self.say()
@@ -95,11 +123,8 @@ class _Lines:
     def _how_far(self) -> str:
         if not self._total:
             return ""
-        gained, spent = self._done - self._first, time.monotonic() - self._since
-        left = ""
-        if self._time_left and gained > 0 and self._done < self._total:
-            left = f", about {_duration(spent * (self._total - self._done) / gained)} left"
-        return f" {self._done / self._total:.0%}{left}"
+        left = self._pace.left(self._done, self._total) if self._time_left else ""
+        return f" {self._done / self._total:.0%}{left and f', {left}'}"
 
 
 def _duration(seconds: float) -> str:
@@ -143,29 +168,32 @@ def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int
         Progress,
         ProgressColumn,
         TextColumn,
-        TimeRemainingColumn,
     )
 
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     columns: list[ProgressColumn] = [
         *(TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn()),
-        *([TimeRemainingColumn()] if time_left else []),
+        *([TextColumn("{task.fields[left]}")] if time_left else []),
     ]
     with Progress(*columns, console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
+        paces: dict[str, _Pace] = {}
 
         def show(said: str, done: int, total: int) -> None:
             stage = said.partition(",")[0]
             for name, task in tasks.items():
                 if name != stage:
-                    bar.update(
-                        task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1
-                    )
+                    end = bar.tasks[task].total or 1
+                    bar.update(task, completed=end, total=end, left="")
             if stage not in tasks:
-                tasks[stage] = bar.add_task(said, total=total or None)
-            bar.update(tasks[stage], completed=done, total=total or None, description=said)
+                tasks[stage] = bar.add_task(said, total=total or None, left="")
+                paces[stage] = _Pace()
+            paces[stage].tell(done, total)
+            left, total_known = paces[stage].left(done, total), total or None
+            bar.update(tasks[stage], completed=done, total=total_known, description=said, left=left)
 
         yield show
         for task in tasks.values():
-            bar.update(task, completed=bar.tasks[task].total or 1, total=bar.tasks[task].total or 1)
+            end = bar.tasks[task].total or 1
+            bar.update(task, completed=end, total=end, left="")

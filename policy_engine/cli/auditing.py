@@ -251,16 +251,19 @@ def _print_audit(found: "MembershipAudit", output_format: Format, written: list[
     from policy_engine.rendering.audits import (  # noqa: PLC0415
         attacks_table,
         audit_lines,
+        marks_lines,
         over_targets_table,
     )
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.rendering.tables import console, print_fitting  # noqa: PLC0415
 
     out = console()
     for line in audit_lines(found):
         out.print(line, soft_wrap=not out.is_terminal)
-    out.print(attacks_table(found))
+    print_fitting(out, attacks_table(found))
+    for line in marks_lines(found):
+        out.print(line, soft_wrap=not out.is_terminal)
     if not isinstance(found.over_targets, NotApplicable):
-        out.print(over_targets_table(found.over_targets))
+        print_fitting(out, over_targets_table(found.over_targets))
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
@@ -306,9 +309,9 @@ def tradeoff(
         print_json(found.model_dump(mode="json"))
         return
     from policy_engine.rendering.audits import tradeoff_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.rendering.tables import console, print_fitting  # noqa: PLC0415
 
-    console().print(tradeoff_table(found))
+    print_fitting(console(), tradeoff_table(found))
     for said in found.bins:
         console().print(said, markup=False)
     for name in ("tradeoff.json", "tradeoff.svg", "tradeoff.png"):

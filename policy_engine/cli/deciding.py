@@ -44,7 +44,7 @@ def decide(
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say all that led to the answer.")
+        bool, typer.Option("--explain", metavar="", help="Say all that led to the answer.")
     ] = False,
     log: LogOption = None,
     log_key: LogKeyOption = None,

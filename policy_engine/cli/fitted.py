@@ -29,7 +29,11 @@ FittedOption = Annotated[
 ]
 TrustOption = Annotated[
     bool,
-    typer.Option("--trust-pickle", help="Open a pickle, TorchScript or .pt2: it may run any code."),
+    typer.Option(
+        "--trust-pickle",
+        metavar="",
+        help="Open a pickle, TorchScript or .pt2: it may run any code.",
+    ),
 ]
 ModelClassOption = Annotated[
     str,
@@ -54,7 +58,9 @@ OutputsOption = Annotated[
 ]
 RetrainOption = Annotated[
     bool,
-    typer.Option("--retrain", help="Train shadow models with the settings that it carries."),
+    typer.Option(
+        "--retrain", metavar="", help="Train shadow models with the settings that it carries."
+    ),
 ]
 ReferenceOption = Annotated[
     list[Path],

@@ -92,7 +92,10 @@ DataOption = Annotated[
     ),
 ]
 OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Replace a file that is there and holds other things.")
+    bool,
+    typer.Option(
+        "--overwrite", metavar="", help="Replace a file that is there and holds other things."
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 ContextOption = Annotated[
@@ -142,7 +145,9 @@ TaxonomyOption = Annotated[
 ]
 QuietOption = Annotated[
     bool,
-    typer.Option("--quiet-values", help="Count the values that a problem is about; name none."),
+    typer.Option(
+        "--quiet-values", metavar="", help="Count the values that a problem is about; name none."
+    ),
 ]
 KeyOption = Annotated[
     Path | None,

@@ -51,7 +51,8 @@ def query(
         str, typer.Option(metavar="NAME", help="Whose SQL it is: spark, postgres, mysql ...")
     ] = "duckdb",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the query as it may run; run nothing.")
+        bool,
+        typer.Option("--dry-run", metavar="", help="Print the query as it may run; run nothing."),
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006

@@ -78,9 +78,14 @@ def apply(
     engine: EngineOption = Engine.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
-    overwrite: Annotated[bool, typer.Option(help="Replace an output that exists.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option(metavar="", help="Replace an output that exists.")
+    ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for a run that makes a release in the same place.")
+        bool,
+        typer.Option(
+            "--wait", metavar="", help="Wait for a run that makes a release in the same place."
+        ),
     ] = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
@@ -109,6 +114,7 @@ def apply(
         bool,
         typer.Option(
             "--allow-pickle",
+            metavar="",
             help="Write a model of scikit-learn by joblib: who loads it runs its code.",
         ),
     ] = False,
@@ -258,11 +264,16 @@ def compare(
     ] = None,
     *,
     no_classifier: Annotated[
-        bool, typer.Option("--no-classifier", help="Let none learn, which takes the longest.")
+        bool,
+        typer.Option(
+            "--no-classifier", metavar="", help="Let none learn, which takes the longest."
+        ),
     ] = False,
     shareable: Annotated[
         bool,
-        typer.Option("--shareable", help="Tell of the release alone, nothing of the original."),
+        typer.Option(
+            "--shareable", metavar="", help="Tell of the release alone, nothing of the original."
+        ),
     ] = False,
     reading: "Reading",
 ) -> None:

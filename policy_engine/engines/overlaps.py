@@ -47,13 +47,14 @@ def _choices(parts: Sequence[Marks]) -> Iterator[Marks]:
     """Yield the sums of all parts, of all but each, and of some neighbours."""
     if not parts:
         return
-    whole = np.sum(parts, axis=0, dtype=np.uint64)
+    whole: Marks = np.sum(parts, axis=0, dtype=np.uint64)
     yield whole
     if len(parts) > 1:
         yield from (whole - one for one in parts)
     for start in range(len(parts) if len(parts) > _NEIGHBOURS else 0):
         some = [parts[(start + place) % len(parts)] for place in range(_NEIGHBOURS)]
-        yield np.sum(some, axis=0, dtype=np.uint64)
+        together: Marks = np.sum(some, axis=0, dtype=np.uint64)
+        yield together
 
 
 def _number(name: str) -> np.uint64:

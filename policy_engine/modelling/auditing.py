@@ -1,9 +1,9 @@
 """The audits that duties ask for, and the bounds on what attacks reach."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from policy_engine import terms
-from policy_engine.errors import did_you_mean, listed
+from policy_engine.errors import did_you_mean, listed, nearest
 from policy_engine.methods.membership_inference import (
     FEWEST_SHADOWS,
     AttackBound,
@@ -211,7 +211,7 @@ class AuditReader(TrainingReader):
         for notation, value in _notations(part):
             if notation not in known:
                 message = f"The attack {notation!r} is not known. Known are {listed(known)}."
-                self.add("M013", message, did_you_mean(notation, known), value.place)
+                self.add("M013", message, _meant(notation, known), value.place)
             elif notation in found:
                 message = f"The attack {notation!r} is asked for twice."
                 self.add("M013", message, "", value.place)
@@ -239,3 +239,11 @@ def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:
     named = {term.iri: notation for notation, term in terms.attacks().items()}
     for value in part.right_operands:
         yield named.get(str(value.value), str(value.value)), value
+
+
+def _meant(notation: str, known: Collection[str]) -> str:
+    """Return `Did you mean ...?` with the nearest attacks, or with all kinds of the nearest one."""
+    kind = nearest(notation, {name.partition("-")[0] for name in known})
+    kinds = [name for name in known if name.startswith(f"{kind}-")] if kind else []
+    near = did_you_mean(notation, known)
+    return near or (f"Did you mean {listed(kinds, 'or')}?" if kinds else "")

@@ -1,5 +1,6 @@
 """Audits on a terminal: the verdict first, then the figures."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.verdict import rate_text, share_text
 from policy_engine.estimates import Estimate, NotApplicable
-from policy_engine.rendering.tables import new_table, rows_table
+from policy_engine.rendering.tables import new_table
 
 if TYPE_CHECKING:
     from policy_engine.audits.privacy.tradeoff import Tradeoff
@@ -38,12 +39,7 @@ def attacks_table(audit: MembershipAudit) -> Table:
     """Return what every attack reaches, the strongest first; then the worst slice of that one."""
     fprs = [rate_text(at.fpr) for at in audit.attacks[0].figures.tpr_at_fpr]
     names = ("attack", "precision", "recall", "accuracy", "AUC", *(f"TPR\nat {at}" for at in fprs))
-    table = new_table(f"Membership inference against {audit.data}", *names)
-    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
-    table.columns[0].min_width = _NAMED
-    for column in table.columns[1:]:
-        # Of a figure no digit is ever cut off without a mark, however narrow the terminal.
-        column.no_wrap, column.overflow, column.justify = True, "ellipsis", "right"
+    table = _plain(new_table(f"Membership inference against {audit.data}", *names))
     for one in sorted(
         audit.attacks, key=lambda one: (one.attack != audit.strongest, -one.figures.accuracy.value)
     ):
@@ -51,17 +47,48 @@ def attacks_table(audit: MembershipAudit) -> Table:
     worst = audit.attack(audit.strongest).worst
     if isinstance(worst, Slice):
         table.add_section()
-        table.add_row(f"worst slice of {escape(audit.strongest)}", *_cells(worst.figures))
+        table.add_row(f"worst slice of\n{escape(audit.strongest)}", *_cells(worst.figures))
     return table
 
 
-_NAMED = 10
+def _plain(table: Table) -> Table:
+    """Return a table of figures without lines, as narrow as its figures are."""
+    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
+    for column in table.columns:
+        column.no_wrap = True
+    for column in table.columns[1:]:
+        # Of a figure no digit is ever cut off without a mark, however narrow the terminal.
+        column.overflow, column.justify = "ellipsis", "right"
+    return table
+
+
+def marks_lines(audit: MembershipAudit) -> Iterator[str]:
+    """Yield what the marks in the table of attacks stand for, as markup."""
+    if any(at.randomised for one in audit.attacks for at in one.figures.tpr_at_fpr):
+        yield (
+            "by coin: too many records share the highest scores for any threshold to have so few "
+            "false alarms; a coin among them has. A finer score may find more."
+        )
 
 
 def over_targets_table(found: OverTargets) -> Table:
     """Return what every attack reaches over all targets: means and standard deviations."""
     head, rows = over_targets_rows(found)
-    return rows_table(f"Over {found.targets} targets: mean \u00b1 standard deviation", head, rows)
+    short = [_FPR.sub("\nat ", name).removesuffix(" FPR") for name in head]
+    title = f"Over {found.targets} targets: mean \u00b1 standard deviation"
+    table = _plain(new_table(title, *short))
+    for name, *cells in rows:
+        table.add_row(escape(name), *(_below(cell) for cell in cells))
+    return table
+
+
+_FPR = re.compile(" at (?=.* FPR)")
+
+
+def _below(cell: str) -> str:
+    """Return a mean with its deviation below."""
+    mean, sign, deviation = cell.partition(" \u00b1 ")
+    return f"{mean}\n[dim]\u00b1 {deviation}[/]" if sign else cell
 
 
 def _named(one: AttackResult) -> str:
@@ -89,11 +116,9 @@ def _share(figure: Estimate | NotApplicable) -> str:
 
 def tradeoff_table(found: "Tradeoff") -> Table:
     """Return what each privacy costs the model and takes from the attacker, the original first."""
-    names = ("privacy", "setting", "epsilon", "accuracy", "on members")
-    attack = ("precision", "recall", "phi (precision)", "phi (recall)")
-    table = new_table(f"{found.attack} against a model of {found.data}", *names, *attack)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    names = ("privacy", "setting", "epsilon", "model\non others", "on its\nmembers")
+    attack = ("attack:\nprecision", "attack:\nrecall", "phi by\nprecision", "phi by\nrecall")
+    table = _plain(new_table(f"{found.attack} against a model of {found.data}", *names, *attack))
     for one in found.points:
         table.add_row(
             "none" if one.kind == "original" else one.kind,

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 
@@ -28,6 +29,38 @@ def new_table(title: str, *columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def print_fitting(out: Console, table: Table) -> None:
+    """Print a table or, where the terminal is too narrow for it, the same row by row.
+
+    Then what stands in the first column is on a line of its own, and all else below it by name.
+    """
+    endless = out.options.update(max_width=_ENDLESS)
+    if out.measure(table, options=endless).maximum <= out.width:
+        out.print(table)
+        return
+    first, *others = table.columns
+    if table.title:
+        out.print(f"[bold]{table.title}[/]")
+    for name, *cells in zip(first.cells, *(one.cells for one in others), strict=True):
+        out.print(f"[bold]{_in_line(name)}[/]")
+        told = (
+            f"{_in_line(one.header)}\N{NO-BREAK SPACE}{_in_line(cell)}"
+            for one, cell in zip(others, cells, strict=True)
+        )
+        out.print(Padding(", ".join(told), (0, 0, 0, 2)))
+
+
+_ENDLESS = 10_000
+
+
+def _in_line(cell: Any) -> str:
+    """Return the lines of a cell, as markup, in one: the second in brackets."""
+    value, _, below = str(cell).partition("\n")
+    if not below:
+        return value
+    return f"{value} ({below})" if below.startswith("[dim]") else f"{value} {below}"
 
 
 def printed_list(names: tuple[str, ...]) -> str:

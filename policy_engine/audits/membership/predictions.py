@@ -1,7 +1,7 @@
 """What a model said, read from a file: enough for the attacks that need no shadow models."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -35,8 +35,8 @@ _TIED = 0.05
 _LABELS = ("label", "labels", "y")
 _MEMBERS = ("member", "members", "membership", "is_member")
 _PREDICTED = ("predicted", "prediction", "predictions")
-_IN = ("1", "1.0", "true", "in", "member", "train", "yes")
-_OUT = ("0", "0.0", "false", "out", "non-member", "test", "no")
+_IN = ("1", "true", "in", "yes", "member", "train")
+_OUT = ("0", "false", "out", "no", "non-member", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +97,19 @@ def _of_npz(path: Path, name: str) -> Predictions:
         scores = _labels_alone(list(map(str, arrays[found].ravel().tolist())), texts)
     else:
         values = _two_columns(np.asarray(arrays[found], dtype=np.float64), found)
-        names = tuple(map(str, range(values.shape[1])))
+        names = _numbered(texts, values.shape[1])
         scores = _Scores(values, "logits" if found == "logits" else "probabilities", names, _NONE)
     return _predictions(scores, texts, list(map(str, members.ravel().tolist())), {}, name)
 
 
 _NONE: frozenset[str] = frozenset()
+
+
+def _numbered(labels: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the classes of an array's columns: 0 to C-1, or 1 to C where the labels are those."""
+    from_one = tuple(str(number) for number in range(1, count + 1))
+    found = {_whole(one) for one in labels}
+    return from_one if {from_one[-1]} <= found <= {*from_one} else ("0", *from_one[:-1])
 
 
 def _of_table(table: pa.Table, name: str) -> Predictions:
@@ -313,10 +320,11 @@ def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
     place = {name: number for number, name in enumerate(classes)}
     numbers = np.array([place.get(_whole(one), place.get(one, -1)) for one in labels], np.int64)
     if (numbers < 0).any():
-        unknown = len({one for one, n in zip(labels, numbers, strict=True) if n < 0})
-        message = f"There are {len(classes)} classes, and {unknown} labels that are none of them."
+        unknown = [one for one, number in zip(labels, numbers.tolist(), strict=True) if number < 0]
+        are = f"0 to {len(classes) - 1}" if classes[0] == "0" else "named as their columns"
+        message = f"Labels are of {len(classes):,} classes, {are}. "
         hint = "Name the columns as the labels, or p0, p1, and so on, with labels 0, 1, and so on."
-        raise AuditError.of("A002", message, hint)
+        raise AuditError.of("A002", f"{message}{kinds_of(unknown, len(labels))}", hint)
     return numbers
 
 
@@ -329,18 +337,44 @@ def membership(members: list[str]) -> Bools:
 
     Raises AuditError (A011) for other texts, and where all are members, or none.
     """
-    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
-    unknown = sorted({one for one in members if one.strip().lower() not in known})
-    if unknown:
-        message = "Membership is 1 or 0, true or false, in or out. "
-        message += f"Given: {len(unknown):,} other values."
-        raise AuditError.of("A011", message)
-    found = np.array([known[one.strip().lower()] for one in members])
+    found = truth_of(members, "Membership")
     if found.all() or not found.any():
         lacking = "others" if found.all() else "members"
         message = f"All {len(found):,} records are {'members' if found.all() else 'others'}."
         raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
     return found
+
+
+def truth_of(texts: Sequence[str], name: str) -> Bools:
+    """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
+    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
+    read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
+    unknown = [text for text, one in zip(texts, read, strict=True) if one is None]
+    if unknown:
+        pairs = ", ".join(f"{one} or {other}" for one, other in zip(_IN, _OUT, strict=True))
+        message = f"{name} is {pairs}, whatever the case. {kinds_of(unknown, len(texts))}"
+        raise AuditError.of("A011", message)
+    return np.array(read, dtype=bool)
+
+
+def kinds_of(wrong: Sequence[str], among: int) -> str:
+    """Return how many cells hold something else, and of which kind; their values are not told."""
+    different = {one.strip() for one in wrong}
+    counts = {kind: sum(_kind(one) == kind for one in different if one) for kind in _CELLS}
+    told = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
+    told += ["empty cells"] if "" in different else []
+    return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(told)}."
+
+
+_CELLS = ("whole number", "number", "text")
+
+
+def _kind(text: str) -> str:
+    try:
+        number = float(text)
+    except ValueError:
+        return "text"
+    return "whole number" if number.is_integer() else "number"
 
 
 def doubts_of(is_member: NDArray[np.bool_]) -> tuple[str, ...]:

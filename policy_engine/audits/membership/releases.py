@@ -15,6 +15,7 @@ import pyarrow as pa
 from policy_engine import cells
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.records import Fitted
+from policy_engine.audits.membership.splits import in_a_word
 from policy_engine.engines.reading_back import cell_column, texts_of
 from policy_engine.errors import AuditError, Problem
 from policy_engine.taxonomy import Taxonomy
@@ -115,7 +116,7 @@ def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
         if text and 0 < count < fewest
     ]
     if problems:
-        raise AuditError(*problems)
+        raise AuditError(*in_a_word(problems, len(texts)))
 
 
 def _features(table: pa.Table, label: str) -> list[str]:

@@ -291,7 +291,20 @@ def _check_sizes(
         if has < needs
     ]
     if problems:
-        raise AuditError(*problems)
+        raise AuditError(*in_a_word(problems, len(classes)))
+
+
+def in_a_word(problems: list[Problem], classes: int) -> list[Problem]:
+    """Return problems of single classes or, where there are many, one of the labels."""
+    if len(problems) <= _MOST_NAMED:
+        return problems
+    message = f"{len(problems):,} of {classes:,} classes have too few records. A label is a class "
+    message += "of many records, not a quantity."
+    hint = "Name a column of classes as the label, or group its values, as into ranges."
+    return [Problem("A001", message, hint)]
+
+
+_MOST_NAMED = 5
 
 
 def _digest(groups: Iterable[Iterable[Rows]]) -> str:

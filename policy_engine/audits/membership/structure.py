@@ -113,6 +113,12 @@ def said_of(found: Structure) -> Iterator[str]:
             f"{found.in_small_groups:,} of {found.members:,} members have an answer that fewer "
             f"than {found.few} members have: it stands for few of them."
         )
+    elif found.in_small_groups == found.members:
+        yield (
+            f"No answer is shared by {found.few} members; {found.answers:,} of {found.members:,} "
+            "are different, and such an answer tells whose it is. Rounded ones, or labels alone, "
+            "tell less."
+        )
     if isinstance(found.freedom, int) and found.freedom < found.few:
         yield (
             f"The model has {found.members - found.freedom:,} parameters for {found.members:,} "

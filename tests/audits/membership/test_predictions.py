@@ -5,7 +5,7 @@ import pytest
 
 from policy_engine.audits.membership.auditing import audit_predictions
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
-from policy_engine.audits.membership.predictions import read_predictions
+from policy_engine.audits.membership.predictions import read_predictions, truth_of
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import AuditError, DataError
 
@@ -43,8 +43,44 @@ def test_probabilities_by_any_names_are_the_same(columns):
 
 
 def test_columns_named_otherwise_than_the_labels_are_of_no_class():
-    with pytest.raises(AuditError, match=r"A002 There are 2 classes, and 2 labels"):
+    with pytest.raises(
+        AuditError, match=r"A002 Labels are of 2 classes, named as their columns. 4 of 4 "
+    ):
         read(yes=PROBABILITIES[:, 1], no=PROBABILITIES[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [([1, 2, 3], "123"), ([3, 3, 3], "123"), ([2.0, 3.0, 1.0], "123"), ([0, 1, 2], "012")],
+)
+def test_labels_of_an_array_may_begin_with_one(tmp_path, labels, classes):
+    shares = np.full((3, 3), 1 / 3)
+    np.savez(tmp_path / "said.npz", probabilities=shares, labels=labels, members=[1, 0, 1])
+    found = read_predictions(tmp_path / "said.npz")
+    assert found.classes == tuple(classes)
+    assert [found.classes[one] for one in found.labels] == [str(int(one)) for one in labels]
+
+
+def test_labels_that_are_no_classes_are_counted_by_their_kind_and_not_told(tmp_path):
+    given = {"probabilities": np.full((4, 2), 0.5), "members": [1, 0, 1, 0]}
+    np.savez(tmp_path / "said.npz", labels=["0", "3", "secret", "1.5"], **given)
+    with pytest.raises(AuditError) as caught:
+        read_predictions(tmp_path / "said.npz")
+    assert caught.value.problems[0].message == (
+        "Labels are of 2 classes, 0 to 1. 3 of 4 records have another value: 1 different whole "
+        "number and 1 different number and 1 different text."
+    )
+
+
+def test_who_is_a_member_is_told_what_may_stand_there():
+    with pytest.raises(AuditError) as caught:
+        truth_of(["1.0", " TRUE ", "2", "2", "perhaps", ""], "'trained'")
+    assert caught.value.problems[0].message == (
+        "'trained' is 1 or 0, true or false, in or out, yes or no, member or non-member, train or "
+        "test, whatever the case. 4 of 6 records have another value: 1 different whole number and "
+        "1 different text and empty cells."
+    )
+    assert truth_of(["Yes", "test", "0.0"], "it").tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])

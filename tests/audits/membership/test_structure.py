@@ -32,6 +32,15 @@ def test_groups_are_members_with_one_answer():
     assert said.startswith("4 of 31 members have an answer that fewer than 10 members have")
 
 
+def test_answers_of_one_member_each_are_told():
+    shares = np.linspace(0.1, 0.9, 30)
+    found = structure_of(answered(*((one, 1, 0) for one in shares), OTHERS), np.arange(42) < 30)
+    assert any(
+        one.startswith("No answer is shared by 10 members; 30 of 30 are different")
+        for one in said_of(found)
+    )
+
+
 def test_a_model_that_is_right_about_members_alone_has_learnt_them_by_heart():
     target = answered((0.9, 0, 20), (0.1, 20, 0), OTHERS)
     found = structure_of(target, np.arange(52) < 40)
