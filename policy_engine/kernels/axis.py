@@ -1,7 +1,7 @@
 """The quasi-identifiers as the kernels see them: codes in order, and what hiding them costs."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,17 +77,22 @@ class Axes(NamedTuple):
     `facts` (dimensions + 1, FACTS) holds a row for each dimension; what belongs to its code c
     stands in row OFFSET + c of `places` (codes, 2), what belongs to its node n in row ROOT + n
     of `nodes` (nodes, 4). SHARE is the price of one more member of a set, FULL that of a cell
-    that hides everything; POSITION is priced likewise.
+    that hides everything; POSITION is priced likewise. `words` (2, dimensions) are about the sets
+    whose members are told by the bits of one word: COUNTED has a 1 for each bit that counts, all
+    bits but that of a missing value that matches any, and none of the other dimensions; PRICED
+    is the price of a member.
     """
 
     facts: NDArray[np.int64]
     places: NDArray[np.int64]
     nodes: NDArray[np.int64]
+    words: NDArray[np.int64]
 
 
 KIND, OFFSET, SHARE, FULL, HAS_MISSING, IS_WILDCARD, ROOT = range(7)
 POSITION, LEAF = range(2)
 PARENT, FIRST, LAST, PRICE = range(4)
+COUNTED, PRICED = range(2)
 INTERVAL, MEMBERS, TREE = 0, 1, 2
 _KINDS = {Interval: INTERVAL, Members: MEMBERS, Tree: TREE}
 
@@ -114,9 +119,16 @@ def flat(axes: list[Axis]) -> Axes:
         nodes[root[dim] : root[dim + 1]] = np.column_stack(
             [tree.parent, first, last, _priced(tree.loss, full)]
         )
-    return Axes(facts, places, nodes)
+    return Axes(facts, places, nodes, _words(facts[:-1], np.diff(offset)))
 
 
+def _words(facts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    fits = (facts[:, KIND] == MEMBERS) & (sizes <= _BITS)
+    counted = np.where(facts[:, IS_WILDCARD] > 0, np.int64(-2), np.int64(-1))
+    return np.where(fits, np.stack([counted, facts[:, SHARE]]), np.int64(0))
+
+
+_BITS = 64
 _NO_TREE = Tree(np.array([-1], np.int32), np.zeros(0, np.int32), np.zeros(1))
 
 
@@ -150,68 +162,147 @@ class Extent(NamedTuple):
     `state` (dimensions + 1, 5) holds a row for each dimension: LOW and HIGH, the least and
     greatest code that is no missing value, -1 before the first; NODE, the lowest node above
     them; the COUNT of a set's members; and whether a value is MISSING. `seen` (codes,) holds
-    the stamp of the last sweep that met a code; the stamp itself stands behind the last
-    dimension.
+    the stamp of the last sweep that met a code; the STAMP itself stands behind the last
+    dimension, and beside it what ALL rows of the node cost in the dimensions of `words`, -1
+    where that is not known. `words` (dimensions,) holds a bit for each member met.
     """
 
     state: NDArray[np.int64]
     seen: NDArray[np.int64]
+    words: NDArray[np.int64]
 
 
 LOW, HIGH, NODE, COUNT, MISSING = range(5)
-ACTIVE = 2
+STAMP, ALL = range(2)
+LEAST, GREATEST, ACTIVE, DISTINCT = range(4)
+EVERY: Any = np.int64(-1)
 
 
 def extent(axes: Axes) -> Extent:
     """Return an extent for the axes."""
-    return Extent(np.zeros((len(axes.facts), 5), np.int64), np.zeros(len(axes.places), np.int64))
+    state, dims = np.zeros((len(axes.facts), 5), np.int64), len(axes.facts) - 1
+    state[-1, ALL] = -1
+    return Extent(state, np.zeros(len(axes.places), np.int64), np.zeros(dims, np.int64))
 
 
 @compiled
-def sweep(axes, extent, rows, order, total, step, node, active, prices):  # type: ignore[no-untyped-def]
+def sweep(axes, extent, rows, order, total, step, node, active, cut, prices):  # type: ignore[no-untyped-def]
     """Set `prices` to what the first rows of `order` cost together, for each number to `total`.
 
     With a `step` of -1, the last rows. Only the first `active` dimensions listed in `node` are
-    looked at; the others are known to cost nothing.
+    looked at; the others are known to cost nothing. Where the rows are in the order of a
+    dimension `cut`, only the prices in front of another value of it are right; with EVERY, all
+    are. What the rows cost can only grow with their number, so that a dimension is done with
+    where they cover all that `node` says the node does.
     """
     for place in range(total):
         prices[place] = 0
+    has_words = False
     for turn in range(active):
         dim = node[turn, ACTIVE]
-        if axes.facts[dim, KIND] == MEMBERS:
-            _add_sets(axes, extent, rows, order, total, step, dim, prices)
+        if axes.words[COUNTED, dim] != 0:
+            has_words = True
+        elif axes.facts[dim, KIND] == MEMBERS:
+            _add_sets(axes, extent, rows, order, total, step, node, dim, prices)
         elif axes.facts[dim, KIND] == INTERVAL:
-            _add_ranges(axes, rows, order, total, step, dim, prices)
+            _add_ranges(axes, rows, order, total, step, node, dim, prices)
         else:
-            _add_nodes(axes, rows, order, total, step, dim, prices)
+            _add_nodes(axes, rows, order, total, step, node, dim, prices)
+    if has_words:
+        _add_words(axes, extent, rows, order, total, step, cut, prices)
+    # What was added so far is by how much the price of a place is above that of the one before.
+    for place in range(1, total):
+        prices[place] += prices[place - 1]
+
+
+@compiled
+def count_members(axes, extent, rows, start, end, node, active):  # type: ignore[no-untyped-def]
+    """Set what all rows of a node cover, for `sweep`: in each set, and in those in words."""
+    words, seen, state = extent.words, extent.seen, extent.state
+    for dim in range(len(words)):
+        words[dim] = 0
+    for row in range(start, end):
+        _meet(words, rows, row)
+    state[len(state) - 1, ALL] = _price_of_words(axes, words)
+    for turn in range(active):
+        dim = node[turn, ACTIVE]
+        node[dim, DISTINCT] = 0
+        if axes.facts[dim, KIND] == MEMBERS and axes.words[COUNTED, dim] == 0:
+            offset, free = axes.facts[dim, OFFSET], axes.facts[dim, IS_WILDCARD]
+            state[len(state) - 1, STAMP] += 1
+            stamp, members = state[len(state) - 1, STAMP], 0
+            for row in range(start, end):
+                code = rows[row, dim]
+                if seen[offset + code] != stamp:
+                    seen[offset + code] = stamp
+                    members += 1 if code > 0 or not free else 0
+            node[dim, DISTINCT] = members
 
 
 @inlined
-def _add_sets(axes, extent, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+def _meet(words, rows, row):  # type: ignore[no-untyped-def]
+    """Set the bits of a row's values: in every dimension, so that many are set at once."""
+    for dim in range(len(words)):
+        words[dim] |= np.int64(1) << np.int64(rows[row, dim] & 63)
+
+
+@compiled
+def _price_of_words(axes, words):  # type: ignore[no-untyped-def]
+    """Return what the sets in words cost together."""
+    price = np.int64(0)
+    for dim in range(len(words)):
+        members = bits(np.uint64(words[dim] & axes.words[COUNTED, dim]))
+        price += axes.words[PRICED, dim] * members if members > 1 else 0
+    return price
+
+
+@inlined
+def _add_words(axes, extent, rows, order, total, step, cut, prices):  # type: ignore[no-untyped-def]
+    """Add what the sets in words cost that the first rows make up, where that can be told."""
+    words, every = extent.words, extent.state[len(extent.state) - 1, ALL]
+    for dim in range(len(words)):
+        words[dim] = 0
+    last, before = 0 if step > 0 else total - 1, np.int64(0)
+    for place in range(total):
+        row = order[last + step * place]
+        _meet(words, rows, row)
+        is_end = cut < 0 or place + 1 == total
+        if is_end or rows[row, cut] != rows[order[last + step * (place + 1)], cut]:
+            price = _price_of_words(axes, words)
+            prices[place] += price - before
+            before = price
+            if price == every:
+                break
+
+
+@inlined
+def _add_sets(axes, extent, rows, order, total, step, node, dim, prices):  # type: ignore[no-untyped-def]
     """Add what the set costs that the first rows make up in a dimension, for each number."""
     facts, state, seen = axes.facts, extent.state, extent.seen
     offset, share, is_wildcard = facts[dim, OFFSET], facts[dim, SHARE], facts[dim, IS_WILDCARD]
-    state[len(state) - 1, 0] += 1
-    stamp, last = state[len(state) - 1, 0], 0 if step > 0 else total - 1
-    members = cost = 0
+    state[len(state) - 1, STAMP] += 1
+    stamp, last = state[len(state) - 1, STAMP], 0 if step > 0 else total - 1
+    members = 0
     for place in range(total):
         code = rows[order[last + step * place], dim]
         if seen[offset + code] != stamp:
             seen[offset + code] = stamp
-            members += 1 if code > 0 or not is_wildcard else 0
-            cost = share * members if members > 1 else 0
-        prices[place] += cost
+            if code > 0 or not is_wildcard:
+                members += 1
+                prices[place] += 0 if members < 2 else share if members > 2 else 2 * share
+                if members == node[dim, DISTINCT]:
+                    break
 
 
 @inlined
-def _add_ranges(axes, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+def _add_ranges(axes, rows, order, total, step, node, dim, prices):  # type: ignore[no-untyped-def]
     """Add the width of the range that holds the first rows in a dimension, for each number."""
     facts, places = axes.facts, axes.places
     offset, full = facts[dim, OFFSET], facts[dim, FULL]
     missing = -1 if facts[dim, HAS_MISSING] == 0 else 0
     is_free = facts[dim, IS_WILDCARD] > 0
     low = high = np.int64(-1)
-    is_missing, cost = False, 0
+    is_missing, before = False, np.int64(0)
     last = 0 if step > 0 else total - 1
     for place in range(total):
         code = np.int64(rows[order[last + step * place], dim])
@@ -223,18 +314,21 @@ def _add_ranges(axes, rows, order, total, step, dim, prices):  # type: ignore[no
             if low >= 0:
                 width = places[offset + high, POSITION] - places[offset + low, POSITION]
                 cost = full if is_missing else width
-        prices[place] += cost
+                prices[place] += cost - before
+                before = cost
+            if low < high and low == node[dim, LEAST] and high == node[dim, GREATEST]:
+                break
 
 
 @inlined
-def _add_nodes(axes, rows, order, total, step, dim, prices):  # type: ignore[no-untyped-def]
+def _add_nodes(axes, rows, order, total, step, node, dim, prices):  # type: ignore[no-untyped-def]
     """Add what the lowest node above the first rows costs in a dimension, for each number."""
     facts, places, nodes = axes.facts, axes.places, axes.nodes
     offset, full, root = facts[dim, OFFSET], facts[dim, FULL], facts[dim, ROOT]
     missing = -1 if facts[dim, HAS_MISSING] == 0 else 0
     is_free = facts[dim, IS_WILDCARD] > 0
-    low = high = node = np.int64(-1)
-    is_missing, cost = False, 0
+    low = high = above = np.int64(-1)
+    is_missing, before = False, np.int64(0)
     last = 0 if step > 0 else total - 1
     for place in range(total):
         code = np.int64(rows[order[last + step * place], dim])
@@ -243,13 +337,26 @@ def _add_nodes(axes, rows, order, total, step, dim, prices):  # type: ignore[no-
                 is_missing = not is_free
             else:
                 if low < 0:
-                    low, node = code, root + places[offset + code, LEAF]
+                    low, above = code, root + places[offset + code, LEAF]
                 low, high = min(low, code), max(high, code)
-                while nodes[node, FIRST] > low or nodes[node, LAST] < high:
-                    node = root + nodes[node, PARENT]
+                while nodes[above, FIRST] > low or nodes[above, LAST] < high:
+                    above = root + nodes[above, PARENT]
             if low >= 0:
-                cost = full if is_missing else nodes[node, PRICE]
-        prices[place] += cost
+                cost = full if is_missing else nodes[above, PRICE]
+                prices[place] += cost - before
+                before = cost
+            if low < high and low == node[dim, LEAST] and high == node[dim, GREATEST]:
+                break
+
+
+@compiled
+def bits(word):  # type: ignore[no-untyped-def]
+    """Return how many bits of a word are set."""
+    pairs, fours = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    word = word - ((word >> np.uint64(1)) & pairs)
+    word = (word & fours) + ((word >> np.uint64(2)) & fours)
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @compiled

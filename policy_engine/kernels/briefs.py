@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import (
     FULL,
+    GREATEST,
     HAS_MISSING,
     IS_WILDCARD,
     KIND,
+    LEAST,
     MEMBERS,
     OFFSET,
     POSITION,
@@ -24,7 +26,7 @@ from policy_engine.kernels.axis import (
 )
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
-from policy_engine.kernels.layout import GREATEST, LEAST, TURN, Scratch, Table
+from policy_engine.kernels.layout import TURN, Scratch, Table
 from policy_engine.kernels.sides import Sides, fits
 from policy_engine.kernels.summary import Summary, price_codes, summarise, summary
 

@@ -6,14 +6,18 @@ import numpy as np
 
 from policy_engine.kernels.axis import (
     ACTIVE,
+    EVERY,
     FULL,
+    GREATEST,
     HAS_MISSING,
     IS_WILDCARD,
     KIND,
+    LEAST,
     MEMBERS,
     OFFSET,
     POSITION,
     are_apart,
+    count_members,
     sweep,
 )
 from policy_engine.kernels.compiled import compiled, inlined
@@ -24,7 +28,7 @@ from policy_engine.kernels.constraint import (
     forget,
     is_diverse,
 )
-from policy_engine.kernels.layout import GREATEST, LEAST, TIMES, TURN
+from policy_engine.kernels.layout import TIMES, TURN
 from policy_engine.kernels.summary import price_codes, summarise
 
 # Typed, so that no function is compiled a second time for a constant.
@@ -51,6 +55,8 @@ def choose_cut(table, scratch, start, end):  # type: ignore[no-untyped-def]
         left = _cut_by_summary(table, scratch, start, end)
     if left > 0:
         return left
+    if table.score == 0:
+        count_members(table.axes, scratch.extent, table.rows, start, end, scratch.node, active)
     best, best_left = _FAR, _NONE
     for turn in range(active):
         if table.score > 0:
@@ -344,7 +350,7 @@ def _best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[n
     with fewer rows on its left. Boundaries that do not come below `limit` are not looked at.
     """
     if table.score == 0:
-        _sweep_losses(table, scratch, total, active)
+        _sweep_losses(table, scratch, dim, total, active)
     if table.person > 0:
         _sweep_units(table, scratch, total)
     through_ties = table.is_relaxed and total <= _SMALL * table.size
@@ -434,11 +440,15 @@ def _weighed(table, left, total, units, rest, whole, one, other):  # type: ignor
 
 
 @inlined
-def _sweep_losses(table, scratch, total, active):  # type: ignore[no-untyped-def]
-    """Set the loss of the first rows in order, and of the last, by their number."""
+def _sweep_losses(table, scratch, dim, total, active):  # type: ignore[no-untyped-def]
+    """Set the loss of the first rows in order, and of the last, by their number.
+
+    Of a strict partition only where it can be cut, between values.
+    """
     axes, extent, rows, order = table.axes, scratch.extent, table.rows, scratch.order
-    sweep(axes, extent, rows, order, total, _UP, scratch.node, active, scratch.left)
-    sweep(axes, extent, rows, order, total, _DOWN, scratch.node, active, scratch.right)
+    node, cut = scratch.node, EVERY if table.is_relaxed else dim
+    sweep(axes, extent, rows, order, total, _UP, node, active, cut, scratch.left)
+    sweep(axes, extent, rows, order, total, _DOWN, node, active, cut, scratch.right)
 
 
 @inlined

@@ -150,8 +150,9 @@ def _times(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
 class Scratch(NamedTuple):
     """Working memory, allocated once per call.
 
-    `node` (dimensions, 3) holds the open node's LEAST and GREATEST code in each dimension, and
-    as ACTIVE the list of those in which they differ; `codes` (values, 2) the TIMES of each
+    `node` (dimensions, 4) holds the open node's LEAST and GREATEST code in each dimension, as
+    ACTIVE the list of those in which they differ, and how many DISTINCT members its sets have,
+    where they are not counted in words; `codes` (values, 2) the TIMES of each
     code and the TURN in which codes come. `order` are the node's rows as sorted last, `best`
     as sorted for the best cut; `losses` (2, rows) those of the first rows and of the last.
     """
@@ -170,7 +171,6 @@ class Scratch(NamedTuple):
     stack: NDArray[np.int64]
 
 
-LEAST, GREATEST = range(2)
 TIMES, TURN = range(2)
 
 
@@ -181,7 +181,7 @@ def scratch(table: Table, rows: int) -> Scratch:
     return Scratch(
         extent=extent(table.axes),
         summary=summary(table.axes),
-        node=np.zeros((dims, 3), np.int64),
+        node=np.zeros((dims, 4), np.int64),
         codes=np.zeros((widest, 2), np.int64),
         order=np.zeros(rows, np.int64),
         best=np.zeros(rows, np.int64),

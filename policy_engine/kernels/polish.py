@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.axis import ACTIVE, Axis, Extent, extent, sweep
+from policy_engine.kernels.axis import ACTIVE, EVERY, Axis, Extent, extent, sweep
 from policy_engine.kernels.bounds import Constraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
@@ -34,7 +34,7 @@ def polish(
     after[classes.order[:-1]] = classes.order[1:]
     after[classes.order[starts[1:] - 1]] = -1
     most = _MOST_TIMES_K * constraint.size + int(sizes.min())
-    listed = np.zeros((len(axes), 3), dtype=np.int64)
+    listed = np.zeros((len(axes), 4), dtype=np.int64)
     listed[:, ACTIVE] = np.arange(len(axes))
     work = _Work(
         after=after,
@@ -135,7 +135,8 @@ def _are_equal(table, work, start, end):  # type: ignore[no-untyped-def]
 def _loss(table, work, which, total):  # type: ignore[no-untyped-def]
     """Return what the gathered rows lose together, times their number."""
     order, dims = work.buffers[which], len(work.listed)
-    sweep(table.axes, work.extent, table.rows, order, total, _UP, work.listed, dims, work.prices)
+    axes, found, prices = table.axes, work.extent, work.prices
+    sweep(axes, found, table.rows, order, total, _UP, work.listed, dims, EVERY, prices)
     return work.prices[total - 1] * total
 
 

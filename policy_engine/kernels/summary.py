@@ -23,6 +23,7 @@ from policy_engine.kernels.axis import (
     ROOT,
     SHARE,
     Axes,
+    bits,
     cost_of_node,
 )
 from policy_engine.kernels.compiled import compiled
@@ -151,7 +152,7 @@ def _others_cost(axes, summary, state, at, other):  # type: ignore[no-untyped-de
     members = 0
     for place in range(word[other], word[other + 1]):
         so_far[place] |= summary.present[at, place]
-        members += _bits(so_far[place])
+        members += bits(so_far[place])
     if facts[other, IS_WILDCARD]:
         members -= int(so_far[word[other]] & np.uint64(1))
     return facts[other, SHARE] * members if members > 1 else 0
@@ -166,13 +167,3 @@ def _widen(axes, state, dim, low, high):  # type: ignore[no-untyped-def]
     else:
         state[dim, LOW] = min(state[dim, LOW], low)
         state[dim, HIGH] = max(state[dim, HIGH], high)
-
-
-@compiled
-def _bits(word):  # type: ignore[no-untyped-def]
-    """Return how many bits are set."""
-    pairs, fours = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    word = word - ((word >> np.uint64(1)) & pairs)
-    word = (word & fours) + ((word >> np.uint64(2)) & fours)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -4,17 +4,28 @@ from drawn import axes_of, interval, members, price, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernels.axis import ACTIVE, UNIT, extent, flat, sweep
+from policy_engine.kernels.axis import (
+    ACTIVE,
+    EVERY,
+    GREATEST,
+    LEAST,
+    UNIT,
+    count_members,
+    extent,
+    flat,
+    sweep,
+)
 
 
 def swept(axes, step=1):
     """What the first rows, or the last, cost together, by how many they are."""
     rows = np.stack([axis.codes for axis in axes], axis=1)
-    total, listed = len(rows), np.zeros((len(axes), 3), dtype=np.int64)
+    total, listed = len(rows), np.zeros((len(axes), 4), dtype=np.int64)
     listed[:, ACTIVE] = np.arange(len(axes))
     prices, order = np.zeros(total, dtype=np.int64), np.arange(total)
     table = flat(axes)
-    sweep(table, extent(table), rows, order, total, np.int64(step), listed, len(axes), prices)
+    step, dims = np.int64(step), len(axes)
+    sweep(table, extent(table), rows, order, total, step, listed, dims, EVERY, prices)
     return prices.tolist()
 
 
@@ -69,3 +80,29 @@ def test_a_weight_multiplies_what_a_column_costs():
 def test_prices_are_those_of_the_rows_taken_together(axes, step):
     rows = list(range(12))[::step]
     assert swept(axes, step) == [price(axes, rows[: last + 1]) for last in range(12)]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(axes_of(40, widest=100), min_size=1, max_size=4), st.sampled_from([1, -1]))
+def test_prices_in_front_of_another_value_are_those_of_the_rows_whatever_the_node_covers(
+    axes, step
+):
+    rows = np.stack([axis.codes for axis in axes], axis=1)
+    order, table = np.argsort(rows[:, 0], kind="stable"), flat(axes)
+    found, node = extent(table), np.zeros((len(axes), 4), dtype=np.int64)
+    node[:, LEAST], node[:, GREATEST] = rows.min(axis=0), rows.max(axis=0)
+    node[:, ACTIVE], prices = np.arange(len(axes)), np.zeros(40, dtype=np.int64)
+    count_members(table, found, rows, 0, 40, node, len(axes))
+    sweep(table, found, rows, order, 40, np.int64(step), node, len(axes), np.int64(0), prices)
+    taken = order[::step]
+    first = rows[taken, 0]
+    for last in range(40):
+        if last == 39 or first[last] != first[last + 1]:
+            assert prices[last] == price(axes, taken[: last + 1].tolist())
+
+
+def test_sets_of_64_values_and_of_one_more_are_priced_alike():
+    for values in (64, 65):
+        share = UNIT // values
+        found = swept([members([*range(values), 0, values - 1])])
+        assert found == [0, *(share * n for n in range(2, values + 1)), *[share * values] * 2]
