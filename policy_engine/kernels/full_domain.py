@@ -3,10 +3,11 @@
 The nodes of the lattice are the combinations of heights (Samarati, IEEE TKDE 2001; LeFevre,
 DeWitt, Ramakrishnan: Incognito, SIGMOD 2005). A node holds where few enough rows have to be
 suppressed to keep every bound. As in Kohlmayer et al. (Flash, PASSAT 2012), what a check tells
-of other nodes is used; here nodes are also left out by a lower bound of their loss.
+of other nodes is used; here nodes are also left out by a lower bound of their loss, and in
+large lattices by what parts of the quasi-identifiers tell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from types import MappingProxyType
@@ -16,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.lattice import Heights, Lattice
 
-Heights = tuple[int, ...]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Measure = Literal[
@@ -166,24 +167,51 @@ def search(
     table, nested = Table.of(ladders), all(ladder.is_nested() for ladder in ladders)
     tables = _Tables([((0,) * len(ladders), table)], nested)
     scorer = MEASURES[measure](table)
-    lattice = _Lattice.of(scorer.floors(), nested)
+    lattice = Lattice(scorer.floors(), nested)
+    fails = _parts_failing(ladders, size, max_suppressed)
     best, checked, monotonic = None, 0, monotonic or violating is hold_all
+    parts: Iterator[int] = iter(())
     while (chosen := lattice.choose(best.loss if best else np.inf)) is not None:
         heights, left = chosen
         checked += 1
         on_checked(checked, left)
+        if checked == _BEFORE_PARTS:
+            parts = lattice.drop_parts(fails)
+        next(parts, None)
         whole = tables.classes(heights)
         large = whole.without(whole.sizes < size)
         fits = large.suppressed <= max_suppressed
         released = _settle(large, violating, max_suppressed) if fits else None
         if released is None:
-            lattice.drop_below(heights, when=monotonic or not fits)
+            if monotonic or not fits:
+                lattice.drop_below(heights)
             continue
         score = scorer.score(heights, whole, released)
-        lattice.learn(heights, score, suppression_grows=monotonic)
+        if max(score.above, score.below) > -np.inf:
+            lattice.lift(heights, score.above, score.below if monotonic else -np.inf)
         found = _Found(heights, score.loss, released)
         best = found if best is None or found.is_better(best) else best
-    return best.recoding(checked, lattice.floors.size) if best else None
+    return best.recoding(checked, lattice.size) if best else None
+
+
+_BEFORE_PARTS = 40
+"""After so many checks the best so far has closed most nodes that it can."""
+
+
+def _parts_failing(
+    ladders: Sequence[Ladder], size: int, limit: int
+) -> Callable[[tuple[int, ...], Heights], bool]:
+    """Return what tells whether too many rows are in classes below `size` by some columns alone."""
+    tables: dict[tuple[int, ...], Table] = {}
+
+    def fails(columns: tuple[int, ...], heights: Heights) -> bool:
+        if columns not in tables:
+            tables.clear()
+            tables[columns] = Table.of([ladders[column] for column in columns])
+        found, _ = tables[columns].classes(heights)
+        return int(found.sizes[found.sizes < size].sum()) > limit
+
+    return fails
 
 
 def lattice_size(ladders: Sequence[Ladder]) -> int:
@@ -404,60 +432,6 @@ class Scorer(Protocol):
 
     def score(self, heights: Heights, whole: Released, released: Released) -> Score:
         """Return the loss of a node, given its classes before and after suppression."""
-
-
-@dataclass(frozen=True)
-class _Lattice:
-    """What is known of the nodes: arrays with one dimension for each quasi-identifier.
-
-    Where the ladders are not nested, one node tells nothing of another.
-    """
-
-    floors: Floats
-    open: NDArray[np.bool_]
-    nested: bool
-
-    @classmethod
-    def of(cls, floors: Floats, nested: bool) -> Self:
-        return cls(floors, np.ones(floors.shape, dtype=np.bool_), nested)
-
-    def choose(self, loss: float) -> tuple[Heights, int] | None:
-        """Close one node that may be as good as `loss`; return it, and how many there are.
-
-        The node in the middle: where it holds, most nodes above it are worse; where it does
-        not, those below it do not either. So about as much is learnt one way as the other.
-        """
-        ceiling = loss + _ROUNDING * loss
-        nodes = np.flatnonzero(self.open & (self.floors <= ceiling))
-        if not len(nodes):
-            return None
-        middle = len(nodes) // 2
-        node = nodes[np.argpartition(self.floors.ravel()[nodes], middle)[middle]]
-        heights = tuple(int(height) for height in np.unravel_index(node, self.floors.shape))
-        self.open[heights] = False
-        return heights, len(nodes)
-
-    def drop_below(self, heights: Heights, *, when: bool) -> None:
-        if when and self.nested:
-            self.open[_below(heights)] = False
-
-    def learn(self, heights: Heights, score: Score, *, suppression_grows: bool) -> None:
-        if self.nested and score.above > -np.inf:
-            _lift(self.floors[_above(heights)], score.above)
-        if self.nested and suppression_grows and score.below > -np.inf:
-            _lift(self.floors[_below(heights)], score.below)
-
-
-def _above(heights: Heights) -> tuple[slice, ...]:
-    return tuple(slice(height, None) for height in heights)
-
-
-def _below(heights: Heights) -> tuple[slice, ...]:
-    return tuple(slice(height + 1) for height in heights)
-
-
-def _lift(floors: Floats, least: float) -> None:
-    np.maximum(floors, least, out=floors)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.kernels import full_domain, lattice
 from policy_engine.kernels.full_domain import (
     MEASURES,
     Ladder,
@@ -365,6 +366,19 @@ def tasks(draw):
 @settings(max_examples=120, deadline=None)
 @given(task=tasks())
 def test_search_finds_what_trying_all_nodes_finds(measure, task):
+    check_search(measure, task)
+
+
+@settings(max_examples=60, deadline=None)
+@given(measure=st.sampled_from(sorted(MEASURES)), task=tasks())
+def test_search_finds_the_same_where_parts_of_the_columns_are_looked_at_first(measure, task):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "_WORTH_PARTS", 0)
+        patch.setattr(full_domain, "_BEFORE_PARTS", 1)
+        check_search(measure, task)
+
+
+def check_search(measure, task):
     ladders, size, (violating, bound), monotonic, most = task
     losses = {}
     for heights in product(*(range(len(each.levels)) for each in ladders)):
