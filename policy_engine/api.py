@@ -370,6 +370,8 @@ def certify_output(
             release = _audited_again(release, run, history, has_data=bool(data))
             asked = release.plan.anonymize
             is_made = asked and asked.columns.privacy_unit and data
+            if asked and is_made and asked.columns.has_own_pseudonyms:
+                run.salt = _salt_of(opened)
             found = _made_again(release, run) if is_made else certify(release, run)
         finally:
             run.close()
@@ -410,6 +412,17 @@ def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> Non
         message = "The data given are not the input that the certificate commits to."
         was = f"That was read by the {record.engine} engine from {record.input.location!r}."
         raise CertificateError.of("V009", message, was, source)
+
+
+def _salt_of(record: Record | None) -> str:
+    """Return what the pseudonyms of a release are its own by.
+
+    Raises DataError (V006) without the record that holds it.
+    """
+    if record is None or record.salt is None:
+        message = "The pseudonyms are those of one release: without its record, nobody makes them "
+        raise DataError.of("V006", f"{message}again.", "Give the record as well: record=FILE.")
+    return record.salt
 
 
 def _history(plan: Plan, folder: str | Path | None) -> Ledger | None:

@@ -180,6 +180,7 @@ def _record(release: Release, lost: Utility | NotApplicable, place: str) -> Reco
         taxonomies=asked.taxonomies if asked else {},
         utility=lost,
         seed=release.seed,
+        salt=release.salt,
         attempts=release.attempts,
     )
 

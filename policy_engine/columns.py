@@ -69,7 +69,8 @@ class Sensitive(Column):
 class Columns(BaseModel):
     """All columns that a policy mentions, by role; a column plays one.
 
-    Identifiers are dropped, replaced by keyed pseudonyms, or by a constant. The unit of
+    Identifiers are dropped, replaced by keyed pseudonyms, or by a constant. Pseudonyms are those
+    of one release, or of all releases that name the same `pseudonym_scope`. The unit of
     privacy is the column that tells one person's rows from another's; it is dropped too.
     """
 
@@ -77,6 +78,7 @@ class Columns(BaseModel):
 
     identifier: tuple[str, ...] = ()
     pseudonymize: tuple[str, ...] = ()
+    pseudonym_scope: Annotated[str, Field(alias="pseudonymScope", max_length=1000)] = ""
     redact: tuple[str, ...] = ()
     quasi_identifier: Annotated[
         tuple[QuasiIdentifier, ...], Field(alias="quasi-identifier", min_length=1)
@@ -94,6 +96,11 @@ class Columns(BaseModel):
     def sensitive_names(self) -> tuple[str, ...]:
         """The names of the sensitive columns."""
         return tuple(column.name for column in self.sensitive)
+
+    @property
+    def has_own_pseudonyms(self) -> bool:
+        """Whether there are pseudonyms that no other release has."""
+        return bool(self.pseudonymize) and not self.pseudonym_scope
 
     @property
     def dropped(self) -> tuple[str, ...]:

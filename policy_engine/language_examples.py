@@ -148,6 +148,7 @@ COLUMNS: Mapping[str, Any] = {
     "pe:privacyUnit": "http://example.com/Visits/Patient",
 }
 VALUES: Mapping[str, Any] = {
+    "pe:pseudonymScope": "cohort-2026",
     "mosaicrown:k": 10,
     "mosaicrown:l": 3,
     "pe:c": 4,

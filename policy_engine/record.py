@@ -43,9 +43,11 @@ class Record(BaseModel):
     memory. `suppressed` rows were left out, `held_out` kept for the audit of a model.
     `taxonomies` holds their digests, by name; `utility` counts suppressed rows too and, of a
     model, is that of the table which it learnt from. `seed` is the one that was given, None
-    where it was drawn and forgotten. `attempts` are all that were made at a model of the same
-    data, refused ones too, in their order. `earlier` are the records that stood in the same file,
-    kept until this release had replaced theirs; nothing commits to them.
+    where it was drawn and forgotten. With the `salt` and the owner's key, the pseudonyms of this
+    release can be made again; None where it has none of its own. `attempts` are all that were
+    made at a model of the same data, refused ones too, in their order. `earlier` are the records
+    that stood in the same file, kept until this release had replaced theirs; nothing commits to
+    them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -61,6 +63,7 @@ class Record(BaseModel):
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
     utility: Utility | NotApplicable
     seed: int | None = None
+    salt: Annotated[Hexadecimal | None, Field(repr=False)] = None
     attempts: tuple[Attempt, ...] = ()
     earlier: tuple["Record", ...] = ()
 

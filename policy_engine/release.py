@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.attempts import Attempt, History, Judged
 from policy_engine.audits.membership.result import MembershipAudit
@@ -29,7 +29,8 @@ class Release(BaseModel):
     plan's audits measured, `reports` all that they found, `models` what they tell everybody of
     the models that were attacked, `attempts` what was made of the same
     data in the same way, this one the last; `files` what the files of a model give away; `seed`
-    is the one that was given.
+    is the one that was given, `salt` what the pseudonyms are the release's own by, None where it
+    has none, or shares them with others.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -47,6 +48,7 @@ class Release(BaseModel):
     attempts: tuple[Attempt, ...] = ()
     files: FilesMeasured | None = None
     seed: int | None = None
+    salt: Annotated[str | None, Field(repr=False)] = None
 
     def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
         """Return the release with what the audits of its plan measured."""
@@ -103,6 +105,7 @@ def run_plan(
         suppressed=engine.suppressed,
         approximated=engine.approximated,
         seed=seed,
+        salt=engine.salt if step.columns.has_own_pseudonyms else None,
     )
     if not plan.audits:
         return release

@@ -120,7 +120,13 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
         if name not in roles
     }
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
+    scope = values.pop("pseudonymScope", None)
     parts, found = _parts(notations, roles, values, unit)
+    if scope is not None:
+        # As it is written: 007 is not 7.
+        scope = str(given["pseudonymScope"].right_operands[0].value)
+        parts["columns"]["pseudonymScope"] = scope
+        found += [(one, None) for one in _of_scope(scope, roles)]
     found += _of_columns(roles)
     wrong = {problem.place for problem in problems}
     for finding, value in found:
@@ -176,6 +182,19 @@ def _parts(
     return {"columns": columns, "methods": models, "recoding": options}, [(f, None) for f in found]
 
 
+def _of_scope(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
+    if not roles.get("pseudonymize"):
+        message = "pseudonymScope is about pseudonyms, and the policy asks for none."
+        yield Finding("M004", "pseudonymScope", message)
+    if not scope.strip():
+        message = "pseudonymScope is not allowed to be empty. Allowed is a name, or an IRI."
+        yield Finding("M003", "pseudonymScope", message)
+    elif len(scope) > _LONGEST_SCOPE:
+        message = f"pseudonymScope has {len(scope):,} characters. Allowed are {_LONGEST_SCOPE:,}."
+        yield Finding("M003", "pseudonymScope", message)
+
+
+_LONGEST_SCOPE = 1_000
 _SETTINGS: Mapping[str, type[Column]] = {
     "quasi-identifier": QuasiIdentifier,
     "sensitive": Sensitive,

@@ -22,6 +22,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "overwrite=True": "--overwrite",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
+        "record=FILE": "--record FILE",
         "references=(FILE, ...)": "--reference FILE --reference FILE",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
         "time_limit=SECONDS": "--time-limit SECONDS",

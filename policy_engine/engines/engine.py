@@ -69,6 +69,8 @@ class Engine(Protocol):
     """The columns that were first cut at quantiles, being of too many values."""
     taxonomies: Mapping[str, "Taxonomy"]
     """The taxonomies that plans name."""
+    salt: str
+    """What the pseudonyms of this run are its own by, in hexadecimal digits."""
 
     @property
     def session(self) -> Any:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import secrets
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +29,31 @@ def check_key(key: bytes | None) -> bytes:
     return key
 
 
+def new_salt() -> str:
+    """Return 32 bytes of the system's randomness, as hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+def release_key(key: bytes | None, salt: str, scope: str = "") -> bytes:
+    """Return the key of a release's pseudonyms: of its own salt, or of a scope that it shares.
+
+    It is the HMAC-SHA256, under the owner's key, of what tells the releases apart (the expansion
+    of HKDF, RFC 5869, section 2.3, with one block). Nothing that a value or another use of the
+    key can be begins with the byte 255. Raises DataError (C013) where the key is missing or
+    shorter than 32 bytes.
+    """
+    about = b"scope\n" + scope.encode() if scope else b"salt\n" + bytes.fromhex(salt)
+    return hmac.new(check_key(key), _DOMAIN + about, hashlib.sha256).digest()
+
+
+_DOMAIN = b"\xffpolicy-engine pseudonyms 1\n"
+
+
 def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArray:
     """Return the HMAC-SHA256 of every value's text in UTF-8, as 64 hexadecimal digits.
 
-    The same value under the same key is the same pseudonym in every table (RFC 2104). A
-    missing value stays missing. Raises DataError (C009) where values have no text.
+    The same value under the same `release_key` is the same pseudonym in every column (RFC 2104).
+    A missing value stays missing. Raises DataError (C009) where values have no text.
     """
     try:
         column = column.cast(pa.string())

@@ -22,7 +22,13 @@ from policy_engine.engines.anonymizing import (
 )
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
-from policy_engine.engines.identifiers import check_key, check_unlinked, pseudonyms, redacted
+from policy_engine.engines.identifiers import (
+    check_unlinked,
+    new_salt,
+    pseudonyms,
+    redacted,
+    release_key,
+)
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
@@ -35,7 +41,7 @@ class LocalEngine:
     """Runs plans in this process.
 
     `tables` holds the inputs in memory, by IRI, `taxonomies` those that plans name, and `key`
-    what pseudonyms are made with.
+    the owner's key of pseudonyms. Those of an engine are its own, by a `salt` that is drawn.
     """
 
     def __init__(
@@ -48,7 +54,7 @@ class LocalEngine:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.taxonomies = taxonomies or {}
-        self._key = key
+        self._key, self.salt = key, new_salt()
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
         self.suppressed = self.rows = 0
@@ -189,8 +195,11 @@ class LocalEngine:
         return last[2], last[3]
 
     def _pseudonymised(self, table: pa.Table, step: Anonymize) -> pa.Table:
+        if not step.columns.pseudonymize:
+            return table
+        key = release_key(self._key, self.salt, step.columns.pseudonym_scope)
         for name in step.columns.pseudonymize:
-            values = pseudonyms(name, table.column(name), check_key(self._key))
+            values = pseudonyms(name, table.column(name), key)
             place = table.schema.get_field_index(name)
             table = table.set_column(place, pa.field(name, values.type), values)
         return table

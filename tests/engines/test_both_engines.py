@@ -153,6 +153,10 @@ def test_pseudonyms_and_redacted_values_stand_for_identifiers(engine):
     assert found["city"] == ["REDACTED"] * 6
     assert len({*found["row"]}) == 6
     assert all(len(pseudonym) == 64 for pseudonym in found["row"])
+    again = applied(engine, PEOPLE, **parts)
+    assert not {*found["row"]} & {*rows_of(again)["row"]}
+    scoped = [applied(engine, PEOPLE, **parts, pseudonymScope="both") for _ in range(2)]
+    assert len({pseudonym for one in scoped for pseudonym in rows_of(one)["row"]}) == 6
 
 
 # What is refused

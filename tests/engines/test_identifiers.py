@@ -17,11 +17,24 @@ PEOPLE = {"name": ["Ann", "Bob", "Cid", "Dan"], "age": [1, 2, 8, 9]}
 NAMED = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "pseudonymize": ["name"]}
 
 
-def hmac_of(text, key=KEY):
+def hmac_of(text, key):
     """Return HMAC-SHA256 as RFC 2104 has it: H(K ^ opad, H(K ^ ipad, text))."""
     padded = key.ljust(64, b"\0")
-    inner = hashlib.sha256(bytes(b ^ 0x36 for b in padded) + text.encode()).digest()
-    return hashlib.sha256(bytes(b ^ 0x5C for b in padded) + inner).hexdigest()
+    inner = hashlib.sha256(bytes(b ^ 0x36 for b in padded) + text).digest()
+    return hashlib.sha256(bytes(b ^ 0x5C for b in padded) + inner).digest()
+
+
+def pseudonym_of(text, release, key=KEY):
+    """Return a value's pseudonym in a release, whose salt is in its record."""
+    about = b"salt\n" + bytes.fromhex(release.record.salt)
+    own = hmac_of(b"\xffpolicy-engine pseudonyms 1\n" + about, key)
+    return hmac_of(text.encode(), own).hex()
+
+
+def in_scope(text, scope, key=KEY):
+    """Return a value's pseudonym in all releases of a scope."""
+    own = hmac_of(b"\xffpolicy-engine pseudonyms 1\nscope\n" + scope.encode(), key)
+    return hmac_of(text.encode(), own).hex()
 
 
 @pytest.fixture(autouse=True)
@@ -31,15 +44,17 @@ def _no_key(monkeypatch):
 
 def test_pseudonyms_are_the_hmac_of_the_texts():
     table = {"name": ["Ann", "Zoë 李", " x ", "1.50"], "age": [1, 1, 1, 1]}
-    found = applied(table, key=KEY, **NAMED).table["name"].to_pylist()
-    assert set(found) == {hmac_of(name) for name in table["name"]}
-    assert hmac_of("Ann") == hmac.new(KEY, b"Ann", hashlib.sha256).hexdigest()
+    release = applied(table, key=KEY, **NAMED)
+    found = release.table["name"].to_pylist()
+    assert set(found) == {pseudonym_of(name, release) for name in table["name"]}
+    assert hmac_of(b"Ann", KEY) == hmac.new(KEY, b"Ann", hashlib.sha256).digest()
 
 
 def test_pseudonyms_stay_with_their_rows():
-    found = rows_of(applied(PEOPLE, key=KEY, **NAMED))
+    release = applied(PEOPLE, key=KEY, **NAMED)
     cells = ["[1 - 2]", "[1 - 2]", "[8 - 9]", "[8 - 9]"]
-    assert found == sorted(zip(map(hmac_of, PEOPLE["name"]), cells, strict=True), key=repr)
+    shown = [pseudonym_of(name, release) for name in PEOPLE["name"]]
+    assert rows_of(release) == sorted(zip(shown, cells, strict=True), key=repr)
 
 
 @pytest.mark.parametrize("given", ["bytes", "path", "text", "environment"])
@@ -48,8 +63,8 @@ def test_keys_come_from_anywhere(given, tmp_path, monkeypatch):
     file.write_bytes(KEY + b"\n")
     monkeypatch.setenv("POLICY_ENGINE_KEY", KEY.decode() if given == "environment" else "x" * 32)
     keys = {"bytes": KEY, "path": file, "text": str(file), "environment": None}
-    found = applied(PEOPLE, key=keys[given], **NAMED).table["name"].to_pylist()
-    assert hmac_of("Ann") in found
+    release = applied(PEOPLE, key=keys[given], **NAMED)
+    assert pseudonym_of("Ann", release) in release.table["name"].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -88,19 +103,62 @@ def test_the_key_is_nowhere(tmp_path, capfd):
     assert not [secret for secret in secrets if any(secret in text for text in texts)]
 
 
-def test_one_value_is_one_pseudonym_in_two_tables():
-    first = applied(PEOPLE, key=KEY, **NAMED).table["name"].to_pylist()
-    again = {"name": ["Bob", "Eve"], "age": [1, 1]}
-    second = applied(again, key=KEY, **NAMED).table["name"].to_pylist()
-    assert set(first) & set(second) == {hmac_of("Bob")}
-    other = applied(again, key=b"y" * 32, **NAMED).table["name"].to_pylist()
-    assert not set(first) & set(other)
+AGAIN = {"name": ["Bob", "Eve"], "age": [1, 1]}
+
+
+def test_pseudonyms_of_two_releases_join_nothing():
+    first, second = (
+        applied(table, key=KEY, **NAMED).table["name"].to_pylist() for table in (PEOPLE, PEOPLE)
+    )
+    assert len({*first, *second}) == 8
+
+
+def test_one_value_is_one_pseudonym_in_all_columns_of_a_release():
+    table = {**PEOPLE, "sent by": ["Bob", "Cid", "Dan", "Ann"]}
+    release = applied(table, key=KEY, **{**NAMED, "pseudonymize": ["name", "sent by"]})
+    found = release.table.to_pydict()
+    assert {*found["name"]} == {*found["sent by"]}
+
+
+def test_releases_of_one_scope_have_the_same_pseudonyms():
+    linked = {**NAMED, "pseudonymScope": "cohort"}
+    first = applied(PEOPLE, key=KEY, **linked)
+    found = first.table["name"].to_pylist()
+    assert set(found) == {in_scope(name, "cohort") for name in PEOPLE["name"]}
+    assert first.record.salt is None
+    second = applied(AGAIN, key=KEY, **linked).table["name"].to_pylist()
+    assert set(found) & set(second) == {in_scope("Bob", "cohort")}
+    for key, scope in ((b"y" * 32, "cohort"), (KEY, "another")):
+        other = applied(AGAIN, key=key, **{**NAMED, "pseudonymScope": scope})
+        assert not set(found) & set(other.table["name"].to_pylist())
+
+
+def test_a_scope_is_the_text_that_is_written():
+    texts = ["7", "007", "7.0", "http://x.org/cohort"]
+    found = [
+        applied(PEOPLE, key=KEY, **NAMED, pseudonymScope=text).table["name"][0].as_py()
+        for text in texts
+    ]
+    assert len(set(found)) == len(texts)
+    assert all(
+        any(in_scope(name, text) == one for name in PEOPLE["name"])
+        for one, text in zip(found, texts, strict=True)
+    )
+
+
+def test_the_salt_is_in_the_record_alone(tmp_path, capfd):
+    release = applied(PEOPLE, tmp_path / "out", key=KEY, **NAMED)
+    texts = [*(file.read_text() for file in (tmp_path / "out").iterdir()), repr(release)]
+    texts += [repr(release.release), repr(release.record), *capfd.readouterr()]
+    assert not any(release.record.salt in text for text in texts)
+    assert release.write(tmp_path / "again").record.salt == release.record.salt
 
 
 def test_a_missing_value_stays_missing():
     table = {"name": ["Ann", None, "Cid", None], "age": [1, 2, 8, 9]}
-    found = Counter(applied(table, key=KEY, **NAMED).table["name"].to_pylist())
-    assert found == {None: 2, hmac_of("Ann"): 1, hmac_of("Cid"): 1}
+    release = applied(table, key=KEY, **NAMED)
+    found = Counter(release.table["name"].to_pylist())
+    assert found == {None: 2, pseudonym_of("Ann", release): 1, pseudonym_of("Cid", release): 1}
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
@@ -124,8 +182,10 @@ def test_pseudonyms_that_show_a_class_to_be_one_person_are_refused(tmp_path):
 def test_pseudonyms_of_numbers_are_those_of_their_texts(tmp_path):
     file = tmp_path / "in.csv"
     file.write_text("name,age\n007,1\n7,1\n7.0,9\n08,9\n")
-    found = apply_policy(asking(**NAMED), {DATASET: file}, key=KEY).table["name"].to_pylist()
-    assert set(found) == {hmac_of(text) for text in ("007", "7", "7.0", "08")}
+    release = apply_policy(asking(**NAMED), {DATASET: file}, key=KEY)
+    texts = ("007", "7", "7.0", "08")
+    found = release.table["name"].to_pylist()
+    assert set(found) == {pseudonym_of(text, release) for text in texts}
 
 
 def test_redacted_values_are_all_one_mark():
@@ -150,6 +210,7 @@ def test_redacted_values_leave_no_trace(tmp_path):
 def test_the_order_of_rows_follows_the_pseudonyms_and_not_the_names():
     names = [f"name {number:03}" for number in range(40)]
     table = {"name": names, "age": [30] * 40}
-    shown = applied(table, key=KEY, **NAMED).table["name"].to_pylist()
-    assert shown == sorted(map(hmac_of, names))
-    assert shown != [hmac_of(name) for name in names]
+    release = applied(table, key=KEY, **NAMED)
+    shown, made = release.table["name"].to_pylist(), [pseudonym_of(one, release) for one in names]
+    assert shown == sorted(made)
+    assert shown != made

@@ -154,10 +154,23 @@ def test_an_output_of_persons_is_made_again_with_the_key_of_its_pseudonyms(made)
     table = "who,age,city\n" + "".join(f"p{n % 7},{n},c{n}\n" for n in range(30))
     (made / "in.csv").write_text(table)
     data = {DATASET: made / "in.csv"}
-    apply_policy(made / "names.jsonld", data, made / "names", key=key)
-    certify_output(made / "names", made / "names.jsonld", data=data, key=key)
+    record, given = made / "record.json", {"data": data, "record": made / "record.json"}
+    apply_policy(made / "names.jsonld", data, made / "names", key=key, record=record)
+    certify_output(made / "names", made / "names.jsonld", key=key, **given)
     with pytest.raises(CertificateError, match="V004"):
-        certify_output(made / "names", made / "names.jsonld", data=data, key=b"x" * 32)
+        certify_output(made / "names", made / "names.jsonld", key=b"x" * 32, **given)
+    with pytest.raises(DataError, match="V006 The pseudonyms are those of one release"):
+        certify_output(made / "names", made / "names.jsonld", data=data, key=key)
+
+
+def test_an_output_of_persons_with_pseudonyms_of_a_scope_is_made_again_without_its_record(made):
+    asked = {**BY_PERSON, "pseudonymize": ["city"], "pseudonymScope": "cohort"}
+    (made / "scope.jsonld").write_text(asking(k=3, **asked))
+    table = "who,age,city\n" + "".join(f"p{n % 7},{n},c{n}\n" for n in range(30))
+    (made / "in.csv").write_text(table)
+    given = {"data": {DATASET: made / "in.csv"}, "key": b"k" * 32}
+    apply_policy(made / "scope.jsonld", given["data"], made / "scope", key=given["key"])
+    certify_output(made / "scope", made / "scope.jsonld", **given)
 
 
 def test_a_certificate_by_persons_lets_the_analyst_read(made):

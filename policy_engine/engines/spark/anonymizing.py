@@ -12,7 +12,7 @@ from policy_engine.engines.cares import Care, can_merge, cares
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
-from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.identifiers import release_key
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.classes import Classing
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
@@ -54,6 +54,7 @@ class Work:
     progress: Progress
     taxonomies: Mapping[str, Taxonomy]
     key: bytes | None = field(repr=False)
+    salt: str = field(repr=False)
     is_csv: bool
 
 
@@ -278,7 +279,9 @@ def _coding(
         sensitive=sensitive,
         kept=(*columns.sensitive_names, *columns.insensitive, *columns.pseudonymize),
         pseudonyms=columns.pseudonymize,
-        key=check_key(work.key) if columns.pseudonymize else b"",
+        key=release_key(work.key, work.salt, columns.pseudonym_scope)
+        if columns.pseudonymize
+        else b"",
         person=columns.privacy_unit,
         person_kind=next(iter(kind.values())) if kind else None,
     )

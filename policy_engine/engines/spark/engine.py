@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
 from policy_engine.engines.engine import Measured, Progress, Stored, silent
+from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
@@ -113,6 +114,7 @@ class SparkRun:
     ) -> None:
         self._engine, self._tables = engine, tables
         self._progress, self.taxonomies, self._key = progress, taxonomies, key
+        self.salt = new_salt()
         self._held: list[DataFrame] = []
         self._is_csv = False
         self._untyped: list[str] = []
@@ -162,6 +164,7 @@ class SparkRun:
             progress=self._progress,
             taxonomies=self.taxonomies,
             key=self._key,
+            salt=self.salt,
             is_csv=self._is_csv,
         )
         with running(self._engine.spark, "anonymizing"):

@@ -203,7 +203,8 @@ def test_sensitive_values_of_every_type(cluster, name):
 
 def test_bounds_pseudonyms_and_redacted_columns(cluster):
     parts = {"method": "k-anonymity", "k": 4, "quasi": ["age", "city", "born", "pay"]}
-    parts |= {"redact": ["ill"], "pseudonymize": ["row"], "cells": "bounds", "key": KEY}
+    parts |= {"redact": ["ill"], "pseudonymize": ["row"], "pseudonymScope": "both"}
+    parts |= {"cells": "bounds", "key": KEY}
     runs = both(cluster, people(), 3, 900, **parts)
     check_same(runs)
     assert {"row", "ill", "age_low", "age_high"} <= set(runs.local.table.column_names)
