@@ -131,6 +131,7 @@ def as_refinements(given):
         one.name: VALUES.get(one.name, [DISEASE]) for name in named for one in of_method(name)
     }
     needed |= {"mosaicrown:method": asked, "mosaicrown:quasi-identifier": [AGE]}
+    needed |= {"pe:pseudonymize": [f"{VISITS}/Who"]} if "pe:pseudonymScope" in said else {}
     more = [refinement(name, value) for name, value in needed.items() if name not in said]
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [*given, *more]}
     return as_policy({"permission": {"target": "ex:Visits", "action": action, "output": "ex:Out"}})

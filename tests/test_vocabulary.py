@@ -222,7 +222,7 @@ def test_an_operand_takes_a_list_where_it_is_a_role(iri):
 
 
 def test_the_roles_are_the_columns_that_policies_name():
-    assert {*ROLES, "privacyUnit"} == set(parameters(Columns))
+    assert {*ROLES, "privacyUnit", "pseudonymScope"} == set(parameters(Columns))
     assert set(IDENTIFIERS) < set(ROLES)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from policy_engine import terms
+from policy_engine.columns import Columns
 from policy_engine.methods import method_class, parameters
 from policy_engine.policy.constraints import parameters as operands
 from policy_engine.recoding import Recoding
@@ -83,7 +84,7 @@ def _value(iri: str) -> Schema:
     if terms.names_columns(iri):
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
-    kinds: list[type[BaseModel]] = [Recoding, *map(method_class, terms.methods())]
+    kinds: list[type[BaseModel]] = [Recoding, Columns, *map(method_class, terms.methods())]
     return _within([_field(kind, name) for kind in kinds if name in parameters(kind)])
 
 

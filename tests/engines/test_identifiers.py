@@ -146,6 +146,19 @@ def test_a_scope_is_the_text_that_is_written():
     )
 
 
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"pseudonymScope": " "}, "M003"),
+        ({"pseudonymScope": "x" * 1001}, "M003"),
+        ({"pseudonymScope": "x", "pseudonymize": [], "insensitive": ["name"]}, "M004"),
+    ],
+)
+def test_a_scope_that_says_nothing_is_refused(changed, code, tmp_path):
+    parts = {name: value for name, value in {**NAMED, **changed}.items() if value != []}
+    assert refused(PEOPLE, tmp_path, key=KEY, **parts) == [code]
+
+
 def test_the_salt_is_in_the_record_alone(tmp_path, capfd):
     release = applied(PEOPLE, tmp_path / "out", key=KEY, **NAMED)
     texts = [*(file.read_text() for file in (tmp_path / "out").iterdir()), repr(release)]
