@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, ru
 from policy_engine import terms
 from policy_engine.api import query_data
 from policy_engine.decision import Decider, Request, World
-from policy_engine.decision_log import DecisionLog, read_log, verify_log
+from policy_engine.decision_log import DecisionLog, read_log, snapshots, state, verify_log
 from policy_engine.errors import LogError, RequestError
 from policy_engine.policy import Asset, Party
 from policy_engine.policy.model import ANONYMIZE
@@ -175,7 +176,9 @@ def test_nothing_is_decided_by_a_log_that_was_changed_or_cut(tmp_path):
     with pytest.raises(LogError, match=r"G002 .*does not follow"):
         answers(path, given, asking())
     path.write_bytes(b"".join(lines[:2]))
-    with pytest.raises(LogError, match=r"G002 .*entry 3, which was read before, is not there"):
+    with pytest.raises(
+        LogError, match=r"G002 .*does not hold entry 3, which it held before. It was cut"
+    ):
         log.decide(decider, asking())
     path.write_bytes(b"".join([lines[0].replace(b'"permit"', b'"deny"'), *lines[1:]]))
     with pytest.raises(LogError, match=r"G002 .*it was changed"):
@@ -241,3 +244,113 @@ def test_eight_processes_cannot_spend_one_count_twice(tmp_path, name):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     assert done.stdout == "3\n"
     assert (verify_log(log).intact, verify_log(log).entries) == (True, 24)
+
+
+# -- what is kept beside a log ----------------------------------------------------------------
+
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Have a state kept after three entries."""
+    monkeypatch.setattr(snapshots, "LEAST", 3)
+
+
+def kept(path):
+    return path.with_name(f"{path.name}.state")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "keyed"])
+def test_a_state_is_kept_beside_its_log_and_counts_on_from_there(tmp_path, name, key):
+    path, decider = tmp_path / name, Decider([counted(where("count", "lteq", 5), BY_PARTY)])
+    for party in (ANN, BOB, ANN, BOB, STAFF):
+        DecisionLog.open(path, key).decide(decider, asking(party))
+    history = snapshots.load(path, DecisionLog.open(path, key).chain).history
+    assert history.count("urn:p:0", "urn:r:permission", making=False) == 3
+    assert kept(path).stat().st_mode & 0o077 == 0
+    assert history.assets(BOB) == (TABLE,)
+    asked = [DecisionLog.open(path, key).decide(decider, asking(p)) for p in (STAFF, STAFF)]
+    assert [one.permitted for one in asked] == [False, False]
+    assert history == snapshots.History.of(json.loads(json.dumps(history.plain())))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "keyed"])
+def test_a_state_that_was_changed_is_left_aside(tmp_path, key):
+    path, decider = tmp_path / "log.jsonl", Decider([counted(where("count", "lteq", 4))])
+    for _ in range(4):
+        DecisionLog.open(path, key).decide(decider, asking())
+    digest, body = kept(path).read_bytes().split(b"\n")
+    fewer = body.replace(b',3,{"http', b',0,{"http')
+    assert fewer != body
+    forged = sha256(fewer).hexdigest().encode() if key else digest
+    kept(path).write_bytes(forged + b"\n" + fewer)
+    assert not DecisionLog.open(path, key).decide(decider, asking()).permitted
+
+
+@pytest.mark.usefixtures("few")
+def test_a_log_that_ends_before_what_was_kept_is_refused(tmp_path):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 9))]
+    answers(path, given, *[asking()] * 5)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0])
+    with pytest.raises(LogError, match=r"G002 .*was cut, or replaced\. .*remove log.jsonl.state"):
+        answers(path, given, asking())
+
+
+def test_what_is_read_of_a_log_is_read_once(tmp_path, monkeypatch):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 99))]
+    log, decider, read = DecisionLog.open(path), Decider(given), []
+    log.decide(decider, asking())
+    monkeypatch.setattr(state, "record", lambda _history, entry: read.append(entry["number"]))
+    for _ in range(3):
+        log.decide(decider, asking())
+    DecisionLog.open(path).append(log.decide(decider, asking()))
+    log.decide(decider, asking())
+    assert read == [2, 3, 4, 5, 6, 7]
+
+
+# -- kills ------------------------------------------------------------------------------------
+
+KILLED = """
+import os, random, signal, sys
+from policy_engine.decision_log import DecisionLog, snapshots
+from policy_engine.api import decide_request, decider, read_request
+request = read_request("http://example.com/Ann", "read", ["http://example.com/T"])
+made, snapshots.LEAST = decider([sys.argv[1]]), 5
+log, answered, draw = DecisionLog.open(sys.argv[2]), 0, random.Random(7)
+for _ in range(40):
+    told, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        log = DecisionLog.open(sys.argv[2])
+        while True:
+            log.decide(made, request)
+            os.write(tell, b"x")
+    os.close(tell)
+    os.read(told, 1)
+    answered += 1
+    for _ in range(draw.randrange(20_000)):
+        pass
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    answered += len(os.read(told, 10_000))
+    os.close(told)
+print(answered)
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_path, name):
+    text, log = tmp_path / "p.jsonld", tmp_path / name
+    text.write_text(json.dumps(POLICY).replace(": 3", ": 99999"))
+    command = [sys.executable, "-c", KILLED, str(text), str(log)]
+    folder = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    history = DecisionLog.open(log).history()
+    count = history.count("http://example.com/p", "http://example.com/r", making=False)
+    assert int(done.stdout) <= count <= int(done.stdout) + 40
+    assert verify_log(log).intact

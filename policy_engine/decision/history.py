@@ -1,8 +1,9 @@
 """What was done so far, as a decision log tells it: how often, by whom, with what."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from policy_engine.policy.model import MAKING
 
@@ -55,6 +56,30 @@ class History:
         """Take up that a party was permitted something with assets together."""
         if action not in MAKING:
             self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the history as JSON has it."""
+        return {
+            "tallies": [
+                [*rule, tally.total, dict(tally.parties), [*map(list, tally.assets.items())]]
+                for rule, tally in self.tallies.items()
+            ],
+            "unnamed": {policy: sorted(digests) for policy, digests in self.unnamed.items()},
+            "permitted": {party: [*assets] for party, assets in self.permitted.items()},
+        }
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "History":
+        """Return a history from JSON. Raises what it may where it is none."""
+        tallies = {}
+        for policy, label, making, total, parties, assets in plain["tallies"]:
+            by_asset = Counter({tuple(together): times for together, times in assets})
+            tallies[policy, label, making] = Tally(total, Counter(parties), by_asset)
+        return cls(
+            tallies,
+            {policy: frozenset(digests) for policy, digests in plain["unnamed"].items()},
+            {party: dict.fromkeys(assets) for party, assets in plain["permitted"].items()},
+        )
 
     def assets(self, party: str) -> tuple[str, ...]:
         """Return the assets that a party was permitted to use so far, in the order of first use."""

@@ -14,7 +14,7 @@ from policy_engine.errors import DataError, OutputError
 
 Key = str | Path | bytes | None
 LEAST_KEY = 32
-_NOT_UTF_8 = b"\xff"
+_NOT_UTF_8, _KEPT = b"\xff", b"\xfe"
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,21 @@ class Chain:
 
     def hash(self, entry: Entry) -> str:
         """Return the hash that an entry should have."""
+        return self.hash_of(entry.hashed_text())
+
+    def hash_of(self, text: bytes) -> str:
+        """Return the hash that an entry of a text should have."""
         if self.key is None:
-            return hashlib.sha256(entry.hashed_text()).hexdigest()
+            return hashlib.sha256(text).hexdigest()
         # Pseudonyms are HMACs of texts. A byte that no text begins with keeps whoever can have
         # values pseudonymised under the same key from having entries signed.
-        signed = _NOT_UTF_8 + entry.hashed_text()
-        return hmac.new(self.key, signed, hashlib.sha256).hexdigest()
+        return hmac.new(self.key, _NOT_UTF_8 + text, hashlib.sha256).hexdigest()
+
+    def digest(self, kept: bytes) -> str:
+        """Return the digest, in hexadecimal, of what is kept of a log beside it."""
+        if self.key is None:
+            return hashlib.sha256(kept).hexdigest()
+        return hmac.new(self.key, _KEPT + kept, hashlib.sha256).hexdigest()
 
     def next(self, last: Entry | None, decision: Decision) -> Entry:
         """Return the entry of a decision after the last one. Raises as `following` does."""

@@ -130,14 +130,6 @@ class Record(_Logged):
             counted=_counted(decision),
         )
 
-    @property
-    def executions(self) -> tuple[LoggedCount, ...]:
-        """The rules that were exercised by what was permitted."""
-        if self.effect != "permit" or self.counted is not None:
-            return self.counted or ()
-        plain = LoggedCount(policy=self.policy, rule=self.rule, targets=self.request.targets)
-        return (plain,)
-
 
 class Entry(_Logged):
     """One decision in the chain: what is kept of it, and what binds it to the entry before it.
@@ -156,7 +148,11 @@ class Entry(_Logged):
 
     def text(self) -> bytes:
         """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
-        return canonical(self.model_dump(exclude_none=True))
+        return canonical(self.plain())
+
+    def plain(self) -> dict[str, Any]:
+        """Return the entry as JSON has it."""
+        return self.model_dump(exclude_none=True)
 
     def hashed_text(self) -> bytes:
         """Return what the hash is taken of."""

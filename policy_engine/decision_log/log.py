@@ -9,6 +9,7 @@ from pathlib import Path
 from policy_engine.decision import Decider
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Decision, Request, World
+from policy_engine.decision_log import snapshots
 from policy_engine.decision_log.chain import Chain, Key, key_of
 from policy_engine.decision_log.entries import Entry
 from policy_engine.decision_log.lines import LinesFile
@@ -105,8 +106,9 @@ class DecisionLog:
         known.state = known.state or self._read()
         with self.store.appending() as tail:
             self._last(tail.last)
-            state = known.state or State(self.chain, str(self.path))
+            state = known.state or snapshots.load(self.path, self.chain)
             state.read(tail.rows(state.mark.start))
+            snapshots.save(state)
             known.state = None
             yield Transaction(self, state, tail)
             known.state = state
@@ -119,7 +121,7 @@ class DecisionLog:
         return self._read().history
 
     def _read(self) -> State:
-        state = State(self.chain, str(self.path))
+        state = snapshots.load(self.path, self.chain)
         state.read(self.store.rows(state.mark.start))
         return state
 
