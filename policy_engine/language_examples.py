@@ -120,6 +120,7 @@ OPERANDS: Mapping[str, tuple[str, Any]] = {
     "version": ("eq", "1.2"),
     "virtualLocation": ("isPartOf", {"@id": "ex:Intranet"}),
     "jointly": ("isAnyOf", ["ex:SafeVisits", "ex:Visits/Zip"]),
+    "readSoFar": ("isNoneOf", ["ex:Visits/Zip", "ex:Visits/Diagnosis"]),
 }
 OPERATORS: Mapping[str, tuple[str, Any]] = {
     "eq": ("language", "de"),

@@ -8,7 +8,7 @@ from policy_engine.decision.history import History
 from policy_engine.decision.model import World
 from policy_engine.errors import Problem, RequestError
 from policy_engine.policy import Policy
-from policy_engine.policy.model import COUNTS
+from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.wording import rule_name
 
 _HINT = "A log counts by itself; leave counts out of the world where there is one."
@@ -26,7 +26,7 @@ def check_agreement(world: World, history: History, policies: Sequence[Policy]) 
 
 def _stated(world: World) -> Iterator[Problem]:
     for values in (world.values, *world.of.values()):
-        for operand in COUNTS:
+        for operand in (*COUNTS, READ_SO_FAR):
             if operand in values:
                 name = terms.compact(operand)
                 message = f"The state of the world says what {name} is, which the log tells."

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from policy_engine import terms
 from policy_engine.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
-from policy_engine.decision.explaining import derivation, misses, nothing_permits
+from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.history import History
 from policy_engine.decision.holding import (
@@ -293,7 +293,7 @@ class _Case:
         self._permissions([output.asset for output in outputs])
         denying = self._prohibitions()
         if denying is not None:
-            reason = f"{denying.clause.name} prohibits it."
+            reason = prohibits_it(denying)
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
             return self._deny(reason, denying, strategy=strategy)
         for one in made:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from policy_engine import terms
 from policy_engine.decision.holding import Held
 from policy_engine.decision.model import Step
+from policy_engine.decision.verdict import Verdict
+from policy_engine.policy.model import READ_SO_FAR, Constraint
 from policy_engine.wording import INCLUSION
 
 
@@ -18,6 +20,23 @@ def derivation(held: Held) -> Iterator[str]:
     yield from ways(held.steps)
     for verdict in held.verdicts:
         yield f"its constraint is {verdict.state}: {verdict.reason}"
+
+
+def prohibits_it(held: Held) -> str:
+    """Return the reason of a denial by a prohibition, and why what it is about is not known."""
+    reason = f"{held.clause.name} prohibits it."
+    asked = {leaf.left_operand for v in held.verdicts for leaf in _unseen(v)}
+    if READ_SO_FAR not in asked:
+        return reason
+    return f"{reason} What was read so far is not known without a decision log."
+
+
+def _unseen(verdict: Verdict) -> Iterator[Constraint]:
+    """Yield the constraints of whose left operand nothing is known."""
+    for part in verdict.parts:
+        yield from _unseen(part)
+    if isinstance(verdict.condition, Constraint) and not verdict.seen:
+        yield verdict.condition
 
 
 def ways(steps: Sequence[Step]) -> Iterator[str]:

@@ -13,14 +13,26 @@ from policy_engine.decision.history import History
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
-from policy_engine.policy.model import BY_ASSET, BY_PARTY, COUNT, COUNTS, JOINTLY, MAKING
+from policy_engine.policy.model import (
+    BY_ASSET,
+    BY_PARTY,
+    COUNT,
+    COUNTS,
+    JOINTLY,
+    MAKING,
+    READ_SO_FAR,
+)
 from policy_engine.policy.values import Literals
 
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
 _TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
-_PARTS_OF: Mapping[str, tuple[Part, ...]] = {_PURPOSE: ("purpose",), JOINTLY: ("asset",)}
+_READ = (JOINTLY, READ_SO_FAR)
+_PARTS_OF: Mapping[str, tuple[Part, ...]] = {
+    _PURPOSE: ("purpose",),
+    **dict.fromkeys(_READ, ("asset",)),
+}
 
 
 class RequestFacts:
@@ -96,6 +108,8 @@ class RequestFacts:
             return None
         if left_operand in (_TIME, _PURPOSE, JOINTLY):
             return self._of_request(left_operand)
+        if left_operand == READ_SO_FAR:
+            return self._read_so_far()
         if self.history is not None and left_operand in COUNTS:
             return self._counted(left_operand, self.history)
         return self._stated(left_operand)
@@ -118,6 +132,20 @@ class RequestFacts:
         if left_operand == JOINTLY:
             return self.together
         return (self.request.purpose,) if self.request.purpose else None
+
+    def _read_so_far(self) -> tuple[Literals, ...] | None:
+        """Return what the assignee has read once this is done, by the log or else by the world.
+
+        What a group was permitted its members have read, and the other way round.
+        """
+        if self.history is None:
+            earlier = self.world.values.get(READ_SO_FAR)
+            return None if earlier is None else (*self.together, *earlier)
+        found = dict.fromkeys(self.together)
+        for party in self.history.permitted:
+            if self._known.overlaps("party", self.request.assignee, party):
+                found |= dict.fromkeys(self.history.assets(party))
+        return tuple(found)
 
     def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
         """Return how often a rule will have been exercised once this is done, by the log.
@@ -188,7 +216,7 @@ class RequestFacts:
         is_said = self.all is not self.own and any(
             wide in self.all.up(part, narrow) for part in parts
         )
-        if not is_said and left_operand == JOINTLY:
+        if not is_said and left_operand in _READ:
             # By its IRI alone an asset may be a part of another one, and is not known to be.
             is_said = self.all.overlaps("asset", narrow, wide)
         return None if is_said else False

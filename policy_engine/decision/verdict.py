@@ -10,7 +10,13 @@ from typing import Any, Literal, get_args
 
 from policy_engine import terms
 from policy_engine.policy.literals import Literals, lexical, read_literal, type_of
-from policy_engine.policy.model import Condition, Constraint, LogicalConstraint, Value
+from policy_engine.policy.model import (
+    READ_SO_FAR,
+    Condition,
+    Constraint,
+    LogicalConstraint,
+    Value,
+)
 
 State = Literal["satisfied", "unsatisfied", "unknown"]
 
@@ -92,7 +98,8 @@ class Verdict:
 def _why(verdict: Verdict, constraint: Constraint) -> str:
     name = terms.compact(constraint.left_operand).removeprefix("odrl:")
     if not verdict.seen:
-        return f"{name} is not known"
+        needed = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
+        return f"{name} is not known{needed}"
     seen = _listed([_shown(value, is_name=False) for value in verdict.seen])
     rights = [_shown(value.value, is_name=value.is_iri) for value in constraint.right_operands]
     rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]

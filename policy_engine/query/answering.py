@@ -241,7 +241,9 @@ def _why(
     ]
     read = [f"{tables.names[iri]}: {_what(names)}" for iri, names in columns.items()]
     what = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
-    yield Problem("Q006", f"{what} may not be read. {decision.reason}", " ".join(misses))
+    told = [line for line in decision.derivation if line.startswith("its constraint")]
+    hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in told))
+    yield Problem("Q006", f"{what} may not be read. {decision.reason}", hint)
 
 
 def _what(columns: tuple[str, ...]) -> str:

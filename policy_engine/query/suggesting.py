@@ -32,19 +32,34 @@ def choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
     found: list[frozenset[Read]] = []
     for some in sorted(by_rule.values(), key=len, reverse=True):
         for chosen in _permitted(ask, some):
-            if not any(chosen <= other for other in found):
+            if chosen and not any(chosen <= other for other in found):
                 found.append(chosen)
     found.sort(key=len, reverse=True)
     return tuple(_by_dataset([r for r in reads if r in one]) for one in found[:_MOST_CHOICES])
 
 
 def _permitted(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Read]]:
-    """Yield what may be read together of what one rule covers: all of it, or of one dataset."""
-    together = _by_dataset(reads)
-    parts = [together] if ask(together).permissions else [{i: n} for i, n in together.items()]
-    for part in parts:
-        if part is together or ask(part).permissions:
-            yield frozenset((iri, name) for iri, names in part.items() for name in names)
+    """Yield choices of what one rule covers that may be read together, each of it in one, if few.
+
+    All of it, unless a prohibition, or an output among it, keeps some of it apart.
+    """
+    left = list(reads)
+    for _ in range(_MOST_CHOICES):
+        others = [read for read in reads if read not in left]
+        found = _largest(ask, (), [*left, *others]) if left else ()
+        left = [read for read in left if read not in found]
+        yield frozenset(found)
+
+
+def _largest(ask: Ask, chosen: Sequence[Read], more: Sequence[Read]) -> Sequence[Read]:
+    """Return what is chosen and, of more, all that may be read with it, the first before others."""
+    every = (*chosen, *more)
+    if not more or ask(_by_dataset(every)).permissions:
+        return every
+    half = len(more) // 2
+    if not half:
+        return chosen
+    return _largest(ask, _largest(ask, chosen, more[:half]), more[half:])
 
 
 def smaller_query(
