@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.catalog import make_catalog, place_of
+from policy_engine.catalog import Catalog, make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
+from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy import (
     USUAL,
     Hierarchy,
@@ -39,6 +40,7 @@ def decide_request(
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
     data: Mapping[str, Any] | None = None,
+    owners: OwnersSource | None = None,
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
@@ -46,16 +48,18 @@ def decide_request(
     `Reading`. With a `log`, how often rules were exercised is what it tells, and the decision is
     added to it before it is returned, in one go. With `data`, by
     IRI as for `query_data`, columns are matched with those that the data has, of which the names
-    alone are looked at; a name that it lacks raises DataError (C005). For many requests, make a
-    `Decider` once, and ask `DecisionLog.decide` by it.
+    alone are looked at; a name that it lacks raises DataError (C005). `owners` say who owns which
+    asset (see `load_owners`): a rule then counts for the assets of those who issued it. For many
+    requests, make a `Decider` once, and ask `DecisionLog.decide` by it.
     """
     read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    given = make_catalog(named_data(data, read)) if data else Catalog()
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
-        hierarchy = in_spelling_of(
-            make_catalog(named_data(data, read)), read, known, request.targets
-        )
-    made = Decider(read, _certificates(certificates), hierarchy)
+        hierarchy = in_spelling_of(given, read, known, request.targets)
+    stated = load_owners(owners, read, contexts)
+    held = _certificates(certificates)
+    made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
     if log is None:
         return made.decide(request, world)
     return _opened(log, log_key).decide(made, request, world)
@@ -69,10 +73,15 @@ def decider(
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    owners: OwnersSource | None = None,
 ) -> Decider:
-    """Return what answers requests under policies and certificates, read already or in files."""
+    """Return what answers requests under policies and certificates, read already or in files.
+
+    `owners` are as for `decide_request`.
+    """
     read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
-    return Decider(read, _certificates(certificates), hierarchy)
+    stated = load_owners(owners, read, contexts)
+    return Decider(read, _certificates(certificates), hierarchy, stated)
 
 
 def query_data(
@@ -93,6 +102,7 @@ def query_data(
     run: bool = True,
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
+    owners: OwnersSource | None = None,
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
@@ -102,7 +112,9 @@ def query_data(
     what smaller query would be permitted. Rows come in an order that says nothing of how they are
     stored. Without `run`, the query is rewritten and nothing more. With a `log`, how often rules
     were exercised is what it tells, and what was decided is added to it before anything is read.
-    Raises QueryError for what cannot be parsed, DataError where a table cannot be read.
+    `owners` are as for `decide_request`. Raises QueryError for what cannot be parsed, DataError
+    where a table cannot be read, CertificateError (V004) where the data given for an output is
+    not what was certified.
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
@@ -119,6 +131,7 @@ def query_data(
         dialect=dialect,
         run=run,
         log=None if log is None else _opened(log, log_key),
+        owners=load_owners(owners, read, contexts),
     )
 
 

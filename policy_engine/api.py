@@ -36,7 +36,7 @@ from policy_engine.certificate import (
     proven,
     read_certificate,
 )
-from policy_engine.decision import read_request, read_world
+from policy_engine.decision import Decider, read_request, read_world
 from policy_engine.engines.engine import Engine, Progress, silent
 from policy_engine.errors import (
     CertificateError,
@@ -51,6 +51,7 @@ from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, launched
 from policy_engine.ledger import Ledger
 from policy_engine.modelling import asks_for_data, check_plannable
+from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
     USUAL,
@@ -62,6 +63,7 @@ from policy_engine.policy import (
     load_policies,
     load_policy,
 )
+from policy_engine.policy.datasets import named_data
 from policy_engine.publication import (
     Publication,
     TablePublication,
@@ -74,6 +76,7 @@ from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
 from policy_engine.staging import check_name, check_settled, settled, strangers, told
 from policy_engine.storage import Place
+from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,6 +213,7 @@ def apply_policy(
     record: str | Path | None = None,
     attempts: str | Path | None = None,
     allow_pickle: bool = False,
+    owners: OwnersSource | None = None,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -229,11 +233,12 @@ def apply_policy(
     as an attempt, released or not, in the folder `attempts` (see `Ledger`), and judged with those
     before it; from a seed from which it was refused before it is not made again, unless all that
     was found is asked for in a `report`. A model of scikit-learn is written by skops or, with
-    `allow_pickle`, by joblib, whose files run code when they are loaded.
+    `allow_pickle`, by joblib, whose files run code when they are loaded. Where it is said who
+    `owners` are (see `load_owners`), the policy's assigner has to own what it transforms.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    read = _owned(policy, Reading(contexts, parents, limits, vocabularies), owners, data)
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
@@ -284,9 +289,13 @@ def plan_policy(
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    owners: OwnersSource | None = None,
 ) -> Plan:
-    """Return what would be done; bound to data where there is any."""
-    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    """Return what would be done; bound to data where there is any.
+
+    `owners` are as for `apply_policy`.
+    """
+    read = _owned(policy, Reading(contexts, parents, limits, vocabularies), owners, data)
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
@@ -607,9 +616,39 @@ def suggest_hierarchy(
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
 
 
+def _owned(
+    source: Source,
+    reading: Reading,
+    owners: OwnersSource | None,
+    data: Mapping[str, Any] | None,
+) -> Policy:
+    """Return the policy that asks for a transformation, of assets that are its to transform.
+
+    Raises PlanError (M014) where its assigner does not own them, by what is said in `owners` and
+    granted by the other policies of the text; PolicyError (P019) where an output is not its own
+    to name.
+    """
+    found = reading.policies(source)
+    asking = _asking_of(found)
+    stated = load_owners(owners, found, reading.contexts)
+    made = Decider(found, owners=stated, data=named_data(data or {}, [asking]))
+    problems = [
+        Problem(
+            "M014", f"{rule_name(rule.label(), asking.uid)} does not count: {why}.", "", rule.place
+        )
+        for rule, why in made.unowned(asking)
+    ]
+    if problems:
+        raise PlanError(*problems, source=asking.source)
+    return asking
+
+
 def _asking(source: Source, reading: Reading) -> Policy:
     """Return the one policy of a text or, of several, the one that asks for a transformation."""
-    found = reading.policies(source)
+    return _asking_of(reading.policies(source))
+
+
+def _asking_of(found: Sequence[Policy]) -> Policy:
     asking = [policy for policy in found if asks_for_data(policy)]
     if len(found) > 1 and len(asking) != 1:
         message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."

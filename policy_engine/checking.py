@@ -1,28 +1,82 @@
 """Files of policies or of vocabularies, checked as far as can be without the data's values."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from policy_engine.catalog import Catalog, make_catalog
-from policy_engine.errors import DataError, PolicyEngineError, Problem
+from policy_engine.errors import DataError, PolicyEngineError, Problem, by_place
 from policy_engine.modelling import check_plannable
+from policy_engine.owners import Claims, OwnersSource, load_owners
+from policy_engine.owners.hearing import unheard
 from policy_engine.policy import Policy, Reading
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.files import kind_of
+from policy_engine.policy.hierarchy import Edge
 from policy_engine.spelling import column_problems, in_spelling_of
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in a file: problems, hints, and what it holds if it is no policy."""
+    """What was found in a file: problems, hints, and what it holds: policies, or what else."""
 
     path: Path
     problems: tuple[Problem, ...] = ()
     hints: tuple[Problem, ...] = ()
     what: str = ""
     exit_code: int = 0
+    policies: tuple[Policy, ...] = ()
+
+
+def check_files(
+    paths: Sequence[Path],
+    reading: Reading,
+    data: Mapping[str, Any] | None = None,
+    owners: OwnersSource | None = None,
+) -> list[Checked]:
+    """Return what is wrong with files, each by itself and as a set, as `check_file` does.
+
+    Policies are a set where they meet in one decision: the outputs of each have to be its own to
+    name. By who the `owners` are, the rules that do not count are among the hints. Raises
+    RequestError (D004) for owners that cannot be understood.
+    """
+    checked = [check_file(path, reading, data) for path in paths]
+    policies = [policy for one in checked for policy in one.policies]
+    stated = load_owners(owners, policies, reading.contexts)
+    given = _named(data, checked)
+    claims = Claims(policies)
+    known, edges = stated.known_by(policies), _edges(policies)
+    problems = _by_file(claims.problems(known, edges, given))
+    hints = _by_file(unheard(policies, claims.owned(known, edges) if stated else known, edges))
+    return [_with(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
+
+
+def _named(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
+    """Return the IRIs of data, which may be named differently in each file."""
+    found = (named_data(data, one.policies) for one in checked if data and one.policies)
+    return [*dict.fromkeys(iri for named in found for iri in named)]
+
+
+def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
+    """Return what the vocabularies say of which asset is a part of which."""
+    return tuple(dict.fromkeys(e for p in policies for e in p.vocabulary.hierarchy.asset))
+
+
+def _by_file(found: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Problem]]:
+    by_file: dict[str, list[Problem]] = defaultdict(list)
+    for policy, problem in found:
+        if problem not in by_file[policy.source]:
+            by_file[policy.source].append(problem)
+    return by_file
+
+
+def _with(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
+    if problems:
+        told = tuple(sorted((*one.problems, *problems), key=by_place))
+        return replace(one, problems=told, hints=(), exit_code=one.exit_code or 1)
+    return replace(one, hints=(*one.hints, *hints)) if hints else one
 
 
 def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = None) -> Checked:
@@ -52,7 +106,8 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
         return Checked(path, error.problems, exit_code=error.exit_code)
     if problems:
         return Checked(path, tuple(problems), exit_code=1)
-    return Checked(path, hints=tuple(hint for policy in policies for hint in policy.hints))
+    hints = tuple(hint for policy in policies for hint in policy.hints)
+    return Checked(path, hints=hints, policies=policies)
 
 
 def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:

@@ -14,6 +14,7 @@ from policy_engine.cli.options import (
     HierarchyOption,
     LogKeyOption,
     LogOption,
+    OwnersOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
@@ -43,6 +44,7 @@ def decide(
     data: DataOption = [],  # noqa: B006
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
+    owners: OwnersOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", metavar="", help="Say all that led to the answer.")
     ] = False,
@@ -68,6 +70,7 @@ def decide(
             log=log,
             log_key=log_key,
             data=paths_of(data),
+            owners=owners,
             **reading.keywords,
         )
     if output_format is Format.JSON:

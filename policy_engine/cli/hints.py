@@ -20,6 +20,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "model=RECIPE": "--model RECIPE",
         'model_class="net.py:Net"': "--model-class net.py:Net",
         "overwrite=True": "--overwrite",
+        "owners=FILE": "--owners FILE",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
         "record=FILE": "--record FILE",

@@ -83,6 +83,14 @@ HierarchyOption = Annotated[
         help="Who and what belongs to what, in the syntaxes of policies.",
     ),
 ]
+OwnersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--owners",
+        metavar="FILE",
+        help="Who owns which asset: JSON, {asset: party}, or a catalog. Else all is one owner's.",
+    ),
+]
 DataOption = Annotated[
     list[str],
     typer.Option(

@@ -15,6 +15,7 @@ from policy_engine.cli.options import (
     LogKeyOption,
     LogOption,
     OverwriteOption,
+    OwnersOption,
     PolicyOption,
     PurposeOption,
     TimeOption,
@@ -56,6 +57,7 @@ def query(
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
+    owners: OwnersOption = None,
     log: LogOption = None,
     log_key: LogKeyOption = None,
     world: WorldOption = None,
@@ -93,6 +95,7 @@ def query(
             world=world_at(world, time, policies),
             dialect=dialect,
             run=not dry_run,
+            owners=owners,
             log=log,
             log_key=log_key,
             **reading.keywords,

@@ -18,6 +18,7 @@ from policy_engine.cli.options import (
     FormatOption,
     KeyOption,
     MasterOption,
+    OwnersOption,
     PolicyArgument,
     TaxonomyOption,
     engine_of,
@@ -42,6 +43,7 @@ def plan(
     engine: EngineOption = Engine.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
+    owners: OwnersOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -51,7 +53,7 @@ def plan(
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
     given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
-    made = plan_policy(policy, given, engine=chosen, **how)
+    made = plan_policy(policy, given, engine=chosen, owners=owners, **how)
     cost = None
     if made.audits and given:
         cost = estimate_policy(policy, given, **how)
@@ -92,6 +94,7 @@ def apply(
     cells: Annotated[
         Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
     ] = Cells.TEXT,
+    owners: OwnersOption = None,
     output_format: FormatOption = Format.TEXT,
     report: Annotated[
         Path | None,
@@ -141,6 +144,7 @@ def apply(
             record=record,
             attempts=attempts,
             allow_pickle=allow_pickle,
+            owners=owners,
             **reading.keywords,
         )
     if output_format is Format.JSON:

@@ -8,6 +8,7 @@ from policy_engine.cli.answers import plain, print_json
 from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import (
     DataOption,
+    OwnersOption,
     PoliciesArgument,
     ProblemFormat,
     paths_of,
@@ -26,17 +27,18 @@ def validate(
         ProblemFormat, typer.Option("--format", help="How to print.")
     ] = ProblemFormat.TEXT,
     data: DataOption = [],  # noqa: B006
+    owners: OwnersOption = None,
     *,
     reading: "Reading",
 ) -> None:
     """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run.
 
-    With --data, the columns that they name have to be there.
+    Several are a set: their outputs have to be their own to name. With --data, the columns that
+    they name have to be there; with --owners, the rules that do not count are told.
     """
-    from policy_engine.checking import check_file  # noqa: PLC0415
+    from policy_engine.checking import check_files  # noqa: PLC0415
 
-    paths = paths_of(data)
-    checked = [check_file(path, reading, paths) for path in policies]
+    checked = check_files(policies, reading, paths_of(data), owners)
     if output_format is ProblemFormat.SARIF:
         from policy_engine.sarif import sarif_log  # noqa: PLC0415
 

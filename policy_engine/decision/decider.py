@@ -41,12 +41,12 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.outputs import Output
-from policy_engine.decision.ownership import GRANT_USE, Ownership
+from policy_engine.decision.ownership import Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.owners import Claims, Owners
 from policy_engine.policy import Hierarchy, Policy, Rule
-from policy_engine.policy.model import OFFER
+from policy_engine.policy.model import GRANT_USE, OFFER
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
@@ -152,6 +152,18 @@ class Decider:
     def _check_agreement(self, world: World | None, history: History | None) -> None:
         if world is not None and history is not None:
             check_agreement(world, history, self.policies)
+
+    def unowned(self, policy: Policy, world: World | None = None) -> Iterator[tuple[Rule, str]]:
+        """Yield the rules of a policy that make something of what is not theirs, each with why.
+
+        None where all policies are one owner's.
+        """
+        for made in self.index.outputs:
+            rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
+            if made.policy.uid == policy.uid and targets:
+                asked = Request(assignee="", action=rule.actions[0].iri, targets=targets)
+                fails = _Case(self, asked, world or _NOTHING_KNOWN).making_fails(made.clause)
+                yield from [(rule, fails)] if fails else []
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -297,7 +309,7 @@ class _Case:
             strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
             return self._deny(reason, denying, strategy=strategy)
         for one in made:
-            fails = self.ownership.making_fails(one.clause) if self.ownership else ""
+            fails = self.making_fails(one.clause)
             if fails:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return self._deny(reason, policy=one.policy.uid)
@@ -317,6 +329,10 @@ class _Case:
             return self._permit(self.permits[0], outputs)
         through = self._through_inputs(outputs) if through_inputs else None
         return through or self._nothing_permits()
+
+    def making_fails(self, clause: Clause) -> str:
+        """Return why a rule may not make its output of its targets, empty where it may."""
+        return self.ownership.making_fails(clause) if self.ownership else ""
 
     def row_access(self) -> RowAccess:
         decision = self.decide()
@@ -536,10 +552,16 @@ class _Case:
             if clause.number not in seen
         ]
         found = [
-            hold(one[2], self._asked_of(one[2]), self.facts, unheard=self._unheard(one[2]))
+            hold(one[2], self._asked_of(one[2]), self.facts, unheard=self._unheard_of(one[2]))
             for one in nsmallest(_TOLD, others)
         ]
         return sorted([*self.refused[:_NEAR], *found], key=lambda held: len(held.missing))[:_TOLD]
+
+    def _unheard_of(self, clause: Clause) -> str:
+        """Return why a permission does not count for what it covers; that of nothing is its own."""
+        asked = self._asked_of(clause)
+        is_of_all = not any(map(clause.targets.isdisjoint, asked.targets))
+        return self._unheard(clause) if is_of_all or not clause.targets else ""
 
     def _deny(
         self,

@@ -15,7 +15,8 @@ from policy_engine.policy import Policy, Rule
 class Output:
     """An output that a policy speaks of, and the certificate that is valid for it, if any.
 
-    `refusal` says why one that was made for it is not.
+    `valid` are all that are, of as many releases; `refusal` says why one that was made for it is
+    not.
     """
 
     policy: Policy
@@ -23,6 +24,7 @@ class Output:
     plan: Plan | None
     certificate: Certificate | None
     refusal: str = ""
+    valid: tuple[Certificate, ...] = ()
 
     @classmethod
     def of(cls, policy: Policy, asset: str, certificates: Sequence[Certificate]) -> "Output":
@@ -34,9 +36,9 @@ class Output:
         if plan.publish.asset != asset:
             # Of a rule that anonymises nothing: the certificate of another output proves nothing.
             return cls(policy, asset, None, None)
-        valid = next((one for one in certificates if _is_valid(one, plan)), None)
+        valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")
-        return cls(policy, asset, plan, valid, refusal)
+        return cls(policy, asset, plan, next(iter(valid), None), refusal, valid)
 
     def covers(self, target: str) -> bool:
         """Tell whether a target is the output, or could be a column of it by its name."""

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.index import Clause
 from policy_engine.owners import Speakers, Standing
 from policy_engine.policy.hierarchy import goes_on
 
-GRANT_USE = f"{terms.ODRL}grantUse"
 Delegated = Callable[[str, str], tuple[bool, bool]]
 """Whether the owner of an asset lets a party grant its use: known, and not known to be otherwise.
 Given the party and the asset."""

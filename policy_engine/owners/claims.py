@@ -144,7 +144,7 @@ class _Near:
 def _twice(claim: Claim, near: _Near) -> str:
     """Return the output of another policy that is the same one, or a part of it."""
     for other in near.of(claim.asset):
-        if other.is_output and other.policy is not claim.policy:
+        if other.is_output and other.policy.uid != claim.policy.uid:
             return _clash(claim, other)
     return ""
 
@@ -158,7 +158,8 @@ def _taken(claim: Claim, near: _Near) -> str:
         is_input = other.rule is claim.rule and _makes(claim.rule)
         if other.is_output or (other.rule is claim.rule and not is_input):
             continue
-        is_known = issuers(other.policy) == issuers(claim.policy)
+        is_same = other.policy.uid == claim.policy.uid
+        is_known = is_same or issuers(other.policy) == issuers(claim.policy)
         if not is_known or goes_on(other.asset, claim.asset):
             return _clash(claim, other)
     return ""
@@ -182,7 +183,7 @@ def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
     for other in near.of(claim.asset):
         others = assigners(other.rule)
         is_regulated = other.rule.kind == "prohibition" and not others.isdisjoint(regulators)
-        is_own = other.policy is claim.policy or not others.isdisjoint(parties)
+        is_own = other.policy.uid == claim.policy.uid or not others.isdisjoint(parties)
         if not (other.is_output or is_own or is_regulated):
             return _clash(claim, other)
     return ""

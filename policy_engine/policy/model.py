@@ -14,6 +14,7 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
 OFFER = f"{terms.ODRL}Offer"
+GRANT_USE = f"{terms.ODRL}grantUse"
 READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
 TRAIN = f"{terms.PE}train"
 MAKING = (ANONYMIZE, TRAIN)

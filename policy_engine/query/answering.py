@@ -10,6 +10,7 @@ from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, RowAccess, World, read_request
 from policy_engine.decision.history import History
 from policy_engine.errors import Problem, listed
+from policy_engine.owners import Owners
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
 from policy_engine.policy.naming import Names
@@ -49,6 +50,7 @@ def query(
     run: bool = True,
     key: bytes = b"",
     log: "DecisionLog | None" = None,
+    owners: Owners | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -63,7 +65,8 @@ def query(
     """
     given = world or World()
     known = in_spelling_of(catalog, policies, [hierarchy or Hierarchy(), given.memberships])
-    decider = Decider(policies, certificates, known)
+    data = [dataset.iri for dataset in catalog.datasets]
+    decider = Decider(policies, certificates, known, owners, data)
     # One moment for all that is asked: a constraint on the time must not change in between.
     now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
 
@@ -142,9 +145,7 @@ def answer(
     views = {
         iri: View(tables.names[iri], reading.columns[iri], rows) for iri, rows in filters.items()
     }
-    for iri in views if run else ():
-        asker.verify(catalog.dataset(iri))
-    read = shown(views, tables, key or fresh_key()) if run else {}
+    read = _verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = numbers(views, tables, read)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
     with nesting():
@@ -182,6 +183,19 @@ def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | No
         with nesting():
             filters = row_filters(asker.ask_each(reading.columns, together), tables)
     return _Granted(together, filters, history)
+
+
+def _verified(
+    views: Mapping[str, View], tables: Tables, asker: Asker, key: bytes
+) -> "Mapping[str, pa.Table]":
+    """Return what views show of data that is what it is given for, before it is read and after."""
+    datasets = [tables.catalog.dataset(iri) for iri in views]
+    for dataset in datasets:
+        asker.verify(dataset)
+    read = shown(views, tables, key)
+    for dataset in datasets:
+        asker.verify(dataset)
+    return read
 
 
 def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":

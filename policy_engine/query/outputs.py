@@ -26,9 +26,7 @@ def check_certified(dataset: Dataset, catalog: Catalog, decider: Decider) -> Non
 def _certificates(dataset: Dataset, decider: Decider) -> Iterator[Certificate]:
     for policy in decider.policies:
         if any(rule.output == dataset.iri for rule in policy.permissions):
-            found = decider.output(policy, dataset.iri).certificate
-            if found is not None:
-                yield found
+            yield from decider.output(policy, dataset.iri).valid
 
 
 def _stored(dataset: Dataset, catalog: Catalog) -> Stored:
