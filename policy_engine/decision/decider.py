@@ -282,7 +282,8 @@ class _Case:
         and whether it is not known to be otherwise."""
         asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
-        return _Case(self.decider, request, self.world, is_delegation=True).delegates()
+        history = self.facts.history
+        return _Case(self.decider, request, self.world, history, is_delegation=True).delegates()
 
     def delegates(self) -> tuple[bool, bool]:
         """Tell whether an owner's own permission names the granting of use, as requested here."""
