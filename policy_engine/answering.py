@@ -1,6 +1,7 @@
 """Requests and queries, from files to answers."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy import (
     USUAL,
     Hierarchy,
+    InForce,
     Limits,
     Policy,
     Reading,
@@ -19,6 +21,7 @@ from policy_engine.policy import (
     read_file,
 )
 from policy_engine.policy.datasets import named_data
+from policy_engine.policy.text import read_json
 from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
@@ -44,15 +47,17 @@ def decide_request(
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
-    A file may hold several policies; `contexts`, `parents`, `limits` and `vocabularies` are as in
-    `Reading`. With a `log`, how often rules were exercised is what it tells, and the decision is
-    added to it before it is returned, in one go. With `data`, by
-    IRI as for `query_data`, columns are matched with those that the data has, of which the names
-    alone are looked at; a name that it lacks raises DataError (C005). `owners` say who owns which
-    asset (see `load_owners`): a rule then counts for the assets of those who issued it. For many
-    requests, make a `Decider` once, and ask `DecisionLog.decide` by it.
+    A file may hold several policies, and a path may be that of a folder or of a registry of them:
+    those in force at the time of the world are looked at, and the decision's `notes` name the
+    others. `contexts`, `parents`, `limits` and `vocabularies` are as in `Reading`. With a `log`,
+    how often rules were exercised is what it tells, and the decision is added to it before it is
+    returned, in one go. With `data`, by IRI as for `query_data`, columns are matched with those
+    that the data has, of which the names alone are looked at; a name that it lacks raises
+    DataError (C005). `owners` say who owns which asset (see `load_owners`): a rule then counts for
+    the assets of those who issued it. For many requests, make a `Decider` once, and ask
+    `DecisionLog.decide` by it.
     """
-    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), world)
     given = make_catalog(named_data(data, read)) if data else Catalog()
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
@@ -79,7 +84,7 @@ def decider(
 
     `owners` are as for `decide_request`.
     """
-    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), None)
     stated = load_owners(owners, read, contexts)
     return Decider(read, _certificates(certificates), hierarchy, stated)
 
@@ -118,7 +123,7 @@ def query_data(
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
-    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), world)
     return query(
         sql,
         read,
@@ -147,6 +152,25 @@ def world_at(
     if path is not None:
         given = read_world(read_file(Path(path)), str(path), policies)
     return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
+
+
+def time_at(path: str | Path | None = None, time: str = "") -> datetime | None:
+    """Return the moment that a text, or else a state of the world in a JSON file, is of.
+
+    None where neither says. Raises as `world_at`, but for what is not about the time.
+    """
+    if time or path is None:
+        return read_world({"time": time}).time if time else None
+    given = read_json(read_file(Path(path)), str(path)).value
+    said = given.get("time") if isinstance(given, dict) else None
+    return read_world({"time": said}, str(path)).time if isinstance(said, str) else None
+
+
+def _in_force(policies: Sequence[Source], reading: Reading, world: World | None) -> InForce:
+    """Return the policies that are in force in a state of the world."""
+    if isinstance(policies, InForce):
+        return policies
+    return reading.in_force(*policies, time=world.time if world else None)
 
 
 def _certificates(given: Sequence[str | Path | Certificate]) -> list[Certificate]:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
-from policy_engine.answering import decide_request, decider, query_data, world_at
+from policy_engine.answering import decide_request, decider, query_data, time_at, world_at
 from policy_engine.arguments import checked
 from policy_engine.catalog import (
     SPARK_FORMATS,
@@ -831,5 +831,6 @@ __all__ = [
     "read_request",
     "read_world",
     "suggest_hierarchy",
+    "time_at",
     "world_at",
 ]

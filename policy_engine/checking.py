@@ -13,20 +13,25 @@ from policy_engine.owners import Claims, OwnersSource, load_owners
 from policy_engine.owners.hearing import unheard
 from policy_engine.policy import Policy, Reading
 from policy_engine.policy.datasets import named_data
-from policy_engine.policy.files import kind_of
+from policy_engine.policy.files import is_collection, kind_of
 from policy_engine.policy.hierarchy import Edge
+from policy_engine.policy.registry import files_of
 from policy_engine.spelling import column_problems, in_spelling_of
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in a file: problems, hints, and what it holds: policies, or what else."""
+    """What was found in a file: problems, hints, and what it holds: policies, or what else.
+
+    `notes` say which policies of a folder or a registry are in force no longer.
+    """
 
     path: Path
     problems: tuple[Problem, ...] = ()
     hints: tuple[Problem, ...] = ()
     what: str = ""
     exit_code: int = 0
+    notes: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
 
 
@@ -36,13 +41,13 @@ def check_files(
     data: Mapping[str, Any] | None = None,
     owners: OwnersSource | None = None,
 ) -> list[Checked]:
-    """Return what is wrong with files, each by itself and as a set, as `check_file` does.
+    """Return what is wrong with files, each by itself and as a set, as `check_path` does.
 
     Policies are a set where they meet in one decision: the outputs of each have to be its own to
     name. By who the `owners` are, the rules that do not count are among the hints. Raises
     RequestError (D004) for owners that cannot be understood.
     """
-    checked = [check_file(path, reading, data) for path in paths]
+    checked = [one for path in paths for one in check_path(path, reading, data)]
     policies = [policy for one in checked for policy in one.policies]
     stated = load_owners(owners, policies, reading.contexts)
     given = _named(data, checked)
@@ -79,6 +84,33 @@ def _with(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checke
     return replace(one, hints=(*one.hints, *hints)) if hints else one
 
 
+def check_path(
+    path: Path, reading: Reading, data: Mapping[str, Any] | None = None
+) -> list[Checked]:
+    """Return what is wrong with a file, or with each file of a folder or a registry of policies.
+
+    Of what is in force no longer no more is asked than that it can be read, if it is there.
+    """
+    if not is_collection(path):
+        return [check_file(path, reading, data)]
+    try:
+        found = reading.in_force(path)
+    except PolicyEngineError as error:
+        single = [check_file(one, reading, data) for one in _files(path) if not error.source]
+        wrong = [one for one in single if one.problems]
+        return wrong or [Checked(Path(error.source or path), error.problems, exit_code=1)]
+    checked = []
+    for source in dict.fromkeys(policy.source for policy in found):
+        own = tuple(policy for policy in found if policy.source == source)
+        checked.append(_checked(Path(source), own, data, found))
+    what = f" ({len(found)} in force)"
+    return [*checked, Checked(path, what=what, notes=found.notes)]
+
+
+def _files(path: Path) -> list[Path]:
+    return [*files_of(path)] if path.is_dir() else []
+
+
 def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = None) -> Checked:
     """Return what is wrong with a file of policies, of who belongs to what, or of terms.
 
@@ -93,21 +125,38 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
             _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
             return Checked(path, what=" (a vocabulary)")
         policies = reading.policies(path)
-        catalog = _catalog(data, policies)
+    except PolicyEngineError as error:
+        return Checked(path, error.problems, exit_code=_exit_code(error))
+    return _checked(path, policies, data, policies)
+
+
+def _checked(
+    path: Path,
+    policies: tuple[Policy, ...],
+    data: Mapping[str, Any] | None,
+    among: Sequence[Policy],
+) -> Checked:
+    """Return what is wrong with the policies of a file, which are given among others."""
+    try:
+        catalog = _catalog(data, among)
         for policy in policies:
             check_plannable(policy)
         problems = [
-            problem for policy in policies for problem in column_problems(policy, catalog, policies)
+            problem for policy in policies for problem in column_problems(policy, catalog, among)
         ]
-    except DataError as error:
-        is_about_names = {problem.code for problem in error.problems} <= {"C001", "C005"}
-        return Checked(path, error.problems, exit_code=1 if is_about_names else error.exit_code)
     except PolicyEngineError as error:
-        return Checked(path, error.problems, exit_code=error.exit_code)
+        return Checked(path, error.problems, exit_code=_exit_code(error))
     if problems:
         return Checked(path, tuple(problems), exit_code=1)
     hints = tuple(hint for policy in policies for hint in policy.hints)
     return Checked(path, hints=hints, policies=policies)
+
+
+def _exit_code(error: PolicyEngineError) -> int:
+    if isinstance(error, DataError):
+        is_about_names = {problem.code for problem in error.problems} <= {"C001", "C005"}
+        return 1 if is_about_names else error.exit_code
+    return error.exit_code
 
 
 def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:

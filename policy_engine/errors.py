@@ -52,6 +52,7 @@ CODES = {
     "P017": "an obligation that nobody carries out",
     "P018": "a vocabulary that changes a term of the language, or defines none",
     "P019": "an output that is not its policy's to name",
+    "P020": "a registry of policies that cannot be understood, or that leaves one out",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",

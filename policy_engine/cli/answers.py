@@ -15,6 +15,7 @@ from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
     from policy_engine.api import VerifiedRelease
+    from policy_engine.policy import InForce
 
 
 def plain(problem: Problem) -> dict[str, Any]:
@@ -62,6 +63,12 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """Print a value as JSON, in UTF-8 on any terminal (RFC 8259, section 8.1)."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     typer.echo(text.encode(errors="backslashreplace"))
+
+
+def print_notes(policies: "InForce") -> None:
+    """Say on standard error which policies were skipped, and why."""
+    for note in policies.notes:
+        typer.echo(f"note: {note}", err=True)
 
 
 _PATIENCE = 10.0

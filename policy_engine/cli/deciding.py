@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import print_json, print_notes
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -55,11 +55,16 @@ def decide(
     reading: "Reading",
 ) -> None:
     """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
-    from policy_engine.api import decide_request, read_request, world_at  # noqa: PLC0415
+    from policy_engine.api import (  # noqa: PLC0415
+        decide_request,
+        read_request,
+        time_at,
+        world_at,
+    )
 
     check_log(log, log_key)
     with unanswered(PolicyEngineError):
-        policies = reading.policies(*policy)
+        policies = reading.in_force(*policy, time=time_at(world, time))
         request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
             policies,
@@ -79,6 +84,7 @@ def decide(
         from policy_engine.rendering.decisions import decision_lines, explanation  # noqa: PLC0415
         from policy_engine.rendering.tables import console  # noqa: PLC0415
 
+        print_notes(policies)
         for line in explanation(decision) if explain else decision_lines(decision):
             console().print(line, soft_wrap=True)
     raise typer.Exit(0 if decision.permitted else 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from policy_engine.cli.answers import counted, print_json
+from policy_engine.cli.answers import counted, print_json, print_notes
 from policy_engine.cli.options import (
     CertificateOption,
     Format,
@@ -75,7 +75,8 @@ def graph(
 
     asked = _drawing_format(output, drawing_format)
     with unanswered(PolicyEngineError):
-        read = reading.policies(*policies)
+        read = reading.in_force(*policies)
+        print_notes(read)
         if asked == "svg" and output is None and not has_dot():
             note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
             typer.echo(note, err=True)

@@ -62,12 +62,16 @@ class Sample(StrEnum):
 
 
 _SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."
+_SEVERAL = f"Policies: {_SYNTAXES} A folder of them, or a registry of their versions, too."
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help=f"A policy: {_SYNTAXES}")]
-PoliciesArgument = Annotated[
-    list[Path], typer.Argument(metavar="POLICY...", help=f"Policies: {_SYNTAXES}")
-]
+PoliciesArgument = Annotated[list[Path], typer.Argument(metavar="POLICY...", help=_SEVERAL)]
 PolicyOption = Annotated[
-    list[Path], typer.Option("--policy", metavar="POLICY", help="May be given several times.")
+    list[Path],
+    typer.Option(
+        "--policy",
+        metavar="POLICY",
+        help="A file, a folder or a registry of policies. May be given several times.",
+    ),
 ]
 AssigneeOption = Annotated[str, typer.Option("--assignee", metavar="IRI", help="Who asks.")]
 PurposeOption = Annotated[str, typer.Option("--purpose", metavar="IRI", help="To what end.")]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import counted, plain, print_json
+from policy_engine.cli.answers import counted, plain, print_json, print_notes
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -73,7 +73,7 @@ def query(
     reading: "Reading",
 ) -> None:
     """Run a query on the rows and columns that policies permit: exit 1 where they deny it."""
-    from policy_engine.api import query_data, world_at  # noqa: PLC0415
+    from policy_engine.api import query_data, time_at, world_at  # noqa: PLC0415
     from policy_engine.catalog import format_of  # noqa: PLC0415
 
     check_log(log, log_key)
@@ -83,7 +83,8 @@ def query(
             format_of(output)
             if not overwrite:
                 check_free(output)
-        policies = reading.policies(*policy)
+        policies = reading.in_force(*policy, time=time_at(world, time))
+        print_notes(policies)
         result = query_data(
             sql,
             policies,

@@ -33,8 +33,9 @@ def validate(
 ) -> None:
     """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run.
 
-    Several are a set: their outputs have to be their own to name. With --data, the columns that
-    they name have to be there; with --owners, the rules that do not count are told.
+    Several are a set: their outputs have to be their own to name. Of a folder or a registry, the
+    policies that are in force now are read. With --data, the columns that they name have to be
+    there; with --owners, the rules that do not count are told.
     """
     from policy_engine.checking import check_files  # noqa: PLC0415
 
@@ -60,6 +61,7 @@ def _as_json(one: Any) -> dict[str, Any]:
         "valid": not one.problems,
         "problems": [*map(plain, one.problems)],
         "hints": [*map(plain, one.hints)],
+        **({"notes": one.notes} if one.notes else {}),
     }
 
 
@@ -69,6 +71,8 @@ def _print(one: Any) -> None:
         typer.echo(_line(problem, name))
     for hint in one.hints:
         typer.echo(_line(hint, name), err=True)
+    for note in one.notes:
+        typer.echo(f"note: {note}", err=True)
     if not one.problems:
         typer.echo(f"{name}: valid{one.what}")
 

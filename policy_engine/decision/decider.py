@@ -40,12 +40,12 @@ from policy_engine.decision.model import (
     World,
     in_full,
 )
-from policy_engine.decision.outputs import Output
+from policy_engine.decision.outputs import Output, void_outputs
 from policy_engine.decision.ownership import Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.owners import Claims, Owners
-from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.policy import Hierarchy, InForce, Policy, Rule
 from policy_engine.policy.model import GRANT_USE, OFFER
 from policy_engine.wording import rule_name
 
@@ -77,6 +77,9 @@ class Decider:
     or who let them speak for these; what policies say of parts of assets changes no owner.
     `data` are the IRIs of the assets that data is given for.
 
+    What was made under a policy that is not in force is readable by nobody, unless another policy
+    makes it: a certificate of it is given, or a registry has the policy as withdrawn (`InForce`).
+
     Whoever gives the policies and certificates vouches for them: they are not signed. Raises
     RequestError (D002) for two policies of one uid, PolicyError (P019) for outputs that are not
     their policies' to name.
@@ -106,6 +109,10 @@ class Decider:
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
+        known = policies if isinstance(policies, InForce) else InForce(policies)
+        self.notes, made = known.notes, {one.asset for one in self.index.outputs}
+        void = {**void_outputs(certificates), **known.void}
+        self.void = {asset: uid for asset, uid in void.items() if asset not in made}
 
     def _owners(self, stated: Owners, data: Collection[str]) -> Owners:
         """Return who owns what, with what the policies make, once that is known to be theirs."""
@@ -326,14 +333,25 @@ class _Case:
             if unknown:
                 names = " or ".join(unknown)
                 return self._deny(f"{output.asset} has no such column: {names}.")
-        if self.permits:
-            return self._permit(self.permits[0], outputs)
+        void = self._void()
+        if void or self.permits:
+            return void or self._permit(self.permits[0], outputs)
         through = self._through_inputs(outputs) if through_inputs else None
         return through or self._nothing_permits()
 
     def making_fails(self, clause: Clause) -> str:
         """Return why a rule may not make its output of its targets, empty where it may."""
         return self.ownership.making_fails(clause) if self.ownership else ""
+
+    def _void(self) -> Decision | None:
+        """Deny what was made under a policy that is not in force."""
+        targets = self.request.targets if self.decider.void else ()
+        overlaps = self.view.closures.overlaps
+        for asset, uid in self.decider.void.items():
+            if any(overlaps("asset", target, asset) for target in targets):
+                reason = f"{asset} was made under {uid}, which is not in force"
+                return self._deny(f"{reason}: nobody may read it.", policy=uid)
+        return None
 
     def row_access(self) -> RowAccess:
         decision = self.decide()
@@ -605,6 +623,7 @@ class _Case:
             time=self.time,
             time_by="caller" if self.world.time else "clock",
             policy_digests=self.decider.digests,
+            notes=self.decider.notes,
             **parts,
         )
 

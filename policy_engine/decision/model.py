@@ -265,9 +265,10 @@ class Decision(BaseModel):
     that cover the request, `near_misses` the permissions that nearly did (at most three),
     `duties` what is still to be done. `strategy` is the conflict strategy that decided between
     a permission and a prohibition, empty where none had to. `time` is the moment it holds for,
-    by the caller's word or by the clock. `policy_digests` name the policies looked at. `counted`
-    are the rules that a permit is an execution of: those that permit it, and prohibitions of
-    what is permitted that have a bound on how often; None: the rule that is named.
+    by the caller's word or by the clock. `policy_digests` name the policies looked at, and
+    `notes` say which were not, since they are in force no longer. `counted` are the rules that a
+    permit is an execution of: those that permit it, and prohibitions of what is permitted that
+    have a bound on how often; None: the rule that is named.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -286,6 +287,7 @@ class Decision(BaseModel):
     time_by: Literal["caller", "clock"] = "clock"
     policy_digests: tuple[str, ...] = ()
     counted: tuple[Counted, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def permitted(self) -> bool:

@@ -76,6 +76,12 @@ class Output:
             yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
 
 
+def void_outputs(certificates: Sequence[Certificate]) -> dict[str, str]:
+    """Return the outputs that certificates are of, each with the uid of its policy: what was made
+    under policies that are not looked at is not to be read."""
+    return {one.plan.publish.asset: one.plan.policy for one in certificates if one.output_digest}
+
+
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
     """Yield in what the certificates made for a plan's output fall short."""
     by_policy = sorted(certificates, key=lambda one: one.plan.policy_digest != plan.policy_digest)

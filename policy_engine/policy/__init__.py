@@ -1,5 +1,6 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
+from policy_engine.policy.collecting import InForce
 from policy_engine.policy.files import (
     Reading,
     Source,
@@ -31,6 +32,7 @@ __all__ = [
     "Condition",
     "Constraint",
     "Hierarchy",
+    "InForce",
     "Limits",
     "LogicalConstraint",
     "Party",

@@ -4,20 +4,26 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from policy_engine.errors import DataError, PolicyError, Problem
+from policy_engine.policy.collecting import Collector, InForce, Text
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies
+from policy_engine.policy.registry import is_registry
 from policy_engine.policy.syntax import Syntax, read_document, syntax_of
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
 Source = str | Path | Mapping[str, Any] | Policy
-"""A policy: the path of its file, its JSON as Python has it, or read already."""
+"""A policy: the path of its file, its JSON as Python has it, or read already.
+
+Where several are taken, the path may be of a folder or of a registry of policies.
+"""
 VocabularySource = str | Path | Mapping[str, Any] | Vocabulary
 """A vocabulary: the path of its file, its JSON as Python has it, or read already."""
 
@@ -51,10 +57,40 @@ class Reading:
             )
         return policies[0]
 
-    def policies(self, *sources: Source) -> tuple[Policy, ...]:
-        """Return every policy of the sources, in their order. Raises as `load_policy`."""
-        above = self._above if any(not isinstance(one, Policy) for one in sources) else ()
-        return tuple(policy for source in sources for policy in self._policies(source, above))
+    def policies(self, *sources: Source) -> InForce:
+        """Return every policy of the sources that is in force now, in their order.
+
+        Raises as `load_policy`, and PolicyError (P012) where every one was replaced.
+        """
+        found = self.in_force(*sources)
+        if not found and found.notes:
+            for source in sources:
+                self._refuse_replaced(source)
+            raise PolicyError.of("P012", f"No policy is in force. {' '.join(found.notes)}")
+        return found
+
+    def _refuse_replaced(self, source: Source) -> None:
+        """Raise PolicyError (P012) where a text says of its policies that they were replaced."""
+        if not isinstance(source, Policy) and not is_collection(source):
+            text, name, syntax = _text(source)
+            read_policies(text, source=name, parents=self._above, syntax=syntax, **self._how)
+
+    def in_force(self, *sources: Source, time: datetime | None = None) -> InForce:
+        """Return the policies of files, folders and registries that are in force at a moment.
+
+        Without `time` that is now. One that was replaced or withdrawn is skipped, with a note that
+        says why. Raises as `load_policy`, with the file that cannot be read, and RequestError
+        (D002) for two policies of one uid of which none is known to be the newer.
+        """
+        collector = Collector(time or datetime.now(UTC), _text, self._read, self._drafts)
+        for source in sources:
+            if isinstance(source, Policy):
+                collector.add([self._as_read(source)])
+            elif is_path(source):
+                collector.add_file(Path(source))
+            else:
+                collector.add(self._read(_text(source), ()))
+        return collector.in_force()
 
     def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
         """Return what files say of who and what belongs to what, taken together.
@@ -101,13 +137,19 @@ class Reading:
     @cached_property
     def _above(self) -> tuple[Policy, ...]:
         """The parents, each read once."""
-        return tuple(draft for parent in self.parents for draft in self._drafts(parent))
+        return tuple(draft for parent in self.parents for draft in self._parent(parent))
 
-    def _policies(self, source: Source, above: Sequence[Policy]) -> tuple[Policy, ...]:
-        if isinstance(source, Policy):
-            return (self._as_read(source),)
-        text, name, syntax = _text(source)
-        return read_policies(text, source=name, parents=above, syntax=syntax, **self._how)
+    def _read(self, given: Text, parents: Sequence[Policy]) -> tuple[Policy, ...]:
+        """Return the policies of a text, replaced ones among them."""
+        text, name, syntax = given
+        above, how = (*self._above, *parents), self._how
+        return read_policies(
+            text, source=name, parents=above, syntax=syntax, keep_replaced=True, **how
+        )
+
+    def _drafts(self, given: Text) -> tuple[Policy, ...]:
+        text, name, syntax = given
+        return read_drafts(text, source=name, syntax=syntax, keep_replaced=True, **self._how)
 
     def _as_read(self, policy: Policy) -> Policy:
         """Return a policy. Raises PolicyError (P018) where it was read without what is given."""
@@ -116,7 +158,7 @@ class Reading:
         message = f"{policy.uid!r} was read without the vocabularies that are given now."
         raise PolicyError.of("P018", message, "Read it with them.", policy.source)
 
-    def _drafts(self, source: Source) -> tuple[Policy, ...]:
+    def _parent(self, source: Source) -> tuple[Policy, ...]:
         if isinstance(source, Policy):
             return (self._as_read(source),)
         text, name, syntax = _text(source)
@@ -195,13 +237,27 @@ def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
     """Return the text of a policy, its name in messages, and its syntax."""
     if isinstance(source, Mapping | list):
         return _written(source), "", "json-ld"
-    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
+    if isinstance(source, str) and not is_path(source):
         return source, "", "json-ld"
     if not isinstance(source, str | Path):
         message = f"A policy is a path, JSON or a Policy. Given: a {type(source).__name__}."
         raise DataError.of("C010", message)
     text = read_file(Path(source))
     return text, str(source), syntax_of(str(source), text)
+
+
+def is_path(source: object) -> TypeGuard[str | Path]:
+    """Tell whether a source is a path, and no JSON text or value."""
+    is_text = isinstance(source, str) and source.lstrip()[:1] not in ("{", "[")
+    return is_text or isinstance(source, Path)
+
+
+def is_collection(source: object) -> bool:
+    """Tell whether a source is a folder of policies, or a registry of them."""
+    if not is_path(source):
+        return False
+    path = Path(source)
+    return path.is_dir() or (path.is_file() and is_registry(read_file(path)))
 
 
 def _written(source: Mapping[str, Any] | list[Any]) -> str:

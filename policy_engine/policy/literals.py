@@ -28,6 +28,7 @@ __all__ = [
     "lexical",
     "order",
     "read_literal",
+    "read_moment",
     "type_of",
 ]
 
@@ -98,6 +99,20 @@ def read_literal(given: Any, kind: str) -> Literals:
         what = f"a value of {terms.compact(kind)}" if kind else "a literal"
         why = f": {error}" if str(error) else ""
         raise ValueError(f"{_shortened(given)} is not {what}{why}") from None
+
+
+def read_moment(given: Any) -> datetime:
+    """Return the instant that a dateTime names, in UTC where it names no zone; of a day its start.
+
+    Raises ValueError.
+    """
+    try:
+        found = _moment(given)
+    except ValueError:
+        day = _day(given)
+        zone = day.zone if isinstance(day, ZonedDate) else UTC
+        return midnight(day).replace(tzinfo=zone)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def can_be_read(kind: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from policy_engine import terms
@@ -169,7 +170,8 @@ class Policy:
     (`canonical.py`), with its parents and the vocabularies that it was read with; `hierarchy`
     holds what these say of parties, assets, actions and purposes; `vocabulary` what the
     vocabularies define, and `context` what the names in the text stand for; `source` names the
-    text in messages, and `hints` are warnings and what could be written better.
+    text in messages, and `hints` are warnings and what could be written better. `replaced_by` are
+    the policies by which it says to be replaced, `dated` when it was last modified, or issued.
     """
 
     uid: str
@@ -188,6 +190,8 @@ class Policy:
     context: Context = field(default=Context({}), compare=False, repr=False)
     source: str = field(default="", compare=False)
     hints: tuple[Problem, ...] = field(default=(), compare=False)
+    replaced_by: tuple[str, ...] = ()
+    dated: datetime | None = field(default=None, compare=False)
     place: Place = field(default=NOWHERE, compare=False)
 
     @property

@@ -1,7 +1,9 @@
 """A policy's text to a Policy: strict, complete in its complaints, and offline."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, get_args
 
 from policy_engine import terms
@@ -13,6 +15,7 @@ from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.inheritance import inherited
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node, expand
+from policy_engine.policy.literals import read_moment
 from policy_engine.policy.model import Kind, Policy, Rule, Strategy
 from policy_engine.policy.rules import (
     ACTION,
@@ -36,7 +39,9 @@ _CORE_PROFILE = f"{_ODRL}core"
 _PROFILE, _CONFLICT, _INHERIT = (
     f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom")
 )
-_REPLACED = "http://purl.org/dc/terms/isReplacedBy"
+_REPLACED, _MODIFIED, _ISSUED = (
+    f"http://purl.org/dc/terms/{name}" for name in ("isReplacedBy", "modified", "issued")
+)
 
 
 def read_policy(
@@ -79,13 +84,15 @@ def read_policies(
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
+    keep_replaced: bool = False,
 ) -> tuple[Policy, ...]:
     """Read every policy of a text; they may inherit from one another too.
 
-    Raises PolicyError with every problem found, also where the text holds no policy.
+    Raises PolicyError with every problem found, also where the text holds no policy; that one
+    was replaced (P012) is none with `keep_replaced`.
     """
     how = (contexts, limits, syntax, vocabulary)
-    reader, drafts = _drafts(text, source, how)
+    reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
     policies, problems = inherited(drafts, parents, reader.parents_at, limits, reader.mend)
     problems = [*reader.problems, *problems]
     if not problems:
@@ -103,13 +110,14 @@ def read_drafts(
     limits: Limits = USUAL,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
+    keep_replaced: bool = False,
 ) -> tuple[Policy, ...]:
     """Read policies as they are written: without what they inherit, and perhaps not complete.
 
     A policy that others inherit from may leave out what these add. Raises PolicyError.
     """
     how = (contexts, limits, syntax, vocabulary)
-    reader, drafts = _drafts(text, source, how, as_draft=True)
+    reader, drafts = _drafts(text, source, how, as_draft=True, keep_replaced=keep_replaced)
     if reader.problems:
         raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
     return drafts
@@ -119,10 +127,15 @@ _How = tuple[Mapping[str, Any] | None, Limits, Syntax, Vocabulary]
 
 
 def _drafts(
-    text: str | bytes, source: str, how: _How, *, as_draft: bool = False
+    text: str | bytes,
+    source: str,
+    how: _How,
+    *,
+    as_draft: bool = False,
+    keep_replaced: bool = False,
 ) -> "tuple[_Reader, tuple[Policy, ...]]":
     reader = _reader(text, source, how)
-    reader.as_draft = as_draft
+    reader.as_draft, reader.keep_replaced = as_draft, keep_replaced
     return reader, reader.read(source)
 
 
@@ -160,9 +173,10 @@ class _Reader(RuleReader):
     """Reads the policies of one graph; `as_draft`, where they may lack what others add.
 
     `parents_at` holds where a policy names another that it inherits from, by the uids of both.
+    With `keep_replaced`, that a policy was replaced is not a problem of its text.
     """
 
-    as_draft = False
+    as_draft = keep_replaced = False
 
     def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
         super().__init__(graph, limits, vocabulary)
@@ -206,7 +220,6 @@ class _Reader(RuleReader):
             self.parents_at[uid, parent] = self.graph.place(node, _INHERIT, index)
         shared = self.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in _KINDS}
-        self._check_replaced(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
         if not is_in_profile:
             self._refuse_own_terms(self.own_terms[own:])
@@ -227,6 +240,8 @@ class _Reader(RuleReader):
             source=source,
             hints=tuple(self._hints(node, profiles)),
             place=self.graph.place(node),
+            replaced_by=tuple(self._replaced(node)),
+            dated=self._dated(node),
         )
 
     def _shared_rules(
@@ -342,11 +357,24 @@ class _Reader(RuleReader):
                 self.add("D002", message, "Give each its own.", node)
             seen.setdefault(uid, line)
 
-    def _check_replaced(self, node: Node) -> None:
-        """A policy that is replaced holds no longer (ODRL Information Model, 2.8)."""
+    def _replaced(self, node: Node) -> Iterator[str]:
+        """Yield what a policy is replaced by: then it holds no longer (ODRL IM, 2.8)."""
         for data in node.data.get(_REPLACED, []):
-            message = f"The policy was replaced by {shown(data)}, and holds no longer."
-            self.add("P012", message, "Use the other one.", node, _REPLACED)
+            yield str(data.get("@id", data.get("@value", "")))
+            if not self.keep_replaced:
+                message = f"The policy was replaced by {shown(data)}, and holds no longer."
+                self.add("P012", message, "Use the other one.", node, _REPLACED)
+
+    def _dated(self, node: Node) -> datetime | None:
+        """Return when a policy was last modified, or issued, where it says so (2.8)."""
+        for prop in (_MODIFIED, _ISSUED):
+            found = []
+            for data in node.data.get(prop, []):
+                with suppress(ValueError):
+                    found.append(read_moment(data.get("@value")))
+            if found:
+                return max(found)
+        return None
 
 
 _KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")

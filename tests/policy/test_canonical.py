@@ -375,8 +375,10 @@ OTHER = {
     },
 }
 OF_THE_TEXT = {
-    # `shared` is in the rules, `names_conflict` in what the conflict strategy is.
-    Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place"},
+    # `shared` is in the rules, `names_conflict` in what the conflict strategy is. Whatever is
+    # replaced, or older than another one, is not looked at.
+    Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place"}
+    | {"replaced_by", "dated"},
     Rule: {"kind", "place"},
     Action: {"place"},
     Asset: {"place"},
