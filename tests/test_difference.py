@@ -241,6 +241,17 @@ def test_constraints(old, new, tendency):
     assert tendencies(with_rule(constraint=old), with_rule(constraint=new)) == [tendency]
 
 
+@pytest.mark.parametrize("old", [[], ["x"], ["x", "y"]])
+def test_what_names_an_output_and_its_input_may_do_both(old):
+    def rule(names):
+        right = [f"http://x.org/{name}" for name in names]
+        said = {"leftOperand": "pe:jointly", "operator": "isAnyOf", "rightOperand": right}
+        return with_rule(constraint=said if names else None)
+
+    assert tendencies(rule(old), rule(["x", "z"])) == ["either"]
+    assert tendencies(rule(["x", "z"]), rule(old)) == ["either"]
+
+
 def test_a_bound_without_a_zone_in_the_place_of_one_with_a_zone_may_do_both():
     later = date("lt", 9)
     later["rightOperand"]["@value"] = "2026-01-09T00:00:00"

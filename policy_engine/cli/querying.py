@@ -72,7 +72,7 @@ def query(
     *,
     reading: "Reading",
 ) -> None:
-    """Run a query on the rows and columns that policies permit: exit 1 where they deny it."""
+    """Run a query on what one rule lets be read together, rows shuffled: exit 1 if denied."""
     from policy_engine.api import query_data, time_at, world_at  # noqa: PLC0415
     from policy_engine.catalog import format_of  # noqa: PLC0415
 

@@ -14,6 +14,7 @@ from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import (
     ANONYMIZE,
     COUNTS,
+    JOINTLY,
     Action,
     Asset,
     Condition,
@@ -212,7 +213,10 @@ def _refinements(word: str, old: Named, new: Named) -> Iterator[Finding]:
 
 
 def _conditions(word: str, old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[Finding]:
-    """Yield what changed in conditions that must all hold."""
+    """Yield what changed in conditions that must all hold.
+
+    One on what is read jointly narrows a permission, and may let it mix outputs with their inputs.
+    """
     before, after = ({condition_key(one): one for one in flat(some)} for some in (old, new))
     gone = [one for key, one in before.items() if key not in after]
     come = [one for key, one in after.items() if key not in before]
@@ -220,11 +224,18 @@ def _conditions(word: str, old: Iterable[Condition], new: Iterable[Condition]) -
         gone.remove(one)
         come.remove(other)
         texts = condition_text(one, in_full), condition_text(other, in_full)
-        yield Finding(f"{word} changed", *texts, way_of(one, other))
+        way = Way.BOTH if _may_mix(one) or _may_mix(other) else way_of(one, other)
+        yield Finding(f"{word} changed", *texts, way)
     for one in gone:
-        yield Finding(f"{word} removed", condition_text(one, in_full), "", Way.GROWS)
+        way = Way.BOTH if _may_mix(one) else Way.GROWS
+        yield Finding(f"{word} removed", condition_text(one, in_full), "", way)
     for one in come:
-        yield Finding(f"{word} added", "", condition_text(one, in_full), Way.SHRINKS)
+        way = Way.BOTH if _may_mix(one) else Way.SHRINKS
+        yield Finding(f"{word} added", "", condition_text(one, in_full), way)
+
+
+def _may_mix(condition: Condition) -> bool:
+    return any(leaf.left_operand == JOINTLY for leaf in condition.constraints())
 
 
 def _about_one_operand(

@@ -6,6 +6,7 @@ from asking import (
     PEOPLE,
     PEOPLE_ROWS,
     VISITS,
+    VISITS_ROWS,
     ask,
     catalog,
     column,
@@ -253,3 +254,46 @@ def test_a_query_is_permitted_where_the_decision_on_all_it_reads_is(given_policy
 
 
 DATA = catalog()
+OF_PEOPLE = st.none() | st.builds(
+    where, st.just("id"), st.sampled_from(["lt", "gt"]), st.integers(0, 4)
+)
+OF_VISITS = st.none() | st.builds(
+    where, st.just(column("cost", VISITS)), st.sampled_from(["lt", "gt"]), st.integers(0, 4)
+)
+HALVES = st.lists(st.tuples(OF_PEOPLE, OF_VISITS), min_size=1, max_size=3)
+
+
+def of_rows(halves):
+    """Return a rule for some people and some visits."""
+    some, others = halves
+    people = refined(PEOPLE, some) if some else PEOPLE
+    return rule([people, refined(VISITS, others) if others else VISITS])
+
+
+def holds(constraint, value):
+    if constraint is None:
+        return True
+    right = constraint["rightOperand"]
+    return value < right if constraint["operator"] == "lt" else value > right
+
+
+@settings(max_examples=30)
+@given(HALVES, OF_PEOPLE)
+def test_rows_of_two_tables_meet_where_one_rule_grants_both(permitted, forbidden):
+    held = [rule([refined(PEOPLE, forbidden)])] if forbidden else []
+    found = rows(PAIRS, policy([of_rows(one) for one in permitted], held), data=DATA) or []
+    by_rule = [
+        {
+            (number, note)
+            for number in PEOPLE_ROWS["id"]
+            for note, cost in zip("abc", VISITS_ROWS["cost"], strict=True)
+            if holds(some, number) and holds(others, cost)
+            if not (forbidden and holds(forbidden, number))
+        }
+        for some, others in permitted
+    ]
+    assert set(found) <= set.union(*by_rule)
+    assert any(set(found) >= one for one in by_rule)
+
+
+PAIRS = "SELECT p.id, v.note FROM People p, Visits v"
