@@ -23,7 +23,7 @@ from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.auditing import audit, splits_of
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
-from policy_engine.audits.membership.records import Fitted, Records
+from policy_engine.audits.membership.records import Fitted, Records, plain_number
 from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
     Covered,
@@ -38,8 +38,8 @@ from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAu
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
-from policy_engine.engines.contents import marks
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.engines.readings import record_marks
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
 from policy_engine.methods.membership_inference import AttackMeasurement
@@ -213,9 +213,15 @@ class Workpiece:
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
-        """For every row the first one that is the same record, in all that a model is shown."""
-        columns = (self.table.column(name).combine_chunks() for name in self._columns)
-        return codes_of(marks(columns, self.table.num_rows))
+        """For every row the first one that is the same record, in all that a model is shown.
+
+        Features are the same where they say the same, however they are written; labels where they
+        are one class.
+        """
+        marks = record_marks(self.table, self.modelling.features)
+        names, classes = np.unique(self._labels(), return_inverse=True)
+        _, features = np.unique(marks, return_inverse=True)
+        return codes_of(features * len(names) + classes)
 
     def _check_drawn(
         self, names: list[str], sizes: NDArray[np.int64], chosen: Sequence[NDArray[np.int64]]
@@ -373,8 +379,9 @@ class Workpiece:
         return spent, epochs
 
     def _labels(self) -> NDArray[Any]:
+        """Return the class of every row, (n,), by its name."""
         column = self.table.column(self.modelling.label).cast(pa.string())
-        return np.array([text or "" for text in column.to_pylist()])
+        return np.array([plain_number(text or "") for text in column.to_pylist()])
 
     @property
     def _columns(self) -> list[str]:

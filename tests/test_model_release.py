@@ -236,6 +236,35 @@ def test_a_release_says_how_often_it_was_tried(table, tmp_path):
     assert asked(of_raw(), tmp_path / "out", ANALYST).permitted
 
 
+def spelt(table, tmp_path, times=4):
+    """Return people several times over, each time with their numbers written otherwise."""
+    header, *rows = (row.split(",") for row in table.read_text().split())
+    lines = [
+        f"{name},{age}{'.' + '0' * place if place else ''},{city},{disease}"
+        for place in range(times)
+        for name, age, city, disease in rows
+    ]
+    file = tmp_path / "spelt.csv"
+    file.write_text("\n".join([",".join(header), *lines]) + "\n")
+    return file, len(rows)
+
+
+def test_records_that_are_written_otherwise_are_trained_on_together(table, tmp_path):
+    file, rows = spelt(table, tmp_path)
+    piece = piece_of(file, of_raw())
+    assert (piece.groups == np.tile(piece.groups[:rows], 4)).all()
+    assert set(piece.groups[piece.members]).isdisjoint(np.delete(piece.groups, piece.members))
+
+
+def test_labels_that_are_one_class_are_drawn_as_one(tmp_path):
+    lines = [f"{n % 40},x,{label}" for n in range(80) for label in (f"{n % 2}", f"{n % 2}.0")]
+    file = tmp_path / "labels.csv"
+    file.write_text("\n".join(["age,city,disease", *lines]) + "\n")
+    piece = piece_of(file, of_raw())
+    assert len(np.unique(piece.groups)) == 40
+    assert set(piece.groups[piece.members]).isdisjoint(np.delete(piece.groups, piece.members))
+
+
 def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
     once = of_raw(attempts=1)
     apply_policy(once, {DATASET: table}, tmp_path / "one", seed=1)

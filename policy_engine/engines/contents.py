@@ -21,19 +21,20 @@ def marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
     for column in columns:
         is_dictionary = pa.types.is_dictionary(column.type)
         met = column if is_dictionary else column.dictionary_encode()
-        digests = [_digest(text) for text in _texts(met.dictionary).to_pylist()]
+        digests = [_digest(text) for text in texts_of_values(met.dictionary)]
         of_value = np.array([*digests, 0], dtype=np.uint64)
         mixed = (mixed ^ of_value[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
         mixed ^= mixed >> np.uint64(29)
     return mixed
 
 
-def _texts(values: pa.Array) -> pa.Array:
+def texts_of_values(values: pa.Array) -> list[str | None]:
     """Return values as texts, points in time in microseconds and UTC wherever that is exact."""
     if pa.types.is_timestamp(values.type):
         with suppress(pa.ArrowInvalid):
             values = values.cast(pa.timestamp("us", "UTC" if values.type.tz else None))
-    return values.cast(pa.string())
+    texts: list[str | None] = values.cast(pa.string()).to_pylist()
+    return texts
 
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

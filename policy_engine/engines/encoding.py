@@ -90,7 +90,7 @@ def encode(
     Raises DataError where the type has no order or equality (C009), or a value is infinite,
     too near to 0 or outside the calendar (R004).
     """
-    indices, values = _dictionary(name, column)
+    indices, values = distinct(name, column)
     keys, labels, is_ordered = _keys(name, values, numbers=numbers)
     if generalised and keys.dtype.kind == "f" and np.isinf(keys).any():
         raise _infinite(name)
@@ -164,14 +164,14 @@ def written_order(column: pa.ChunkedArray) -> NDArray[np.int64]:
     """Return the rank of every row's text, which tells equal numbers written differently apart."""
     if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
         return np.zeros(len(column), dtype=np.int64)
-    indices, values = _dictionary("", column)
+    indices, values = distinct("", column)
     ranks = pc.rank(values.cast(pa.string())).take(indices)
     return to_numpy(ranks).astype(np.int64)
 
 
 def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a text column as the numbers or times that all of its values are, or as text."""
-    indices, values = _dictionary("", column)
+    indices, values = distinct("", column)
     texts, kind = _inferred(values.cast(pa.string()))
     if pa.types.is_floating(kind) and _digits(texts) > EXACT_DIGITS:
         texts, kind = values, pa.string()
@@ -187,8 +187,11 @@ def written_kind(column: pa.Array, *, numbers: bool) -> pa.DataType | None:
     return kind_of(Texts(column.drop_null()), numbers=numbers) if is_text(column.type) else None
 
 
-def _dictionary(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Return the rows as indices of distinct values, none of them unused or missing."""
+def distinct(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Return the rows as indices of distinct values, none of them unused or missing.
+
+    Raises DataError (C009) for a type without order or equality.
+    """
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if any(is_kind(kind) for is_kind in _UNORDERED):

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, time
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,12 +18,12 @@ from policy_engine.cells import ALL
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import Encoded, encode, is_text
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
+from policy_engine.engines.readings import TRUTHS, moment, truth
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import AuditError, Problem, did_you_mean, listed
 
 MOST_VALUES = 200
 """How many values of a text column get a feature each; the others share one."""
-_TRUTHS = {"false": 0.0, "true": 1.0}
 
 Leaves = Mapping[str, Mapping[str, tuple[str, ...]]]
 """The values that each generalised label of a column stands for, by column, then by label."""
@@ -286,7 +285,7 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
     numbers = is_text_of_csv(about)
     encoded = encode(about.name, column, numbers=numbers, generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
-    if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(_TRUTHS)):
+    if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(TRUTHS)):
         if numbers and any(map(_is_infinite, labels)) and all(map(_is_figure, labels)):
             return _missing(about.name)
         return _OneHot.of(about.name, encoded, fewest)
@@ -295,7 +294,7 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
     if encoded.has_missing or not np.isfinite(values).all():
         return _missing(about.name)
     counts = encoded.counts()[-len(labels) :]
-    is_bits = set(values.tolist()) <= {0.0, 1.0} and read in (_figure, _truth)
+    is_bits = set(values.tolist()) <= {0.0, 1.0} and read in (_figure, truth)
     if fewest > 1:
         scale = levels_of(np.repeat(values, counts), fewest)
         return _Number(about.name, scale, read, is_bits=is_bits and len(scale.levels) == 2)
@@ -308,12 +307,12 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
 
 def _reader(label: str) -> Callable[[str], float]:
     """Return what reads the texts of a column: truth values, numbers, dates and times."""
-    if label.lower() in _TRUTHS:
-        return _truth
+    if label.lower() in TRUTHS:
+        return truth
     with suppress(ValueError):
         float(label)
         return _figure
-    return _moment
+    return moment
 
 
 def _is_figure(text: str) -> bool:
@@ -330,21 +329,6 @@ def _is_infinite(text: str) -> bool:
 
 def _figure(text: str) -> float:
     return float(text)
-
-
-def _truth(text: str) -> float:
-    if text.lower() not in _TRUTHS:
-        raise ValueError(text)
-    return _TRUTHS[text.lower()]
-
-
-def _moment(text: str) -> float:
-    """Return a date, or a date and time, as seconds since 1970, a time of day since midnight."""
-    if ":" in text and "-" not in text:
-        clock = time.fromisoformat(text)
-        return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
-    moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _missing(name: str) -> Problem:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Rows = NDArray[np.int64]
 
 
-def codes_of(marks: NDArray[np.uint64]) -> Rows:
+def codes_of(marks: NDArray[np.uint64] | Rows) -> Rows:
     """Return for every row the first one with the same mark, (n,)."""
     _, first, place = np.unique(marks, return_index=True, return_inverse=True)
     return first[place].astype(np.int64)
