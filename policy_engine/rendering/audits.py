@@ -53,7 +53,7 @@ def attacks_table(audit: MembershipAudit) -> Table:
 
 def _plain(table: Table) -> Table:
     """Return a table of figures without lines, as narrow as its figures are."""
-    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
+    table.box, table.show_edge, table.padding = box.SIMPLE_HEAD, False, (0, 0, 0, 0)
     for column in table.columns:
         column.no_wrap = True
     for column in table.columns[1:]:

@@ -104,7 +104,9 @@ def over_targets_rows(found: OverTargets) -> tuple[tuple[str, ...], list[tuple[s
 
 def _title(name: str) -> str:
     rate = name.removeprefix("tpr at ")
-    return f"TPR at {float(rate):.4g} FPR" if rate != name else {"auc": "AUC"}.get(name, name)
+    return (
+        f"TPR at {float(rate) * 100:.4g}% FPR" if rate != name else {"auc": "AUC"}.get(name, name)
+    )
 
 
 def _cell(name: str, spread: Spread | None) -> str:

@@ -130,6 +130,12 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
         )
         hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
         raise AuditError.of("A007", message, hint)
+    learning = [one.notation for one in asked if REFERENCES in one.needs - gives]
+    if learning:
+        message = f"{listed(learning)} learns from records that are not judged, and of a model "
+        message += "that is fitted already, or known by its predictions, all records are judged."
+        hint = "Leave it out, or have the model trained: give the data, and the model's recipe."
+        raise AuditError.of("A005", message, hint)
     runnable = [one for one in attacks_of_model(settings, gives, frozenset()) if one.needs <= gives]
     return _with_baseline(runnable)
 

@@ -81,7 +81,7 @@ def test_means_and_deviations_are_over_targets():
     with pytest.raises(KeyError):
         over.attack("rmia")
     head, rows = over_targets_rows(over)
-    assert head[-2:] == ("TPR at 0.01 FPR", "TPR at 0.001 FPR")
+    assert head[-2:] == ("TPR at 1% FPR", "TPR at 0.1% FPR")
     assert (
         next(row for row in rows if row[0] == "lira-online")[3]
         == f"{accuracy.mean:.1%} \u00b1 {accuracy.deviation:.1%}"

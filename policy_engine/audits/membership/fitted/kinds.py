@@ -117,6 +117,7 @@ def _of_archive(path: Path) -> Kind:
 def _unknown(path: Path, head: bytes) -> Exception:
     if head.startswith(b"\x89HDF"):
         message = "The file is HDF5, the format of Keras before version 3."
-        hint = "Open it where it was made, and save it as .keras."
+        hint = "Save it as .keras where you trust its maker: "
+        hint += 'keras.models.load_model("model.h5").save("model.keras").'
         return AuditError.of("A014", message, hint, source=str(path))
     return AuditError.of("A014", "The file is no fitted model.", _READABLE, source=str(path))

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
+from policy_engine.audits.membership.fitted.external import check_whole
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, Kind, digest_of_file
 from policy_engine.audits.membership.fitted.model import Fitted, softmax
 from policy_engine.audits.membership.fitted.models import model_of
@@ -255,9 +256,9 @@ def _onnx(file: FittedFile, _: Opening) -> Fitted:
 
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        str(file.path), settings, providers=["CPUExecutionProvider"]
-    )
+    content = file.path.read_bytes()
+    check_whole(content, str(file.path))
+    session = onnxruntime.InferenceSession(content, settings, providers=["CPUExecutionProvider"])
     return OnnxModel(session)
 
 

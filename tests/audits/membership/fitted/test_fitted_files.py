@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.external import check_whole
 from policy_engine.audits.membership.fitted.target import opened_target
 from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
 from policy_engine.errors import AuditError, DataError
@@ -140,6 +141,35 @@ def graph(weights, folder, last="Softmax"):
 @pytest.mark.parametrize("last", ["Softmax", "Identity"])
 def test_onnx_is_found_whether_it_gives_probabilities_or_logits(last, weights, records, folder):
     assert_found(found_in(records, graph(weights, folder, last)), "onnxruntime")
+
+
+def test_onnx_whose_weights_lie_in_other_files_is_refused(weights, records, folder):
+    import onnx
+
+    model, path = onnx.load(graph(weights, folder)), folder / "parts.onnx"
+    onnx.save(model, path, save_as_external_data=True, size_threshold=0, location="weights")
+    with pytest.raises(AuditError, match=r"A014 The model keeps weights in other files"):
+        found_in(records, path)
+
+
+@pytest.mark.parametrize("place", ["initializer", "attribute", "function", "sparse"])
+def test_weights_in_other_files_are_found_wherever_they_are_named(place):
+    import onnx
+
+    far, model = onnx.TensorProto(data_location=1), onnx.ModelProto()
+    far.external_data.add(key="location", value="weights")
+    if place == "initializer":
+        model.graph.initializer.append(far)
+    elif place == "attribute":
+        model.graph.node.add().attribute.add().g.node.add().attribute.add().tensors.append(far)
+    elif place == "function":
+        model.functions.add().node.add().attribute.add().t.CopyFrom(far)
+    else:
+        model.graph.sparse_initializer.add().values.CopyFrom(far)
+    with pytest.raises(AuditError, match="A014 The model keeps weights in other files"):
+        check_whole(model.SerializeToString(), "model.onnx")
+    with pytest.raises(AuditError, match="A014 The ONNX file is damaged"):
+        check_whole(model.SerializeToString()[:-1], "model.onnx")
 
 
 def test_onnx_whose_answers_are_no_probabilities_is_refused(weights, records, folder):
