@@ -15,9 +15,11 @@ from policy_engine.audits.membership.result import (
 from policy_engine.charts.canvas import (
     HUES,
     INK,
+    LETTER,
     LINE,
     MEMBERS,
     OTHERS,
+    Margins,
     as_svg,
     canvas,
     in_percent,
@@ -33,6 +35,8 @@ _MARKERS = "osD^vPX"
 _POINTS = 200
 _MOST_NAMED = 20
 _WIDE = 9.6
+_ABOVE = 0.34
+"""The room for a legend above the axes, in inches."""
 
 
 def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
@@ -43,7 +47,8 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
     order in which the curves lie; each has a stroke and a mark of its own beside its colour.
     """
     floor = 0.5 / max(one.figures.non_members for one in attacks)
-    with canvas(4.8, _WIDE) as (figure, axes):
+    beside = 0.85 + 0.9 * LETTER * max(len("guessing"), *(len(one.attack) for one in attacks))
+    with canvas(4.8, _WIDE, Margins(left=0.66, right=beside)) as (figure, axes):
         ordered = sorted(attacks, key=lambda one: -_height(one.roc, floor))
         for place, one in enumerate(ordered):
             look: dict[str, Any] = {
@@ -66,7 +71,7 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
             )
         axes.plot([floor, 1], [floor, 1], color=INK, linewidth=0.8, linestyle=":", label="guessing")
         _log_log(axes, floor)
-        figure.legend(frameon=False, loc="outside right upper", labelcolor=INK, **_LEGEND)
+        figure.legend(frameon=False, loc="upper right", labelcolor=INK, **_LEGEND)
         return as_svg(figure, "roc")
 
 
@@ -119,7 +124,9 @@ def classes_chart(attack: AttackResult) -> str:
 
 
 def _named_dots(classes: Sequence[Slice]) -> str:
-    with canvas(1.0 + 0.3 * len(classes), _WIDE) as (figure, axes):
+    names = [shortened(one.name) for one in classes]
+    margins = Margins(left=0.14 + LETTER * max(map(len, names)), top=_ABOVE, bottom=0.28)
+    with canvas(1.0 + 0.3 * len(classes), _WIDE, margins) as (figure, axes):
         for shift, hue, name in _MEASURES:
             found = [_measured(one, name) for one in classes]
             known = [(one, place) for place, one in enumerate(found) if one is not None]
@@ -140,12 +147,12 @@ def _named_dots(classes: Sequence[Slice]) -> str:
                 label=name,
             )
         axes.axvline(0.5, color=INK, linewidth=0.8, linestyle=":")
-        axes.set_yticks(range(len(classes)), [shortened(one.name) for one in classes])
+        axes.set_yticks(range(len(classes)), names)
         axes.set_ylim(len(classes) - 0.5, -0.5)
         axes.set_xlim(0, 1.02)
         axes.xaxis.set_major_formatter(in_percent)
         axes.grid(axis="y", visible=False)
-        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
         return as_svg(figure, "classes")
 
 
@@ -153,7 +160,7 @@ _MEASURES = ((-0.14, HUES[0], "precision"), (0.14, HUES[1], "recall"))
 
 
 def _sorted_dots(classes: Sequence[Slice]) -> str:
-    with canvas(3.0, _WIDE) as (figure, axes):
+    with canvas(3.0, _WIDE, Margins(top=_ABOVE)) as (figure, axes):
         for _, hue, name in _MEASURES:
             found = [_measured(one, name) for one in classes]
             values = sorted(one.value for one in found if one is not None)
@@ -163,7 +170,7 @@ def _sorted_dots(classes: Sequence[Slice]) -> str:
         axes.set_ylim(0, 1.02)
         axes.yaxis.set_major_formatter(in_percent)
         axes.set_xlabel("classes, each measure from its lowest to its highest")
-        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
         return as_svg(figure, "classes")
 
 
@@ -175,7 +182,7 @@ def _measured(one: Slice, name: str) -> Estimate | None:
 def scores_chart(attack: AttackResult, place: int) -> str:
     """Return how members and others score, as SVG; `place` tells it from its neighbours."""
     bins = attack.histogram
-    with canvas(2.5) as (figure, axes):
+    with canvas(2.5, margins=Margins(top=_ABOVE)) as (figure, axes):
         for counts, hue, name in (
             (bins.non_members, OTHERS, "others"),
             (bins.members, MEMBERS, "members"),
@@ -187,14 +194,15 @@ def scores_chart(attack: AttackResult, place: int) -> str:
         axes.set_ylim(bottom=0)
         axes.set_xlabel("score, the higher the rather a member")
         axes.grid(axis="x", visible=False)
-        figure.legend(frameon=False, loc="outside upper right", ncols=2, labelcolor=INK, fontsize=8)
+        figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
         return as_svg(figure, f"scores{place}")
 
 
 def epsilon_chart(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> str:
     """Return what the accountant proves and what the attack shows of epsilon, as SVG."""
     rows = _epsilon_rows(upper, lower)
-    with canvas(0.75 + 0.36 * len(rows), _WIDE) as (figure, axes):
+    margins = Margins(left=0.14 + LETTER * max(len(name) for name, _, _ in rows))
+    with canvas(0.75 + 0.36 * len(rows), _WIDE, margins) as (figure, axes):
         most = max(value for _, value, _ in rows) or 1.0
         for place, (_, value, hue) in enumerate(rows):
             axes.plot([0, value], [place, place], color=hue, linewidth=5, solid_capstyle="butt")

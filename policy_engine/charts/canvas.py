@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.errors import DataError
 
@@ -50,9 +50,27 @@ def need_matplotlib() -> None:
         raise DataError.of("C011", "matplotlib is not installed.", hint)
 
 
+class Margins(NamedTuple):
+    """How much room there is around the axes, in inches."""
+
+    left: float = 0.5
+    right: float = 0.12
+    top: float = 0.08
+    bottom: float = 0.5
+
+
+LETTER = 0.077
+"""About how wide a letter of an axis is, in inches."""
+
+
 @contextmanager
-def canvas(height: float, width: float = _WIDTH) -> Iterator[tuple["Figure", "Axes"]]:
-    """Give an empty picture in the page's colours."""
+def canvas(
+    height: float, width: float = _WIDTH, margins: Margins | None = None
+) -> Iterator[tuple["Figure", "Axes"]]:
+    """Give an empty picture in the page's colours.
+
+    With `margins` it is drawn once; without, a first time to find out how much room is needed.
+    """
     from matplotlib import rc_context  # noqa: PLC0415 (slow to import, an extra)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -60,8 +78,13 @@ def canvas(height: float, width: float = _WIDTH) -> Iterator[tuple["Figure", "Ax
     lines = ("axes.edgecolor", "grid.color")
     colours: dict[Any, Any] = dict.fromkeys(inks, INK) | dict.fromkeys(lines, LINE)
     with rc_context({**SETTINGS, **colours}):
-        figure = Figure((width, height), layout="constrained")
-        yield figure, figure.add_subplot()
+        figure = Figure((width, height), layout=None if margins else "constrained")
+        axes = figure.add_subplot()
+        if margins:
+            left, right, top, bottom = margins
+            across, up = (left / width, 1 - right / width), (bottom / height, 1 - top / height)
+            figure.subplots_adjust(left=across[0], right=across[1], bottom=up[0], top=up[1])
+        yield figure, axes
 
 
 def as_svg(figure: "Figure", name: str) -> str:

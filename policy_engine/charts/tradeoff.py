@@ -1,6 +1,9 @@
 """The picture of trade-offs: what every epsilon leaves of the model and of the attack."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import cos, radians, sin
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.charts.canvas import SETTINGS, as_file, need_matplotlib
@@ -35,6 +38,9 @@ _LOW = 0.1
 """Below it, what marks a guess stands above its line, clear of the axis."""
 _BARS, _ATTACKS = 3.1, 4.2
 """The height of a row of panels over epsilon, and that of the last, in inches."""
+_LONG = 210
+_BESIDE, _LETTER, _LINE, _DOT = (5.8, 3.1), 0.066, 0.13, 0.07
+"""About how wide and high the axes of the last row are, a letter of a note, and half a mark."""
 
 
 def tradeoff_chart(found: "Tradeoff | Tradeoffs", kind: str) -> bytes:
@@ -82,6 +88,10 @@ def _over_epsilon(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
         axes.set_xlabel(epsilon)
         axes.grid(axis="x", visible=False)
         _tick(axes, lines, kind)
+    if kind == "local":
+        told = dict.fromkeys(said for line in lines.values() for said in line.bins)
+        wrapped = [row for said in told for row in wrap(said, _LONG)]
+        part.supxlabel("\n".join(wrapped), x=0.005, ha="left", fontsize=7.5, color=_MUTED)
 
 
 def _attacked(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
@@ -142,7 +152,7 @@ def _share_of(axes: "Axes", guesses: set[float]) -> None:
 
 
 def _note(
-    axes: "Axes", text: str, place: tuple[float, float], offset: tuple[int, int], **where: Any
+    axes: "Axes", text: str, place: tuple[float, float], offset: tuple[float, float], **where: Any
 ) -> None:
     axes.annotate(
         text, place, offset, textcoords="offset points", fontsize=7, color=_MUTED, **where
@@ -217,21 +227,35 @@ def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]"
     part.suptitle("The attack over the model", x=0.005, ha="left", fontweight="bold")
     kinds: list[Kind] = ["original", *rows]
     for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
+        found: list[tuple[float, float, str]] = []
         for place, line in enumerate(lines.values()):
             for kind in kinds:
                 colour = _COLOURS[place % len(_COLOURS)]
-                _scatter(axes, line.of(kind), name, colour, named=len(lines) == 1)
-        axes.set_xlim(0, 1.04)
+                found += _scatter(axes, line.of(kind), name, colour)
         axes.set_xlabel("Model: accuracy on others")
         axes.set_ylabel(f"Attack: {name}")
         _share_of(axes, {_GUESS})
+        axes.set_xlim(*_around([x for x, _, _ in found]))
+        axes.set_ylim(*_around([_GUESS, *(y for _, y, _ in found)]))
+        if len(lines) == 1:
+            _name(axes, found)
     _explain(part, lines, kinds)
 
 
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis on which some shares lie apart from each other."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = max(0.12 * (high - low), 0.02)
+    return max(low - room, -0.02), min(high + room, 1.04)
+
+
 def _scatter(
-    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str, *, named: bool
-) -> None:
-    """Draw the points of a kind, the fainter the more private; or `named` by their epsilons."""
+    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str
+) -> Iterator[tuple[float, float, str]]:
+    """Draw the points of a kind, the fainter the more private, and yield where they are.
+
+    With each stands its epsilon, nothing with the original.
+    """
     for number, point in enumerate(points):
         reached = getattr(point, name)
         if isinstance(reached, NotApplicable):
@@ -240,8 +264,45 @@ def _scatter(
         size = 110 if point.kind == "original" else 42
         fade = 1 - 0.75 * number / max(len(points) - 1, 1)
         axes.scatter(*place, s=size, c=colour, marker=marker, alpha=fade, clip_on=False)
-        if named and point.kind != "original":
-            _note(axes, _epsilon(point), place, (5, 3))
+        yield *place, "" if point.kind == "original" else _epsilon(point)
+
+
+def _name(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
+    """Write each name beside its point, where it lies on no other name or point.
+
+    Where there is no such place nearby it stands farther away, and a line leads to it.
+    """
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    wide, tall = _BESIDE[0] / (right - left), _BESIDE[1] / (high - low)
+    dots = [((x - left) * wide, (y - low) * tall) for x, y, _ in points]
+    taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in dots]
+    for (x, y, text), (across, up) in zip(points, dots, strict=True):
+        if not text:
+            continue
+        width = _LETTER * len(text)
+        for far, turn in product(_FAR, _TURNS):
+            dx, dy = far * cos(turn), far * sin(turn)
+            at = across + dx - (width if dx < 0 else 0), up + dy - _LINE / 2
+            box = (*at, at[0] + width, at[1] + _LINE)
+            inside = box[0] >= 0 and box[2] <= _BESIDE[0] and box[1] >= 0 and box[3] <= _BESIDE[1]
+            if inside and not any(_overlap(box, other) for other in taken):
+                break
+        taken.append(box)
+        lead: Any = {"arrowstyle": "-", "color": _MUTED, "linewidth": 0.5}
+        where = {"va": "center", "ha": "right" if dx < 0 else "left"}
+        offset = (72 * dx, 72 * dy)
+        _note(axes, text, (x, y), offset, **where, arrowprops=lead if far > _FAR[0] else None)
+
+
+_FAR = (0.1, 0.25, 0.45, 0.7, 1.0)
+"""How far a name stands from its point, in inches."""
+_TURNS = tuple(radians(turn) for turn in (0, 45, -45, 90, -90, 135, -135, 180))
+
+
+def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether two boxes, each its left, lower, right and upper end, lie on each other."""
+    across = one[0] < other[2] and other[0] < one[2]
+    return across and one[1] < other[3] and other[1] < one[3]
 
 
 def _explain(part: "SubFigure", lines: "Tradeoffs", kinds: "Sequence[Kind]") -> None:
