@@ -1,8 +1,13 @@
+from itertools import combinations
+
 import pytest
 from audits_made import NONE, point, tradeoff
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from policy_engine.charts import canvas
-from policy_engine.charts.tradeoff import _places, tradeoff_chart
+from policy_engine.charts.tradeoff import _name, _places, tradeoff_chart
 from policy_engine.errors import DataError
 
 
@@ -48,6 +53,26 @@ def test_the_same_figures_make_the_same_picture_without_rows_of_nothing():
 def test_figures_that_there_are_not_leave_their_place_empty():
     none = point("central", 1.0, precision=NONE, mean_precision=NONE, mean_recall=NONE)
     assert tradeoff_chart(tradeoff(none), "png").startswith(b"\x89PNG")
+
+
+def test_points_that_lie_close_are_named_apart():
+    figure = Figure((6.5, 4.2), dpi=100)
+    axes = figure.add_axes((0.1, 0.12, 0.87, 0.75))
+    near = [(0.8 + 0.002 * (n % 3), 0.5 + 0.002 * (n // 3), f"{n / 7:.2f}") for n in range(9)]
+    axes.set_xlim(0.6, 0.9)
+    axes.set_ylim(0.4, 0.7)
+    _name(axes, [(0.7, 0.6, ""), *near])
+    drawn = FigureCanvasAgg(figure).get_renderer()
+    boxes = [Text.get_window_extent(one, drawn) for one in axes.texts]  # without their lines
+    assert [one.get_text() for one in axes.texts] == [name for _, _, name in near]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_bins_are_told_below_the_panels():
+    said = "Numbers of 'age' were answered as the middle of one of 10 bins."
+    drawn = tradeoff(point("local", 60.0, setting=3.0)).model_copy(update={"bins": (said,)})
+    assert said in tradeoff_chart(drawn, "svg").decode().replace("&apos;", "'")
+    assert said not in tradeoff_chart(tradeoff(point("central", 2.0)), "svg").decode()
 
 
 def test_a_picture_needs_matplotlib(monkeypatch):
