@@ -63,6 +63,8 @@ def test_points_that_lie_close_are_named_apart():
     axes.set_ylim(0.4, 0.7)
     _name(axes, [(0.7, 0.6, ""), *near])
     drawn = FigureCanvasAgg(figure).get_renderer()
+    for one in axes.texts:
+        one.update_positions(drawn)
     boxes = [Text.get_window_extent(one, drawn) for one in axes.texts]  # without their lines
     assert [one.get_text() for one in axes.texts] == [name for _, _, name in near]
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
