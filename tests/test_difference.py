@@ -24,6 +24,7 @@ from policy_engine.policy import (
     LogicalConstraint,
     Party,
     Policy,
+    Reading,
     Rule,
     Value,
     read_policy,
@@ -338,6 +339,20 @@ def test_rules_with_uids_of_their_own_that_differ_are_not_matched():
 # -- a log ----------------------------------------------------------------------------------------
 
 
+NOON = datetime(2026, 1, 1, tzinfo=UTC)
+OTHER = "http://x.org/other"
+RULES = {
+    "@context": [
+        "http://www.w3.org/ns/odrl.jsonld",
+        "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+    ],
+    "@type": "Set",
+    "uid": "http://x.org/rules",
+    "profile": "https://www.mosaicrown.eu/ns/mosaicrown/1/",
+}
+GRANTS = {"uid": "http://x.org/rules#1", "target": DATASET, "action": "read"}
+
+
 def ask(who, purpose="marketing"):
     return Request(
         assignee=f"http://x.org/{who}",
@@ -360,6 +375,58 @@ def test_who_would_be_answered_otherwise(tmp_path):
         ("analyst", "permit", "deny", 2),
         ("rg/boss", "deny", "permit", 1),
     ]
+
+
+def test_who_was_granted_by_what_is_not_known_now_is_judged_by_the_log(tmp_path):
+    """Two of five were permitted by a duty that had been fulfilled, as the world then said."""
+    paid = {**RULES, "permission": {**GRANTS, "duty": {"uid": "urn:pay", "action": "compensate"}}}
+    old, log = read_policy(json.dumps(paid)), tmp_path / "log.jsonl"
+    decider, written = Decider([old]), DecisionLog.open(log)
+    for who, done in (("a", True), ("b", False), ("a", True), ("c", False), ("d", False)):
+        world = World(time=NOON, duties={"urn:pay": "fulfilled"} if done else {})
+        written.append(decider.decide(ask(who), world))
+
+    def judged(new, **worlds):
+        found = compare_policies(old, read_policy(json.dumps(new)), log, **worlds).replay
+        changed = [(one.assignee[-1], one.before, one.after, one.times) for one in found.changed]
+        return changed, found.unlike_log, found.undecided
+
+    others = {**RULES, "permission": {**GRANTS, "target": OTHER}}
+    assert judged(others) == ([("a", "permit", "deny", 2)], 2, 0)
+    renamed = {**RULES, "permission": {**GRANTS, "uid": "urn:other", "target": OTHER}}
+    assert judged(renamed) == ([("a", "permit", "deny", 2)], 2, 0)
+    assert judged(paid) == ([], 2, 0)
+    barred = {"target": DATASET, "action": "read"}
+    assert judged({**paid, "prohibition": barred}) == ([("a", "permit", "deny", 2)], 2, 0)
+    twice = {**RULES, "permission": {**paid["permission"], "purpose": "marketing"}}
+    assert judged(twice) == ([], 2, 2)
+    known = World(duties={"urn:pay": "fulfilled"})
+    assert judged(paid, world_before=known, world_after=known) == ([], 3, 3)
+    assert judged(paid, world_after=known)[0] == [(who, "deny", "permit", 1) for who in "bcd"]
+
+
+def test_counts_of_logged_answers_are_those_of_then(tmp_path):
+    def bounded(most):
+        bound = {"leftOperand": "count", "operator": "lteq", "rightOperand": most}
+        return read_policy(json.dumps({**RULES, "permission": {**GRANTS, "constraint": bound}}))
+
+    log = DecisionLog.open(tmp_path / "log.jsonl")
+    decider = Decider([bounded(2)])
+    for _ in range(3):
+        log.decide(decider, ask("a"), World(time=NOON))
+    replay = compare_policies(bounded(2), bounded(3), tmp_path / "log.jsonl").replay
+    assert [(one.before, one.after, one.times) for one in replay.changed] == [("deny", "permit", 1)]
+    replay = compare_policies(bounded(2), bounded(1), tmp_path / "log.jsonl").replay
+    assert [(one.before, one.after, one.times) for one in replay.changed] == [("permit", "deny", 1)]
+
+
+def test_sets_of_policies_are_compared_with_what_is_in_force(tmp_path):
+    (tmp_path / "a.jsonld").write_text(json.dumps({**RULES, "permission": GRANTS}))
+    gone = {"uid": RULES["uid"], "version": 1, "file": "a.jsonld", "status": "withdrawn"}
+    before = Reading().in_force(tmp_path)
+    (tmp_path / "registry.json").write_text(json.dumps({"policies": [gone]}))
+    found = compare_policies(before, Reading().in_force(tmp_path))
+    assert [(one.what, one.tendency) for one in found.changes] == [("policy removed", "narrows")]
 
 
 def test_a_log_that_is_none_is_refused(tmp_path):

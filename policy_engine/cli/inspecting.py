@@ -102,11 +102,37 @@ def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:
 
 @reads_policies()
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="The policies as they were.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The policies as they are to be.")],
+    old: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OLD", help="The policies as they were: a file, a folder or a registry."
+        ),
+    ],
+    new: Annotated[
+        Path, typer.Argument(metavar="NEW", help="The policies as they are to be, likewise.")
+    ],
+    before: Annotated[
+        list[Path], typer.Option(metavar="POLICY", help="More policies as they were.")
+    ] = [],  # noqa: B006
+    after: Annotated[
+        list[Path], typer.Option(metavar="POLICY", help="More policies as they are to be.")
+    ] = [],  # noqa: B006
+    parent_before: Annotated[
+        list[Path], typer.Option(metavar="POLICY", help="What only the old ones inherit from.")
+    ] = [],  # noqa: B006
+    parent_after: Annotated[
+        list[Path], typer.Option(metavar="POLICY", help="What only the new ones inherit from.")
+    ] = [],  # noqa: B006
     log: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A decision log, to decide its requests again by both."),
+        typer.Option(metavar="FILE", help="A decision log, to judge its entries by the new ones."),
+    ] = None,
+    world_before: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The state of the world with the old ones, in JSON."),
+    ] = None,
+    world_after: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The state of the world with the new ones.")
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
@@ -115,17 +141,25 @@ def diff(
     reading: "Reading",
 ) -> None:
     """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
+    from policy_engine.answering import world_at  # noqa: PLC0415
     from policy_engine.certificate import load_certificate  # noqa: PLC0415
     from policy_engine.difference import compare_policies  # noqa: PLC0415
 
+    if log is None and (world_before or world_after):
+        raise usage("A state of the world is for a log. Give the log as well: --log FILE.")
     with unanswered(PolicyEngineError):
-        before, after = reading.policies(old), reading.policies(new)
+        was = _with_parents(reading, parent_before).in_force(old, *before)
+        is_now = _with_parents(reading, parent_after).in_force(new, *after)
+        for some in (was, is_now):
+            print_notes(some)
         found = compare_policies(
-            before,
-            after,
+            was,
+            is_now,
             log,
             certificates=[load_certificate(path) for path in certificate],
             hierarchy=reading.hierarchy(hierarchy),
+            world_before=world_at(world_before, policies=was),
+            world_after=world_at(world_after, policies=is_now),
         )
     if output_format is Format.JSON:
         print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
@@ -133,6 +167,12 @@ def diff(
         for line in difference_lines(found):
             typer.echo(line)
     raise typer.Exit(0 if found.is_empty else 1)
+
+
+def _with_parents(reading: "Reading", parents: list[Path]) -> "Reading":
+    from dataclasses import replace  # noqa: PLC0415
+
+    return replace(reading, parents=(*reading.parents, *parents)) if parents else reading
 
 
 def difference_lines(found: "Difference") -> Iterator[str]:
@@ -174,8 +214,13 @@ def _replay_lines(found: "Difference") -> Iterator[str]:
         yield f"      after:  {printable(one.reason_after)}"
     if replay.unlike_log:
         yield (
-            f"note: by the old policies already, {counted(replay.unlike_log, 'request')} would be "
-            "answered otherwise than logged, for the log does not hold what was known then."
+            f"note: {counted(replay.unlike_log, 'answer')} of the log was given by what is not "
+            "known now, and is judged by the rule that the log names."
+        )
+    if replay.undecided:
+        yield (
+            f"note: {counted(replay.undecided, 'answer')} of the log cannot be judged: give what "
+            "was known then."
         )
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from policy_engine.difference.comparing import changes, notes
 from policy_engine.difference.model import Change, Difference, Redecided, Replay, Tendency
 from policy_engine.errors import RequestError, listed
+from policy_engine.policy.collecting import InForce
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 
 if TYPE_CHECKING:
     from policy_engine.certificate import Certificate
+    from policy_engine.decision import World
 
 __all__ = ["Change", "Difference", "Redecided", "Replay", "Tendency", "compare_policies"]
 
@@ -23,24 +25,37 @@ def compare_policies(
     *,
     certificates: "Sequence[Certificate]" = (),
     hierarchy: Hierarchy | None = None,
+    world_before: "World | None" = None,
+    world_after: "World | None" = None,
 ) -> Difference:
     """Return what changed from old policies to new ones; nothing where both mean the same.
 
     Rules are matched by uid, else by content, else, where one has no uid, by likeness; the order
     of what has no order, and how a text is written, change nothing. Of a decision log, each
-    distinct request is decided again by both, with the certificates and the hierarchy given.
+    entry is judged under the new policies by what it was given: at its time, by what was done
+    until then, and with what the log says was granted. The certificates and the hierarchy are
+    given to both sides; `world_before` and `world_after` are what else is known on each.
     Raises LogError where the log cannot be read, RequestError (D002) for two policies of one uid.
     """
-    before, after = ((some,) if isinstance(some, Policy) else tuple(some) for some in (old, new))
+    before, after = map(_several, (old, new))
     for some in (before, after):
         _check_uids(some)
     replayed = None
     if log is not None:
-        from policy_engine.difference.replaying import replay  # noqa: PLC0415
+        from policy_engine.decision import World  # noqa: PLC0415
+        from policy_engine.difference.replaying import Side, replay  # noqa: PLC0415
 
-        replayed = replay(before, after, log, certificates, hierarchy)
+        was = Side(before, certificates, hierarchy, world_before or World())
+        is_to_be = Side(after, certificates, hierarchy, world_after or World())
+        replayed = replay(was, is_to_be, log)
     found = tuple(changes(before, after))
     return Difference(changes=found, notes=tuple(notes(before, after)), replay=replayed)
+
+
+def _several(some: Policy | Iterable[Policy]) -> Sequence[Policy]:
+    if isinstance(some, Policy):
+        return (some,)
+    return some if isinstance(some, InForce) else tuple(some)
 
 
 def _check_uids(policies: Sequence[Policy]) -> None:

@@ -67,9 +67,9 @@ class Change(BaseModel):
 
 
 class Redecided(BaseModel):
-    """A request of a log that is answered otherwise, `times` it was logged, and both reasons.
+    """A request of a log that would be answered otherwise, and `times` it was logged so.
 
-    `logged` is the effect that the log holds, of the last time.
+    `before` is the answer that the log holds, as is `logged`; `time` that of the last time.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -88,10 +88,12 @@ class Redecided(BaseModel):
 
 
 class Replay(BaseModel):
-    """The distinct requests of a log decided again, by both states, and those that changed.
+    """The entries of a log judged under the new state, and those that it answers otherwise.
 
-    `unlike_log` counts those that the old policies now answer otherwise than the log says: what
-    was known then, such as what the world was like, is not known now.
+    `unlike_log` counts the entries that the old policies answer otherwise now than the log says:
+    what was known then, such as what the world was like, is not known now. Of these `undecided`
+    cannot be judged: the rule that granted them says other things, or they were denied by
+    something that is not known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -99,6 +101,7 @@ class Replay(BaseModel):
     entries: int
     requests: int
     unlike_log: int
+    undecided: int = 0
     changed: tuple[Redecided, ...] = ()
 
 

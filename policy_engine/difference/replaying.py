@@ -1,77 +1,157 @@
-"""The requests of a decision log, decided again by the policies before and after."""
+"""The entries of a decision log, judged by what they were given, under other policies."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.certificate import Certificate
 from policy_engine.decision.model import Decision, Effect, Request, World
+from policy_engine.difference.meaning import Key, rule_key
 from policy_engine.difference.model import Redecided, Replay
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 
 if TYPE_CHECKING:
+    from policy_engine.decision import Decider
+    from policy_engine.decision.history import History
     from policy_engine.decision_log import Entry
 
-
-@dataclass
-class _Logged:
-    """A distinct request of a log: how often it stands there, when and how answered last."""
-
-    times: int = 0
-    time: datetime | None = None
-    effect: Effect = "deny"
+_Answer = tuple[Request, Effect, Effect]
 
 
-def replay(
-    old: Sequence[Policy],
-    new: Sequence[Policy],
-    log: str | Path,
-    certificates: Sequence[Certificate],
-    hierarchy: Hierarchy | None,
-) -> Replay:
-    """Decide each distinct request of a log by both, at the moment it was last decided for.
+@dataclass(frozen=True)
+class Side:
+    """What requests are decided by: policies, and what is given with them."""
 
-    What else was known of the world then is not in the log, and so unknown here. Raises LogError
-    where the log cannot be read.
+    policies: Sequence[Policy]
+    certificates: Sequence[Certificate] = ()
+    hierarchy: Hierarchy | None = None
+    world: World = field(default_factory=World)
+
+    @cached_property
+    def decider(self) -> "Decider":
+        """What decides by the policies."""
+        from policy_engine.decision import Decider  # noqa: PLC0415
+
+        return Decider(self.policies, self.certificates, self.hierarchy)
+
+    @cached_property
+    def rules(self) -> dict[tuple[str, str], Key]:
+        """What the rules say, and what their policies do beside, by policy and label."""
+        return {
+            (policy.uid, rule.label()): (
+                rule_key(rule),
+                policy.type,
+                policy.conflict,
+                policy.hierarchy.digest,
+            )
+            for policy in self.policies
+            for rule in policy.rules
+        }
+
+    def decide(self, entry: "Entry", history: "History") -> Decision:
+        """Return the answer to a logged request, at its time and by what was done until then."""
+        world = self.world.model_copy(update={"time": entry.time or self.world.time})
+        return self.decider.decide(entry.request, world, None if world.counts else history)
+
+
+def replay(old: Side, new: Side, log: str | Path) -> Replay:
+    """Judge each entry of a log by the new side, and return those that come out otherwise.
+
+    What an entry was answered stands in the log. Where the old side gives the same answer now, the
+    new one's is the other. Where it does not, something was known then that is not known now: a
+    permit then stays one as long as the rule that granted it says the same, and nothing that is
+    new prohibits it. Raises LogError where the log cannot be read.
     """
-    from policy_engine.decision import Decider  # noqa: PLC0415
+    judged: dict[_Answer, Redecided] = {}
+    entries = unlike = undecided = 0
+    requests = set()
+    for entry, history in _with_history(log):
+        entries += 1
+        requests.add(entry.request)
+        was, now = old.decide(entry, history), new.decide(entry, history)
+        logged = entry.decision.effect
+        unlike += was.effect != logged
+        after = now.effect if was.effect == logged else _after(entry, (old, was), (new, now))
+        if after is None:
+            undecided += 1
+        elif after != logged:
+            key = entry.request, logged, after
+            first = judged.get(key)
+            judged[key] = _redecided(entry, was, now, (first.times if first else 0) + 1)
+    return Replay(
+        entries=entries,
+        requests=len(requests),
+        unlike_log=unlike,
+        undecided=undecided,
+        changed=tuple(judged.values()),
+    )
+
+
+def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
+    """Yield the entries of a log, each with what was done before it."""
+    from policy_engine.decision.history import History  # noqa: PLC0415
     from policy_engine.decision_log import read_log  # noqa: PLC0415
+    from policy_engine.decision_log.state import record  # noqa: PLC0415
 
-    found, entries = _distinct(read_log(log))
-    before, after = (Decider(some, certificates, hierarchy) for some in (old, new))
-    changed, unlike = [], 0
-    for request, one in found.items():
-        world = World(time=one.time)
-        was, is_now = before.decide(request, world), after.decide(request, world)
-        unlike += was.effect != one.effect
-        if was.effect != is_now.effect:
-            changed.append(_redecided(request, one, was, is_now))
-    return Replay(entries=entries, requests=len(found), unlike_log=unlike, changed=tuple(changed))
+    history = History()
+    for entry in read_log(log):
+        yield entry, history
+        record(history, entry.plain())
 
 
-def _distinct(log: "Iterable[Entry]") -> tuple[dict[Request, _Logged], int]:
-    """Return the distinct requests in the order in which they were first made, and all entries."""
-    found: dict[Request, _Logged] = {}
-    for entry in log:
-        one = found.setdefault(entry.request, _Logged())
-        one.times, one.time, one.effect = one.times + 1, entry.time, entry.decision.effect
-    return found, sum(one.times for one in found.values())
+def _after(
+    entry: "Entry", before: tuple[Side, Decision], after: tuple[Side, Decision]
+) -> Effect | None:
+    """Return what the new side answers where the old one's answer is not the logged one.
+
+    None where what would tell is not in the log.
+    """
+    (old, was), (new, now) = before, after
+    logged, rule = entry.decision.effect, (entry.decision.policy, entry.decision.rule)
+    if now.effect == logged:
+        return logged
+    if logged == "deny" or rule not in old.rules:
+        # Where the old side would permit it now, and so would the new one, nobody can tell.
+        return None if now.effect == was.effect else now.effect
+    is_barred = bool(_prohibiting(now, new) - _prohibiting(was, old))
+    if not is_barred and new.rules.get(rule) == old.rules[rule]:
+        return "permit"
+    # One that says other things, and is not about the request any more, grants nothing.
+    is_gone = rule not in new.rules or (_covered(was, rule) and not _covered(now, rule))
+    return "deny" if is_barred or is_gone else None
 
 
-def _redecided(request: Request, one: _Logged, was: Decision, is_now: Decision) -> Redecided:
+def _covered(decision: Decision, rule: tuple[str, str]) -> bool:
+    return any((one.policy, one.rule) == rule for one in decision.matches)
+
+
+def _prohibiting(decision: Decision, side: Side) -> set[Key]:
+    """Return the prohibitions that a request meets, by what they say."""
+    return {
+        (one.policy, *side.rules[one.policy, one.rule])
+        for one in decision.matches
+        if one.kind == "prohibition" and one.applies and (one.policy, one.rule) in side.rules
+    }
+
+
+def _redecided(entry: "Entry", was: Decision, now: Decision, times: int) -> Redecided:
+    logged = entry.decision
+    permitted = f"{logged.rule or 'A rule'} permitted it then, by what was known."
+    denied = "It was denied then, by what was known."
+    then = permitted if logged.effect == "permit" else denied
     return Redecided(
-        assignee=request.assignee,
-        action=request.action,
-        targets=request.targets,
-        purpose=request.purpose,
-        time=one.time,
-        times=one.times,
-        logged=one.effect,
-        before=was.effect,
-        after=is_now.effect,
-        reason_before=was.reason,
-        reason_after=is_now.reason,
+        assignee=entry.request.assignee,
+        action=entry.request.action,
+        targets=entry.request.targets,
+        purpose=entry.request.purpose,
+        time=entry.time,
+        times=times,
+        logged=logged.effect,
+        before=logged.effect,
+        after="deny" if logged.effect == "permit" else "permit",
+        reason_before=was.reason if was.effect == logged.effect else then,
+        reason_after=now.reason,
     )
