@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from policy_engine.architecture import Estimator
@@ -129,6 +129,20 @@ def test_names_tell_parameters_apart():
     names = [EstimatorLearner.of_object(GaussianNB(var_smoothing=v)).name for v in (1e-9, 1e-9, 1)]
     assert names[0] == names[1] != names[2]
     assert described("GaussianNB").name != described("BernoulliNB").name
+
+
+class Own(GaussianNB):
+    pass
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Own(), make_pipeline(Own()), make_pipeline(FunctionTransformer(softmax), GaussianNB())],
+    ids=["class", "step", "function"],
+)
+def test_code_of_ones_own_is_never_taken_for_what_it_was(model):
+    names = {EstimatorLearner.of_object(model).name for _ in range(2)}
+    assert len(names) == 2
 
 
 def test_warnings_of_the_library_become_sentences():

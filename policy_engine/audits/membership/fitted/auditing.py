@@ -12,7 +12,7 @@ from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import Examined, examine_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.keeping import Keeping, keeping
+from policy_engine.audits.membership.fitted.keeping import Answered, Keeping, keeping
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.fitted.shadowing import (
@@ -35,6 +35,7 @@ from policy_engine.audits.membership.fitted.views import (
     strengths_of,
     views_of,
 )
+from policy_engine.audits.membership.installed import versions
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import (
@@ -83,12 +84,13 @@ def audit_fitted(
         shape = views, len(questions), len(said.classes)
         kept = kept.of("fitted", questions.digest, *target.about.features, *said.classes, *way)
         if trainer is not None:
-            others = _kept_of(kept, fitted, described, recipe)
-            trainer = keeping(trainer, others, -(-settings.shadows // 2) * 2, shape)
+            others = _kept_of(kept, described, recipe)
+            count = -(-settings.shadows // 2) * 2
+            trainer = keeping(trainer, partial(_is_settled, target, recipe), others, count, shape)
         evidence = None
         if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
-            count, inside = (settings.shadows, settings.seed), questions.is_member
-            evidence = trained_evidence(observed, inside, trainer, count, said.classes, progress)
+            drawn, inside = (settings.shadows, settings.seed), questions.is_member
+            evidence = trained_evidence(observed, inside, trainer, drawn, said.classes, progress)
     notes, digests = target.about.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in said.gives:
         digests = tuple(map(_digest, fitted.references))
@@ -166,10 +168,15 @@ def _needs_others(settings: Settings) -> bool:
     return any(needs_shadows(attack_of(one)) for one in names)
 
 
-def _kept_of(kept: Keeping, fitted: FittedModel, target: FittedTarget, recipe: Any) -> Keeping:
+def _is_settled(target: Target, recipe: Any) -> bool:
+    """Return whether shadows would be the same again; a recipe's name tells all that they are."""
+    return recipe is not None or target.is_settled
+
+
+def _kept_of(kept: Keeping, target: FittedTarget, recipe: Any) -> Keeping:
     """Return where shadows are kept: by the model's file, or their recipe's name, if either is."""
     if recipe is None:
-        facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), fitted.model_class
+        facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), versions()
         return kept.of("retrain", *facts) if target.digest else kept.nowhere()
     if kept.folder is None:
         return kept
@@ -198,7 +205,7 @@ def _references(
     for number, model in enumerate(fitted.references):
         progress("references", number, len(fitted.references))
         reference, digest = replace(fitted, model=model, references=()), _digest(model)
-        way_of_it = digest, fitted.model_class, fitted.outputs, *fitted.classes
+        way_of_it = digest, versions(), fitted.outputs, *fitted.classes
         known = kept.of("reference", *way_of_it) if digest else kept.nowhere()
         ask = partial(_of_reference, reference, questions, classes, way, number + 1)
         heard.append(known.said(shape, ask, (number + 1, len(fitted.references))))
@@ -211,14 +218,15 @@ def _of_reference(
     classes: tuple[str, ...],
     way: tuple[int, int],
     number: int,
-) -> list[Logits]:
+) -> Answered:
     with opened_target(reference) as (target, _):
         given = aligned(questions.given, target.about)
         every = _asked(target, given, questions, reference, way)
+        is_settled = target.is_settled
     if every[0].classes != classes or CONFIDENCES not in every[0].gives:
         message = f"Reference {number} does not answer with probabilities of the same classes."
         raise AuditError.of("A014", message)
-    return [one.logits for one in every]
+    return Answered([one.logits for one in every], is_settled)
 
 
 def _check_different(target: str, references: Sequence[str]) -> None:

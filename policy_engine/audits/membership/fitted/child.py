@@ -21,6 +21,7 @@ from policy_engine.audits.membership.fitted.blocks import block_of, packed, unpa
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
 from policy_engine.audits.membership.fitted.loading import Opening, load
 from policy_engine.audits.membership.fitted.model import Fitted
+from policy_engine.audits.membership.installed import are_installed
 from policy_engine.errors import PolicyEngineError
 
 LENGTH = struct.Struct(">Q")
@@ -83,7 +84,8 @@ def _messages(incoming: IO[bytes]) -> Iterator[_Reply]:
 
 def _answer(outgoing: IO[bytes], does: Callable[[], _Reply]) -> None:
     try:
-        message = packed(*does())
+        header, arrays = does()
+        message = packed({**header, "settled": are_installed([*sys.modules.values()])}, arrays)
     except PolicyEngineError as error:
         problems = [(one.code, one.message, one.hint) for one in error.problems]
         kind = type(error).__name__

@@ -16,6 +16,14 @@ from policy_engine.audits.membership.shadows import Chunk, unheard
 from policy_engine.versions import version_of
 
 
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What a model said, by view, and whether it would say the same as long as its facts are."""
+
+    logits: list[Logits]
+    is_settled: bool
+
+
 @dataclass(frozen=True)
 class Keeping:
     """A folder in which it is kept, and who is told of each model; without a folder nothing is.
@@ -36,12 +44,12 @@ class Keeping:
         return replace(self, folder=None)
 
     def said(
-        self, shape: tuple[int, int, int], ask: Callable[[], list[Logits]], place: tuple[int, int]
+        self, shape: tuple[int, int, int], ask: Callable[[], Answered], place: tuple[int, int]
     ) -> list[Logits]:
         """Return what a model said, (views, n, C), or what it says now, which is kept.
 
-        `place` is which of how many models it is. Raises OutputError (O002), and whatever `ask`
-        does.
+        What may be otherwise though all facts are the same is not. `place` is which of how many
+        models it is. Raises OutputError (O002), and whatever `ask` does.
         """
         cache, key = ModelCache(self.folder), key_of(version_of("policy-engine"), *self.facts)
         found = cache.find(key, {"logits": Form(shape)})
@@ -49,17 +57,31 @@ class Keeping:
             return [*found.logits]
         begun = time.monotonic()
         said = ask()
-        cache.keep(key, Said({"logits": np.stack(said)}))
+        if said.is_settled:
+            cache.keep(key, Said({"logits": np.stack(said.logits)}))
         self.tell(Chunk(1, time.monotonic() - begun, *place))
-        return said
+        return said.logits
 
 
-def keeping(train: Trainer, kept: Keeping, models: int, shape: tuple[int, int, int]) -> Trainer:
-    """Return what trains as many models as that, each one once, however often it is interrupted."""
+def keeping(
+    train: Trainer,
+    is_settled: Callable[[], bool],
+    kept: Keeping,
+    models: int,
+    shape: tuple[int, int, int],
+) -> Trainer:
+    """Return what trains as many models as that, each one once, however often it is interrupted.
+
+    Whether they are settled is asked after each.
+    """
     numbers = count(1)
 
     def trained(rows: Rows, seed: int) -> list[Logits]:
         known = kept.of(digest_of(rows), seed)
-        return known.said(shape, lambda: train(rows, seed), (next(numbers), models))
+
+        def ask() -> Answered:
+            return Answered(train(rows, seed), is_settled())
+
+        return known.said(shape, ask, (next(numbers), models))
 
     return trained

@@ -48,6 +48,12 @@ class ModelProcess:
     about: About
     line: "_Line"
     model: Literal["target", "like"] = "target"
+    has_own_code: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all code that has run up to now is installed, and none is of the user's own."""
+        return self.line.is_settled and not self.has_own_code
 
     def ask(self, block: Block) -> Answer:
         """Return what the model says of some records.
@@ -65,7 +71,7 @@ class ModelProcess:
         """
         arrays = {**arrays_of(block), "labels": labels}
         header, _ = self.line.exchange(packed({"do": "fit", "seed": seed}, arrays))
-        return ModelProcess(_about(header), self.line, "like")
+        return ModelProcess(_about(header), self.line, "like", self.has_own_code)
 
 
 @contextmanager
@@ -87,7 +93,8 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
             "model_class": opening.model_class,
         }
         header, _ = line.exchange(packed(first, {}), str(file.path))
-        yield ModelProcess(_about(header), line)
+        has_own_code = bool(opening.model_class)
+        yield ModelProcess(_about(header), line, has_own_code=has_own_code)
 
 
 def _about(header: Mapping[str, Any]) -> About:
@@ -139,6 +146,7 @@ class _Line:
         self._process, self._seconds = process, seconds
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._printed = bytearray()
+        self.is_settled = True
         threads = [(self._read, process.stdout), (self._drain, process.stderr)]
         self._threads = [
             threading.Thread(target=one, args=(at,), daemon=True) for one, at in threads
@@ -161,6 +169,7 @@ class _Line:
         try:
             header, arrays = unpacked(answer)
             error = _error(header) if "problems" in header else None
+            self.is_settled &= header.get("settled") is True
         except Exception:  # noqa: BLE001 (whatever a forged message makes of its reader)
             raise AuditError.of("A016", _UNREADABLE, source=source) from None
         if error is not None:

@@ -91,6 +91,11 @@ class Target(Protocol):
         """What it tells of itself."""
         ...
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the digest of its file, and versions, decide all that it said."""
+        ...
+
     def ask(self, block: Block) -> Answer:
         """Return what it says of some records. Raises AuditError where it cannot."""
         ...
@@ -110,6 +115,11 @@ class Present:
     def __post_init__(self) -> None:
         about = told(lambda: self.model.about, "A014", "The model does not tell what it is")
         object.__setattr__(self, "about", about)
+
+    @property
+    def is_settled(self) -> bool:
+        """Never: an object tells no digest of what it is."""
+        return False
 
     def ask(self, block: Block) -> Answer:
         """Return what the model says. Raises AuditError (A008, A009)."""

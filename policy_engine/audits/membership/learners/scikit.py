@@ -2,6 +2,7 @@
 
 import json
 import os
+import uuid
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator
+from policy_engine.audits.membership.installed import is_installed, versions_of_parts
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import Records
@@ -73,7 +75,9 @@ class EstimatorLearner:
     def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
         """Return the learner of an estimator, which is cloned and so never changed itself.
 
-        Raises AuditError (A009) for what has neither `fit` nor `predict`, or cannot be cloned.
+        What code of the user's own trains is never taken for another: its name is of this call
+        alone. Raises AuditError (A009) for what has neither `fit` nor `predict`, or cannot be
+        cloned.
         """
         _need_sklearn()
         import joblib  # noqa: PLC0415 (an extra)
@@ -90,6 +94,9 @@ class EstimatorLearner:
             raise AuditError.of("A009", f"The model cannot be cloned: {_line(error)}") from None
         digest = joblib.hash(fresh)
         name = f"{kind.__module__}.{kind.__qualname__} {digest} scikit-learn {__version__}"
+        name = f"{name} {versions_of_parts(fresh)}".strip()
+        if not is_installed(fresh):  # the same name may be of other code next time
+            name += f" {uuid.uuid4().hex}"
         return cls(fresh, name, workers or _processors())
 
     @property

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import warnings
 import zipfile
 from importlib.util import find_spec
@@ -10,10 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from fitted_faults import Memory
 
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.external import check_whole
+from policy_engine.audits.membership.fitted.keeping import Answered, Keeping
 from policy_engine.audits.membership.fitted.target import opened_target
+from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
 from policy_engine.errors import AuditError, DataError
 
@@ -175,6 +179,41 @@ def test_weights_in_other_files_are_found_wherever_they_are_named(place):
 def test_onnx_whose_answers_are_no_probabilities_is_refused(weights, records, folder):
     with pytest.raises(AuditError, match=r"A004 .*do not sum to 1"):
         found_in(records, graph(weights, folder, "Sigmoid"))
+
+
+def test_what_code_of_ones_own_says_is_not_settled(weights, records, folder, tmp_path):
+    """It may be another tomorrow, while the file stays the same; what a graph says is kept."""
+    (folder / "memory.pkl").write_bytes(pickle.dumps(Memory()))
+    known = (
+        FittedModel(folder / "memory.pkl", trust_pickle=True),
+        FittedModel(graph(weights, folder)),
+    )
+    for number, fitted in enumerate(known):
+        with opened_target(fitted) as (target, _):
+            target.ask(records[0])
+            answered = Answered([np.zeros((80, 3), np.float32)], target.is_settled)
+        Keeping(tmp_path / str(number)).said((1, 80, 3), lambda said=answered: said, (1, 1))
+    assert [len([*tmp_path.glob(f"{number}/*")]) for number in range(2)] == [0, 1]
+
+
+@needs_torch
+@pytest.mark.nightly
+def test_references_of_a_class_that_was_changed_are_asked_again(weights, records, folder, tmp_path):
+    paths = [folder / f"{name}.pt" for name in ("target", "one", "other")]
+    for number, path in enumerate(paths, 1):
+        torch_net(weights / number, folder, path.stem)
+    net = tmp_path / "net.py"
+    how = {"model_class": f"{net}:Net", "references": tuple(paths[1:])}
+
+    def audited(code, out):
+        net.write_text(code)
+        settings = Settings(attacks=("lira-offline",))
+        fitted = FittedModel(paths[0], **how)
+        return audit_membership(records, fitted=fitted, settings=settings, out=out).attacks
+
+    audited(NET, tmp_path / "out")
+    changed = NET.replace("Flatten()", "Tanh()")
+    assert audited(changed, tmp_path / "out") == audited(changed, tmp_path / "afresh")
 
 
 def save_keras(weights, path, last=lambda _: []):
