@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.architecture import Estimator
 from policy_engine.attempts import Making, at_look
@@ -22,6 +23,7 @@ from policy_engine.audits.membership.result import (
 from policy_engine.audits.membership.settings import BASELINE
 from policy_engine.engines.contents import marks
 from policy_engine.engines.overlaps import sketches
+from policy_engine.engines.readings import record_marks
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem
 from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
@@ -165,7 +167,8 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     The bounds, the attacks and the number of shadow models are no part of how it is trained:
     other ones are another look at the same. Nor are names of assets, the order of features, the
     share, and what is said of a model that is so anyway: attempts are not to begin anew by them.
-    Nor by a column more or less, or another digit: the records are told by sketches, too.
+    Nor by a column more or less, or another digit: the records are told by sketches, too. What is
+    not learnt from is none of the data, and a record is what it says, however it is written.
     """
     public = plan.public()
     modellings = [step.modelling for step in public.audits]
@@ -174,21 +177,22 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     ]
     exactly = [*steps, *(one.model_dump_json() for one in modellings)]
     versions = [f"{name} {version_of(name)}" for name in _DECIDING]
-    columns = _columns(public, modellings)
     labels = sorted({one.label for one in modellings})
+    learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))
     return Making(
         way="\n".join([_sanitised(public), *sorted({_way(one) for one in modellings})]),
-        data="\n".join([*labels, _content(table.select(columns))]),
+        data="\n".join([*labels, _digest(learnt, record_marks(learnt, learnt.column_names))]),
         exactly="\n".join([*exactly, table_digest(table), *versions]),
         seed=seed,
         asked=tuple(step.method for step in plan.audits),
         repeats=repeats,
-        records=sketches(table.select(columns), labels),
+        records=sketches(learnt, labels),
+        former="\n".join([*labels, _as_written(table.select(_named(public, modellings)))]),
     )
 
 
-def _columns(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
-    """Return the columns that decide what is learnt, in order of their names."""
+def _named(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
+    """Return the columns that a plan names, in order: of these, data were known formerly."""
     names = {name for one in modellings for name in (one.label, *one.features)}
     if plan.anonymize is not None:
         columns = plan.anonymize.columns
@@ -234,8 +238,13 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _content(table: pa.Table) -> str:
-    """Return a digest of a table's records, in whatever order rows and columns come."""
-    names = sorted(table.column_names)
-    rows = marks((table.column(name).combine_chunks() for name in names), table.num_rows)
-    return hashlib.sha256("\n".join(names).encode() + np.sort(rows).tobytes()).hexdigest()
+def _digest(table: pa.Table, rows: NDArray[np.uint64]) -> str:
+    """Return a digest of a table's records by their marks, in whatever order they come."""
+    names = "\n".join(table.column_names)
+    return hashlib.sha256(names.encode() + np.sort(rows).tobytes()).hexdigest()
+
+
+def _as_written(table: pa.Table) -> str:
+    """Return the digest by which ledgers formerly knew a table: of the texts of its cells."""
+    columns = (column.combine_chunks() for column in table.columns)
+    return _digest(table, marks(columns, table.num_rows))

@@ -64,7 +64,8 @@ class Making:
     """What is about to be made: everything that decides the figures of its attacks.
 
     `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
-    of the records in any order, `records` are sketches of them, `exactly` of all that decides a
+    of the records in any order, `former` the one that ledgers had before they knew records by what
+    they say, `records` are sketches of them, `exactly` of all that decides a
     figure beside the seed, as it is; `asked` are the audits, `repeats` whether the same may be made
     again.
     """
@@ -76,6 +77,7 @@ class Making:
     asked: tuple[MembershipInference, ...]
     repeats: bool
     records: tuple[tuple[int, ...], ...] = ()
+    former: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -37,24 +38,26 @@ from policy_engine.publication.holding import hold
 from policy_engine.storage import Place
 
 _FOLDER = "policy-engine/attempts"
-_LEDGER, _KEY = "attempts.json", "key"
-_KIND = "policy-engine attempts 3"
+_LEDGER, _KEY, _HEAD = "attempts.json", "key", "head"
+_KIND = "policy-engine attempts 4"
+_FORMER = frozenset({"policy-engine attempts 2", "policy-engine attempts 3"})
+"""Ledgers in which records were known by their texts, and that have no head."""
 _PRIVATE = 0o600
 _PRIVATE_FOLDER = 0o700
 
 
 class _Page(BaseModel):
-    """All attempts, in order, and an HMAC of them under the owner's key."""
+    """All attempts, in order, and an HMAC of them under the owner's key.
+
+    `before` is the HMAC of the page that stood in the file before this one, empty of the first.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: str = _KIND
     attempts: tuple[Attempt, ...] = ()
+    before: str = ""
     mac: Hexadecimal
-
-    def text(self) -> bytes:
-        """Return what the HMAC is of."""
-        return _canonical(self.model_dump(mode="json", exclude={"mac"}))
 
 
 class Ledger:
@@ -63,8 +66,9 @@ class Ledger:
     It lies apart from releases, records and data, so that another output, a lost record or data
     read from elsewhere begin nothing anew: by default in the folder for the state of programs
     (`XDG_STATE_HOME`, else `~/.local/state`). The file `attempts.json` has every attempt, the
-    file `key` the key under which they are named and by which a change shows. A ledger that
-    cannot be read, was changed, or lacks its key is an error (A019) and never an empty one.
+    file `key` the key under which they are named and by which a change shows, the file `head` which
+    of all its states is the last, by which an older copy shows. A ledger that cannot be read, was
+    changed, is an older one, or lacks its key is an error (A019) and never an empty one.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -76,8 +80,8 @@ class Ledger:
         It counts from now on, whether it comes to an end or not.
         """
         with self._held() as key:
-            attempts = self._read(key)
             same = _named(making, key)
+            attempts = same.renewed(self._read(key))
             before = [one for one in attempts if same.is_on(one)]
             known = [one for one in before if same.is_of(one)]
             stored = next((one for one in known if one.attacks), None)
@@ -98,8 +102,8 @@ class Ledger:
         Raises OutputError (O002) where it cannot be written.
         """
         with self._held() as key:
-            attempts = list(self._read(key))
             same = _named(making, key)
+            attempts = same.renewed(self._read(key))
             earlier = _before([one for one in attempts if same.is_on(one)], same)
             known = [one for one in attempts if same.is_of(one)]
             for one in known:
@@ -166,19 +170,48 @@ class Ledger:
 
     def _read(self, key: bytes) -> tuple[Attempt, ...]:
         try:
-            page = _Page.model_validate_json((self.folder / _LEDGER).read_bytes())
+            text = (self.folder / _LEDGER).read_bytes()
+            page = _Page.model_validate_json(text)
         except FileNotFoundError:
             raise self._unreadable("it is missing, and its key is there") from None
         except (ValidationError, ValueError, OSError):
             raise self._unreadable("it is no ledger of this version") from None
-        if page.kind != _KIND or not hmac.compare_digest(page.mac, _mac(key, page.text())):
+        if page.kind not in {_KIND, *_FORMER} or not hmac.compare_digest(
+            page.mac, _mac_of(json.loads(text), key)
+        ):
             raise self._unreadable("it was changed")
+        self._check_last(page)
         return page.attempts
 
+    def _check_last(self, page: _Page) -> None:
+        """Raise AuditError (A019) for a page that others came after."""
+        try:
+            head = (self.folder / _HEAD).read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            if page.kind in _FORMER:
+                return
+            raise self._unreadable("its head is missing") from None
+        except (ValueError, OSError):
+            raise self._unreadable("its head is none") from None
+        if page.mac == head:
+            return
+        if page.kind in _FORMER or page.before != head:
+            raise self._unreadable("it is an older copy, or its head is")
+        self._put(self.folder / _HEAD, page.mac.encode())  # the run was killed before it could
+
     def _write(self, attempts: Sequence[Attempt], key: bytes) -> None:
-        page = _Page(attempts=tuple(attempts), mac="0" * 64)
-        whole = page.model_copy(update={"mac": _mac(key, page.text())})
-        self._put(self.folder / _LEDGER, whole.model_dump_json(indent=1).encode())
+        page = _Page(attempts=tuple(attempts), before=self._mac_now(), mac="0" * 64)
+        document = page.model_dump(mode="json")
+        document["mac"] = _mac_of(document, key)
+        self._put(self.folder / _LEDGER, json.dumps(document, indent=1).encode())
+        self._put(self.folder / _HEAD, document["mac"].encode())
+
+    def _mac_now(self) -> str:
+        """Return the HMAC of the page that is there, empty where there is none."""
+        try:
+            return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).mac
+        except FileNotFoundError:
+            return ""
 
     def _put(self, file: Path, text: bytes) -> None:
         """Write a file whole and for its owner alone, in one step that lasts."""
@@ -207,7 +240,7 @@ class Ledger:
 
     def _unreadable(self, why: str) -> PolicyEngineError:
         message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {why}."
-        hint = "Bring back both its files as they were; without them no attempt is the first."
+        hint = "Bring back all its files as they were; without them no attempt is the first."
         return AuditError.of("A019", message, hint)
 
 
@@ -224,6 +257,21 @@ def _mac(key: bytes, *parts: bytes) -> str:
     return hmac.new(key, b"\n".join(parts), hashlib.sha256).hexdigest()
 
 
+def _mac_of(document: dict[str, Any], key: bytes) -> str:
+    """Return the HMAC of a page as it was written, whatever version it is of."""
+    return _mac(key, _canonical({name: one for name, one in document.items() if name != "mac"}))
+
+
+class _Former(BaseModel):
+    """What an attempt was called in the ledgers before this version, in either of two ways."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    data: str
+    way: str
+    made: str
+
+
 class _Names(BaseModel):
     """What an attempt is called in the ledger: see `Attempt`."""
 
@@ -235,6 +283,22 @@ class _Names(BaseModel):
     made: str
     asked: str
     records: tuple[str, ...]
+    former: _Former
+
+    def renewed(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+        """Return attempts, those on the very data under their former name as they are called now.
+
+        Once they are, they count for these data however they are written from then on.
+        """
+        return [self._renewed(one) if one.data == self.former.data else one for one in attempts]
+
+    def _renewed(self, one: Attempt) -> Attempt:
+        names = {"data": self.data, "records": self.records}
+        if one.way == self.former.way:
+            names["way"] = self.way
+        if one.made == self.former.made:
+            names["made"] = self.made
+        return one.model_copy(update=names)
 
     def is_on(self, one: Attempt) -> bool:
         """Tell whether an attempt is on the same records, or the same for the most part."""
@@ -249,7 +313,8 @@ class _Names(BaseModel):
     ) -> Attempt:
         """Return the attempt of today, without figures where it has just begun."""
         now = datetime.now(UTC).replace(microsecond=0)
-        return Attempt(**self.model_dump(), time=now, held=held, attacks=attacks)
+        names = self.model_dump(exclude={"former"})
+        return Attempt(**names, time=now, held=held, attacks=attacks)
 
 
 def _named(making: Making, key: bytes) -> _Names:
@@ -264,7 +329,15 @@ def _named(making: Making, key: bytes) -> _Names:
         made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
         asked=_mac(key, b"asked", asked),
         records=tuple("".join(_of_record(one, key) for one in each) for each in making.records),
+        former=_formerly(making, seed, key),
     )
+
+
+def _formerly(making: Making, seed: str, key: bytes) -> _Former:
+    data = _mac(key, b"data", making.former.encode())
+    way = _mac(key, b"way", data.encode(), making.way.encode())
+    made = _mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode())
+    return _Former(data=data, way=way, made=made)
 
 
 def _of_record(digest: int, key: bytes) -> str:

@@ -1,3 +1,5 @@
+import hashlib
+import hmac
 import json
 import os
 import stat
@@ -148,7 +150,7 @@ def test_a_policy_may_allow_so_many_attempts_and_no_more(ledger):
 def test_a_ledger_is_its_owner_s_alone_and_names_neither_data_nor_seed(ledger):
     ledger.judge(from_seed(86_420_531), attacks())
     files = sorted(ledger.folder.iterdir())
-    assert [path.name for path in files] == ["attempts.json", "key"]
+    assert [path.name for path in files] == ["attempts.json", "head", "key"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert stat.S_IMODE(ledger.folder.stat().st_mode) == 0o700
     assert not any(word in files[0].read_text() for word in ("86420531", "forest", "the data"))
@@ -170,6 +172,9 @@ CHANGES = {
     "the key": lambda folder: (folder / "key").unlink(),
     "another key": lambda folder: (folder / "key").write_text("0" * 64),
     "no key": lambda folder: (folder / "key").write_text("none"),
+    "the head": lambda folder: (folder / "head").unlink(),
+    "another head": lambda folder: (folder / "head").write_text("0" * 64),
+    "no head": lambda folder: (folder / "head").write_bytes(b"\xff"),
 }
 
 
@@ -180,6 +185,69 @@ def test_a_ledger_that_was_changed_is_an_error_and_no_fresh_start(ledger, change
     for does in (ledger.begin, lambda making: ledger.judge(making, attacks())):
         with pytest.raises(AuditError, match="A019 The attempts kept in"):
             does(from_seed(2))
+
+
+def test_an_older_copy_of_a_ledger_is_known_as_one(ledger):
+    file = ledger.folder / "attempts.json"
+    copies = []
+    for seed in (1, 2, 3):
+        ledger.begin(from_seed(seed))
+        copies.append(file.read_text())
+    for copy in copies[:2]:
+        file.write_text(copy)
+        with pytest.raises(AuditError, match=r"A019 .* it is an older copy"):
+            ledger.begin(from_seed(4))
+    file.write_text(copies[2])
+    assert ledger.begin(from_seed(4)) == 4
+
+
+def test_a_ledger_whose_run_was_killed_before_its_head_was_written_goes_on(ledger):
+    ledger.begin(MAKING)
+    head = (ledger.folder / "head").read_text()
+    older = (ledger.folder / "attempts.json").read_text()
+    ledger.begin(from_seed(2))
+    (ledger.folder / "head").write_text(head)
+    assert ledger.begin(from_seed(2)) == 2
+    (ledger.folder / "attempts.json").write_text(older)
+    with pytest.raises(AuditError, match="A019"):
+        ledger.begin(from_seed(2))
+
+
+def of_former_version(ledger, making, kind):
+    """Turn a ledger with one attempt into one of a version that knew its records by texts."""
+    key = bytes.fromhex((ledger.folder / "key").read_text())
+
+    def mac(*parts):
+        return hmac.new(
+            key, b"\n".join(part.encode() for part in parts), hashlib.sha256
+        ).hexdigest()
+
+    page = json.loads((ledger.folder / "attempts.json").read_text())
+    [one] = page["attempts"]
+    one["data"] = mac("data", making.former)
+    if kind == 2:
+        one["way"] = mac("way", one["data"], making.way)
+        one["made"] = mac("made", one["way"], one["seed"], making.exactly)
+        del one["records"]
+    page = {"kind": f"policy-engine attempts {kind}", "attempts": [one]}
+    page["mac"] = mac(json.dumps(page, sort_keys=True, separators=(",", ":")))
+    (ledger.folder / "attempts.json").write_text(json.dumps(page))
+    (ledger.folder / "head").unlink()
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+def test_attempts_of_former_versions_still_count(ledger, kind):
+    first = replace(MAKING, former="its texts")
+    ledger.judge(first, attacks(0.9))
+    of_former_version(ledger, first, kind)
+    with pytest.raises(CertificateError, match="V007"):
+        ledger.begin(first)
+    second = replace(first, seed=2)
+    assert ledger.begin(second) == 2
+    assert {one.pooled for one in ledger.judge(second, attacks(0.51)).attacks} == {0.705}
+    spelt = replace(first, seed=3, former="its texts, otherwise")
+    assert ledger.begin(spelt) == 3
+    assert ledger.begin(replace(spelt, data="other data")) == 1
 
 
 def test_a_run_that_was_killed_before_it_had_a_key_has_attempted_nothing(ledger):

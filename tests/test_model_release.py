@@ -4,8 +4,9 @@ from contextlib import suppress
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from building import ANALYST, DATASET, OUTPUT, policy
+from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
 from modelled import (
     LEAKING,
     MODEL,
@@ -18,6 +19,8 @@ from modelled import (
     train,
     use,
 )
+from pyarrow.csv import read_csv
+from pyarrow.parquet import write_table as write_parquet
 
 from policy_engine import apply_policy
 from policy_engine.api import certify_output, estimate_policy, plan_policy
@@ -263,6 +266,34 @@ def test_labels_that_are_one_class_are_drawn_as_one(tmp_path):
     piece = piece_of(file, of_raw())
     assert len(np.unique(piece.groups)) == 40
     assert set(piece.groups[piece.members]).isdisjoint(np.delete(piece.groups, piece.members))
+
+
+def test_data_that_are_written_otherwise_begin_no_attempts_anew(table, tmp_path):
+    def about(data):
+        piece = piece_of(data, of_raw())
+        return making(piece.plan, piece.table, 1, repeats=False)
+
+    plain, people = about(table), read_csv(table)
+    age = people.column("age")
+    written = [[f"{one}.0" for one in age.to_pylist()], age.cast(pa.decimal128(20, 1)), age]
+    for number, column in enumerate([*written, age.cast(pa.float64())]):
+        place = people.schema.get_field_index("age")
+        file = tmp_path / f"{number}.parquet"
+        write_parquet(people.set_column(place, "age", pa.array(column)), file)
+        found = about(file)
+        assert (found.data, found.records) == (plain.data, plain.records)
+        assert found.former == about(file).former
+
+
+def test_a_column_that_nothing_is_learnt_from_is_none_of_the_data(table):
+    def about(*sensitive):
+        how = anonymize(method="k-anonymity", k=5, quasi=["age", "city"], sensitive=list(sensitive))
+        piece = piece_of(table, policy([permission(action=how, output=OUTPUT), train(), use()]))
+        return making(piece.plan, piece.table, 1, repeats=False)
+
+    alone, more = about("disease"), about("disease", "name")
+    assert (more.data, more.records) == (alone.data, alone.records)
+    assert more.former != alone.former
 
 
 def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.contents import marks
+from policy_engine.engines.readings import record_marks
 
 SIZE = 32
 """How many records a sketch is of; fewer, where there are no more."""
@@ -62,7 +62,7 @@ def _number(name: str) -> np.uint64:
 
 
 def _mark(table: pa.Table, name: str) -> Marks:
-    return marks([table.column(name).combine_chunks()], table.num_rows)
+    return record_marks(table, [name])
 
 
 def _sketch(records: Marks) -> Sketch:
