@@ -279,7 +279,6 @@ def test_values_keep_their_kinds():
     [
         ("policies: [none.jsonld]\ntests:\n", DataError),
         ("policies: [tests.yaml]\ntests:\n", PolicyEngineError),
-        ("policies: [policy.jsonld, policy.jsonld]\ntests:\n", RequestError),
         ("policies: ['']\ntests:\n", RequestError),
     ],
 )

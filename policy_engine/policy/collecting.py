@@ -6,7 +6,14 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from policy_engine.errors import PolicyEngineError, PolicyError, Problem, RequestError, listed
+from policy_engine.errors import (
+    DataError,
+    PolicyEngineError,
+    PolicyError,
+    Problem,
+    RequestError,
+    listed,
+)
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.model import Policy
 from policy_engine.policy.registry import (
@@ -14,6 +21,7 @@ from policy_engine.policy.registry import (
     Entry,
     files_of,
     in_force,
+    is_folder,
     is_registry,
     read_registry,
     unlisted,
@@ -94,12 +102,8 @@ class Collector:
 
         Raises PolicyError and DataError, each of which names the file.
         """
-        if path.is_dir():
-            registry = path / REGISTRY
-            if registry.is_file():
-                self._add_registry(registry, self._text(registry)[0])
-            else:
-                self._add_texts([self._text(file) for file in files_of(path)])
+        if is_folder(path):
+            self._add_folder(path)
             return
         text = self._text(path)
         if is_registry(text[0]):
@@ -132,8 +136,15 @@ class Collector:
 
     # -- folders ------------------------------------------------------------------------------
 
-    def _add_texts(self, texts: Sequence[Text]) -> None:
-        """Add the policies of several texts, which may inherit from one another."""
+    def _add_folder(self, path: Path) -> None:
+        """Add the policies of a folder, which may inherit from one another."""
+        registry = path / REGISTRY
+        if registry.is_file():
+            self._add_registry(registry, self._text(registry)[0])
+            return
+        texts = [self._text(file) for file in files_of(path)]
+        if not texts:
+            raise DataError.of("C002", "The folder holds no file of policies.", "", str(path))
         found, failed = self._all_read(texts, self._parents(texts))
         if failed:
             raise _together(failed)

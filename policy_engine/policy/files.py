@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, cached_property
@@ -15,7 +16,7 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies
-from policy_engine.policy.registry import is_registry
+from policy_engine.policy.registry import is_folder, is_registry
 from policy_engine.policy.syntax import Syntax, read_document, syntax_of
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
@@ -256,8 +257,11 @@ def is_collection(source: object) -> bool:
     """Tell whether a source is a folder of policies, or a registry of them."""
     if not is_path(source):
         return False
-    path = Path(source)
-    return path.is_dir() or (path.is_file() and is_registry(read_file(path)))
+    if is_folder(Path(source)):
+        return True
+    with suppress(DataError):
+        return is_registry(read_file(Path(source)))
+    return False
 
 
 def _written(source: Mapping[str, Any] | list[Any]) -> str:

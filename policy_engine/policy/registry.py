@@ -223,6 +223,14 @@ def _why_not(one: Entry, newest: Entry | None, time: datetime) -> str:
     return ""
 
 
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is that of a folder; one that no disk takes is not."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def files_of(folder: Path) -> Iterator[Path]:
     """Yield the files of policies in a folder and in those within it, in the order of their names.
 

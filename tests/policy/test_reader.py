@@ -610,8 +610,8 @@ def test_load_policy_refuses_a_file_that_is_not_there(tmp_path):
         load_policy(tmp_path / "nowhere.jsonld")
 
 
-def test_load_policy_refuses_a_folder(tmp_path):
-    with pytest.raises(DataError, match="C003 The file cannot be read"):
+def test_load_policy_refuses_a_folder_without_policies(tmp_path):
+    with pytest.raises(DataError, match="C002 The folder holds no file of policies"):
         load_policy(tmp_path)
 
 
