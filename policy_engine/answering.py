@@ -1,13 +1,15 @@
 """Requests and queries, from files to answers."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.catalog import Catalog, make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
+from policy_engine.decision.owing import Due, dues, find_duty
+from policy_engine.decision.requests import check_name
 from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy import (
     USUAL,
@@ -21,11 +23,12 @@ from policy_engine.policy import (
     read_file,
 )
 from policy_engine.policy.datasets import named_data
+from policy_engine.policy.naming import Names
 from policy_engine.policy.text import read_json
 from policy_engine.spelling import in_spelling_of
 
 if TYPE_CHECKING:
-    from policy_engine.decision_log import DecisionLog
+    from policy_engine.decision_log import DecisionLog, Entry
     from policy_engine.query.model import QueryResult
 
 
@@ -138,6 +141,74 @@ def query_data(
         log=None if log is None else _opened(log, log_key),
         owners=load_owners(owners, read, contexts),
     )
+
+
+def fulfil_duty(
+    policies: Sequence[Source],
+    duty: str,
+    by: str,
+    log: str | Path,
+    *,
+    evidence: str = "",
+    violated: bool = False,
+    of: str = "",
+    time: datetime | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    log_key: str | Path | bytes | None = None,
+) -> "Entry":
+    """Record in a log that a party fulfilled a duty of policies, or violated it.
+
+    The duty is named by its uid, or its label, and by `of`, its policy, where several have it; a
+    prohibition that was infringed is `violated`, too. `time` is when it was done, by the clock
+    without one; `evidence` is kept as it is. Raises RequestError: D006 for a duty that no policy
+    has, or several, D001 for a party that is no IRI.
+    """
+    from policy_engine.decision_log import LoggedDeed  # noqa: PLC0415 (only where asked for)
+
+    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    owner, found = find_duty(read, duty, of, violated=violated)
+    party = Names(read).full(by, "assignee")
+    check_name("assignee", party, read)
+    deed = LoggedDeed(
+        state="violated" if violated else "fulfilled",
+        policy=owner.uid,
+        digest=owner.digest,
+        duty=found.label(),
+        by=party,
+        time=_in_a_zone(time).isoformat(),
+        evidence=evidence or None,
+    )
+    return _opened(log, log_key).append(deed)
+
+
+def list_duties(
+    policies: Sequence[Source],
+    log: str | Path,
+    hierarchy: Hierarchy | None = None,
+    *,
+    time: datetime | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    log_key: str | Path | bytes | None = None,
+) -> tuple[Due, ...]:
+    """Return what is owed by whom until when, at a time, by policies and what stands in a log.
+
+    Raises LogError: G001 where the log cannot be read, G002 where it is not whole.
+    """
+    from policy_engine.decision_log import read_history  # noqa: PLC0415 (only where asked for)
+
+    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
+
+
+def _in_a_zone(time: datetime | None) -> datetime:
+    moment = time or datetime.now(UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def world_at(

@@ -10,7 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
-from policy_engine.answering import decide_request, decider, query_data, time_at, world_at
+from policy_engine.answering import (
+    decide_request,
+    decider,
+    fulfil_duty,
+    list_duties,
+    query_data,
+    time_at,
+    world_at,
+)
 from policy_engine.arguments import checked
 from policy_engine.catalog import (
     SPARK_FORMATS,
@@ -824,6 +832,8 @@ __all__ = [
     "decider",
     "estimate_policy",
     "explore_policy",
+    "fulfil_duty",
+    "list_duties",
     "load_policies",
     "load_policy",
     "plan_policy",

@@ -129,6 +129,7 @@ CODES = {
     "D003": "a request or a world that cannot be understood",
     "D004": "owners that cannot be understood",
     "D005": "a world that says of counts or duties what the log does not",
+    "D006": "a duty that no policy has, or several",
     "G001": "a decision log that cannot be read",
     "G002": "a decision log whose chain is broken",
     "Q001": "a query that cannot be parsed",

@@ -19,6 +19,7 @@ from policy_engine.cli.hints import told
 from policy_engine.cli.inspecting import diff, graph, run_tests
 from policy_engine.cli.listing import methods, sample, suggest
 from policy_engine.cli.logs import logs
+from policy_engine.cli.owing import duties, fulfil
 from policy_engine.cli.querying import query
 from policy_engine.cli.releasing import apply, certify, compare, explore, plan, show
 from policy_engine.cli.schemas import schema
@@ -38,7 +39,7 @@ hierarchies = typer.Typer(
 hierarchies.command()(suggest)
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(validate, plan, apply, show, certify, compare, explore),
-    *(decide, query, evaluate),
+    *(decide, query, evaluate, fulfil, duties),
     *(graph, diff, convert, schema, methods, sample),
 )
 for _command in _COMMANDS:

@@ -19,6 +19,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "members=COLUMN": "--members COLUMN",
         "model=RECIPE": "--model RECIPE",
         'model_class="net.py:Net"': "--model-class net.py:Net",
+        "of=POLICY": "--of POLICY",
         "overwrite=True": "--overwrite",
         "owners=FILE": "--owners FILE",
         "parents=[FILE]": "--parent FILE",

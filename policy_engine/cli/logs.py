@@ -12,10 +12,10 @@ from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
 
 if TYPE_CHECKING:
-    from policy_engine.decision_log import Entry, Verification
+    from policy_engine.decision_log import Entry, LoggedDeed, Record, Verification
 
 logs = typer.Typer(
-    help="The decision log: check that it is whole, show what was decided.",
+    help="The decision log: check that it is whole, show what was decided and done.",
     no_args_is_help=True,
 )
 
@@ -60,7 +60,7 @@ def show(
     last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many.")] = 10,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Print the last decisions of a log; whether it is whole is for `log verify` to say."""
+    """Print the last decisions and deeds of a log; `log verify` says whether it is whole."""
     from policy_engine.decision_log import last_entries  # noqa: PLC0415 (slow to import)
 
     entries = last_entries(log, last)
@@ -89,15 +89,25 @@ def _as_text(found: "Verification", source: str) -> list[str]:
 
 def _line(entry: "Entry") -> str:
     """Return an entry on one line; who asks may choose a name that would steer a terminal."""
-    kept = entry.decision
+    head = f"{entry.number}  {entry.logged}"
+    words = _of_deed(head, entry.deed) if entry.deed else _of_decision(head, entry.decided)
+    text = " ".join(filter(None, words))
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _of_deed(head: str, deed: "LoggedDeed") -> list[str]:
+    evidence = f"({deed.evidence})" if deed.evidence else ""
+    who = f"{head}  {deed.state}  {terms.compact(deed.by)}"
+    return [who, deed.duty, f"of {deed.policy}", f"at {deed.time}", evidence]
+
+
+def _of_decision(head: str, kept: "Record") -> list[str]:
     asked = kept.request
-    words = [
-        f"{entry.number}  {entry.logged}  {kept.effect:6}  {terms.compact(asked.assignee)}",
+    return [
+        f"{head}  {kept.effect:6}  {terms.compact(asked.assignee)}",
         terms.compact(asked.action),
         ", ".join(map(terms.compact, asked.targets)),
         f"for {terms.compact(asked.purpose)}" if asked.purpose else "",
         f"by {kept.rule}" if kept.rule else "",
         f"of {kept.policy}" if kept.policy else "",
     ]
-    text = " ".join(filter(None, words))
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

@@ -15,11 +15,15 @@ _HINT = "A log counts by itself; leave counts out of the world where there is on
 
 
 def check_agreement(world: World, history: History, policies: Sequence[Policy]) -> None:
-    """Raise RequestError (D005) where a world says of counts what a log does not.
+    """Raise RequestError (D005) where a world says what a log denies, of counts or of duties.
 
     Neither is then to be relied on: who kept the one has missed what stands in the other.
     """
-    problems = [*_stated(world), *(_counted(world, history, policies) if world.counts else ())]
+    problems = [
+        *_stated(world),
+        *(_counted(world, history, policies) if world.counts else ()),
+        *(_done(world, history, policies) if world.duties else ()),
+    ]
     if problems:
         raise RequestError(*problems)
 
@@ -44,3 +48,18 @@ def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iter
                 name = rule_name(rule.label(), policy.uid)
                 message = f"{name} was exercised {given} times by the state of the world, and "
                 yield Problem("D005", f"{message}{logged} times by the log.", _HINT)
+
+
+def _done(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
+    unclear = unclear_labels(policies)
+    for policy in policies:
+        for duty in policy.duties:
+            given = said(world.duties, policy.uid, duty.label(), unclear)
+            last: dict[str, str] = {deed.by: deed.state for deed in history.deeds_of(policy, duty)}
+            others = [state for state in last.values() if given and state != given]
+            if others:
+                name = rule_name(duty.label(), policy.uid)
+                message = (
+                    f"{name} is {given} by the state of the world, and {others[0]} by the log."
+                )
+                yield Problem("D005", message, "Leave out of the world what the log tells.")

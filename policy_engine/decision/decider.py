@@ -532,6 +532,7 @@ class _Case:
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""
         asked, overlaps = self._asked_of(clause), self.view.closures.overlaps
+        self.facts.own = asked.closures
         for duty in clause.policy.obligations:
             is_theirs = not duty.assignees or any(p.iri in asked.party for p in duty.assignees)
             is_here = not duty.targets or any(

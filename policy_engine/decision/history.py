@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
-from policy_engine.policy.model import MAKING
+from policy_engine.policy.model import MAKING, Policy, Rule
 
 Overlaps = Callable[[str, str], bool]
 
@@ -19,9 +20,23 @@ class Tally:
     assets: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class Deed:
+    """That a duty was fulfilled or violated, or a prohibition infringed: by whom, and when.
+
+    `digest` is that of the policy as it was then.
+    """
+
+    state: Literal["fulfilled", "violated"]
+    by: str
+    time: datetime
+    digest: str = ""
+    evidence: str = ""
+
+
 @dataclass
 class History:
-    """Executions of rules, and what parties were permitted; it grows as its log does.
+    """Executions of rules, what parties were permitted and did; it grows as its log does.
 
     To make something (to anonymize it, to train on it) and to use it are counted apart. Rules are
     known by the uid of their policy and their label.
@@ -34,6 +49,12 @@ class History:
     Such a rule is named by its place, which is another rule's once the text is another.
     """
     permitted: dict[str, dict[str, None]] = field(default_factory=dict)
+    begun: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """When a party was first permitted something with an asset, by policy and party."""
+    refused: dict[tuple[str, str, str], dict[str, str]] = field(default_factory=dict)
+    """When a party was first told that a duty is outstanding, by policy, rule and duty."""
+    deeds: dict[tuple[str, str], list[Deed]] = field(default_factory=dict)
+    """What became of duties, by policy and label, in order."""
 
     def execute(
         self,
@@ -57,6 +78,29 @@ class History:
         if action not in MAKING:
             self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
 
+    def begin(self, policy: str, party: str, assets: Iterable[str], time: str) -> None:
+        """Take up when a party was permitted something with assets by a policy."""
+        known = self.begun.setdefault((policy, party), {})
+        for asset in assets:
+            known.setdefault(asset, time)
+
+    def refuse(self, duty: tuple[str, str, str], party: str, time: str) -> None:
+        """Take up when a party was told that a duty, by policy, rule and label, is outstanding."""
+        self.refused.setdefault(duty, {}).setdefault(party, time)
+
+    def do(self, policy: str, duty: str, deed: Deed) -> None:
+        """Take up what became of a duty of a policy."""
+        self.deeds.setdefault((policy, duty), []).append(deed)
+
+    def refused_by(self, policy: str, rule: str, duty: str) -> Mapping[str, str]:
+        """Return who was told that a duty is outstanding, and when first."""
+        return self.refused.get((policy, rule, duty), {})
+
+    def deeds_of(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
+        """Return what became of a duty; of one without uid, under the policy as it is now."""
+        found = self.deeds.get((policy.uid, duty.label()), ())
+        return [one for one in found if duty.uid or one.digest == policy.digest]
+
     def plain(self) -> dict[str, Any]:
         """Return the history as JSON has it."""
         return {
@@ -66,6 +110,9 @@ class History:
             ],
             "unnamed": {policy: sorted(digests) for policy, digests in self.unnamed.items()},
             "permitted": {party: [*assets] for party, assets in self.permitted.items()},
+            "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
+            "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
+            "deeds": [[*duty, [*map(_plain, deeds)]] for duty, deeds in self.deeds.items()],
         }
 
     @classmethod
@@ -79,6 +126,9 @@ class History:
             tallies,
             {policy: frozenset(digests) for policy, digests in plain["unnamed"].items()},
             {party: dict.fromkeys(assets) for party, assets in plain["permitted"].items()},
+            {(policy, party): assets for policy, party, assets in plain["begun"]},
+            {(policy, rule, duty): parties for policy, rule, duty, parties in plain["refused"]},
+            {(policy, duty): [*map(_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
         )
 
     def assets(self, party: str) -> tuple[str, ...]:
@@ -109,6 +159,15 @@ class History:
             for assets, times in (found.assets.items() if found else ())
             if any(overlaps(asset, other) for other in assets)
         )
+
+
+def _plain(deed: Deed) -> list[str]:
+    return [deed.state, deed.by, deed.time.isoformat(), deed.digest, deed.evidence]
+
+
+def _deed(plain: Sequence[Any]) -> Deed:
+    state, by, time, digest, evidence = plain
+    return Deed(state, by, datetime.fromisoformat(time), digest, evidence)
 
 
 def is_place(label: str) -> bool:

@@ -225,19 +225,22 @@ def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
 
 
 def outstanding(duty: Rule, clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
-    """Yield a duty unless it is fulfilled, and the consequences of one that was violated."""
-    state = facts.performance(duty, clause.policy.uid)
-    if state == "fulfilled":
-        return
-    yield Owed(
-        policy=clause.policy.uid,
-        rule=clause.label,
-        duty=duty.label(),
-        actions=tuple(action.iri for action in duty.actions),
-        by=tuple(party.iri for party in duty.assignees),
-        state="violated" if state else "outstanding",
-    )
-    for consequence in duty.consequences if state == "violated" else ():
+    """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
+
+    What was violated and is made good later still has its consequences.
+    """
+    state = facts.performance(duty, clause.policy)
+    if state != "fulfilled":
+        yield Owed(
+            policy=clause.policy.uid,
+            rule=clause.label,
+            duty=duty.label(),
+            actions=tuple(action.iri for action in duty.actions),
+            by=tuple(party.iri for party in duty.assignees),
+            state="violated" if state else "outstanding",
+        )
+    was_violated = state == "violated" or facts.was_violated(duty, clause.policy)
+    for consequence in duty.consequences if was_violated else ():
         yield from outstanding(consequence, clause, facts)
 
 

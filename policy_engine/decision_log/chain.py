@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from policy_engine.decision.model import Decision
-from policy_engine.decision_log.entries import START, Entry, Kind, Record, now
+from policy_engine.decision_log.entries import START, Entry, Kind, LoggedDeed, Record, now
 from policy_engine.errors import DataError, OutputError
 
 Key = str | Path | bytes | None
@@ -46,15 +46,15 @@ class Chain:
             return hashlib.sha256(kept).hexdigest()
         return hmac.new(self.key, _KEPT + kept, hashlib.sha256).hexdigest()
 
-    def next(self, last: Entry | None, decision: Decision) -> Entry:
-        """Return the entry of a decision after the last one. Raises as `following` does."""
+    def next(self, last: Entry | None, said: Decision | LoggedDeed) -> Entry:
+        """Return the entry of what is said after the last one. Raises as `following` does."""
         number, own_hash = (last.number, last.hash) if last else (0, START)
-        return self.following(number, own_hash, decision)
+        return self.following(number, own_hash, said)
 
-    def following(self, number: int, previous: str, decision: Decision) -> Entry:
-        """Return the entry of a decision after one of that number and hash.
+    def following(self, number: int, previous: str, said: Decision | LoggedDeed) -> Entry:
+        """Return the entry of a decision or a deed after one of that number and hash.
 
-        Raises OutputError (O002) where the decision holds what UTF-8 cannot write.
+        Raises OutputError (O002) where it holds what UTF-8 cannot write.
         """
         try:
             entry = Entry(
@@ -62,11 +62,12 @@ class Chain:
                 number=number + 1,
                 previous=previous,
                 logged=now(),
-                decision=Record.of(decision),
+                decision=Record.of(said) if isinstance(said, Decision) else None,
+                deed=said if isinstance(said, LoggedDeed) else None,
             )
             return entry.model_copy(update={"hash": self.hash(entry)})
         except (ValidationError, UnicodeEncodeError):
-            message = "The decision cannot be logged: a name in it is no text that UTF-8 can write."
+            message = "It cannot be logged: a name in it is no text that UTF-8 can write."
             raise OutputError.of("O002", message) from None
 
     def own_faults(self, entry: Entry) -> Iterator[str]:

@@ -3,12 +3,27 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from policy_engine.decision.conditions import State, Verdict
-from policy_engine.decision.model import Decision, Effect, Match, NearMiss, Owed, Request
+from policy_engine.decision.model import (
+    Decision,
+    Effect,
+    Match,
+    NearMiss,
+    Owed,
+    Performance,
+    Request,
+)
 from policy_engine.policy.model import Constraint, Strategy
 from policy_engine.policy.model import Kind as RuleKind
 
@@ -131,8 +146,30 @@ class Record(_Logged):
         )
 
 
+class LoggedDeed(_Logged):
+    """That a duty was fulfilled or violated, or a prohibition infringed, by somebody at a time.
+
+    `digest` is that of the policy as it was given then. `evidence` is the text that whoever
+    recorded it wanted to be kept.
+    """
+
+    state: Performance
+    policy: str
+    digest: str
+    duty: str
+    by: str
+    time: str
+    evidence: str | None = None
+
+    @field_validator("time")
+    @classmethod
+    def _iso(cls, time: str) -> str:
+        datetime.fromisoformat(time)
+        return time
+
+
 class Entry(_Logged):
-    """One decision in the chain: what is kept of it, and what binds it to the entry before it.
+    """One decision, or deed, in the chain, and what binds it to the entry before it.
 
     `number` counts from 1, `previous` is the hash of the entry before, `logged` the moment of
     writing by the clock, in UTC. `hash` is that of the canonical JSON of all the rest.
@@ -143,8 +180,15 @@ class Entry(_Logged):
     number: Annotated[int, Field(ge=1)]
     previous: Hash
     logged: str
-    decision: Record
+    decision: Record | None = None
+    deed: LoggedDeed | None = None
     hash: Hash = START
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.decision is None) == (self.deed is None):
+            raise ValueError("an entry holds a decision or a deed")
+        return self
 
     def text(self) -> bytes:
         """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
@@ -159,9 +203,16 @@ class Entry(_Logged):
         return canonical(self.model_dump(exclude={"hash"}, exclude_none=True))
 
     @property
+    def decided(self) -> Record:
+        """What is kept of the decision. Raises AttributeError where the entry is of a deed."""
+        if self.decision is None:
+            raise AttributeError("the entry holds no decision")
+        return self.decision
+
+    @property
     def request(self) -> Request:
-        """The request that was decided, to be decided again."""
-        asked = self.decision.request
+        """The request that was decided, to be decided again. Raises as `decided` does."""
+        asked = self.decided.request
         return Request(
             assignee=asked.assignee,
             action=asked.action,
@@ -171,8 +222,8 @@ class Entry(_Logged):
 
     @property
     def time(self) -> datetime | None:
-        """The moment that the decision holds for."""
-        return datetime.fromisoformat(self.decision.time) if self.decision.time else None
+        """The moment that the decision holds for. Raises as `decided` does."""
+        return datetime.fromisoformat(self.decided.time) if self.decided.time else None
 
 
 def canonical(value: Any) -> bytes:

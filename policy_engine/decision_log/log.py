@@ -11,7 +11,7 @@ from policy_engine.decision.history import History
 from policy_engine.decision.model import Decision, Request, World
 from policy_engine.decision_log import snapshots
 from policy_engine.decision_log.chain import Chain, Key, key_of
-from policy_engine.decision_log.entries import Entry
+from policy_engine.decision_log.entries import Entry, LoggedDeed
 from policy_engine.decision_log.lines import LinesFile
 from policy_engine.decision_log.places import Row, Store, Tail
 from policy_engine.decision_log.state import State
@@ -42,10 +42,10 @@ class Transaction:
         """What was done by all that stands in the log."""
         return self.state.history
 
-    def append(self, decision: Decision) -> Entry:
-        """Add a decision. Raises as `DecisionLog.append` does."""
+    def append(self, said: Decision | LoggedDeed) -> Entry:
+        """Add a decision, or a deed. Raises as `DecisionLog.append` does."""
         last = self.state.mark
-        entry = self.log.chain.following(last.number, last.hash, decision)
+        entry = self.log.chain.following(last.number, last.hash, said)
         self.state.add(entry, self._tail.add(entry))
         return entry
 
@@ -125,13 +125,13 @@ class DecisionLog:
         state.read(self.store.rows(state.mark.start))
         return state
 
-    def append(self, decision: Decision) -> Entry:
-        """Log a decision; once the entry is returned, it is on the disk.
+    def append(self, said: Decision | LoggedDeed) -> Entry:
+        """Log a decision, or a deed; once the entry is returned, it is on the disk.
 
         Raises OutputError (O002) and LogError (G002) as `open` does; then nothing was written.
         """
         with self.store.appending() as tail:
-            entry = self.chain.next(self._last(tail.last), decision)
+            entry = self.chain.next(self._last(tail.last), said)
             tail.add(entry)
         return entry
 
@@ -168,6 +168,14 @@ def read_log(path: str | Path) -> Iterator[Entry]:
 def last_entries(path: str | Path, count: int) -> list[Entry]:
     """Return the last entries of a log, in order. Raises as `read_log` does."""
     return list(_entries(deque(_store(path).rows(), maxlen=count), str(path)))
+
+
+def read_history(path: str | Path, key: Key = None) -> History:
+    """Return what was done by all that stands in a log. Raises as `DecisionLog.history` does.
+
+    And DataError: C004 for another ending, C013 for a key that is none.
+    """
+    return DecisionLog(_store(path), Chain(key_of(key))).history()
 
 
 def verify_log(

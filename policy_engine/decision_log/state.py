@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from policy_engine.decision.history import History
+from policy_engine.decision.history import Deed, History
 from policy_engine.decision_log.chain import Chain
 from policy_engine.decision_log.entries import START, Entry
 from policy_engine.decision_log.places import Row
@@ -109,11 +110,16 @@ def _hash_at(text: bytes, start: int) -> str:
 
 def record(history: History, entry: Plain) -> None:
     """Add to a history what an entry tells."""
-    kept = entry["decision"]
-    if kept["effect"] != "permit":
+    if "deed" in entry:
+        _record_deed(history, entry["deed"])
         return
-    asked = kept["request"]
+    kept = entry["decision"]
+    asked, time = kept["request"], kept["time"] or entry["logged"]
     party, action = asked["assignee"], asked["action"]
+    if kept["effect"] != "permit":
+        for owed in kept["duties"]:
+            history.refuse((owed["policy"], owed["rule"], owed["duty"]), party, time)
+        return
     executions = kept.get("counted")
     if executions is None:
         executions = [{**kept, "targets": asked["targets"]}]
@@ -121,4 +127,12 @@ def record(history: History, entry: Plain) -> None:
         history.permit(party, action, asked["targets"])
     for one in executions:
         rule = one["policy"], one["rule"]
+        history.begin(one["policy"], party, (*one["targets"], *asked["targets"]), time)
         history.execute(rule, party, action, one["targets"], kept["policy_digests"])
+
+
+def _record_deed(history: History, deed: Plain) -> None:
+    time = datetime.fromisoformat(deed["time"])
+    evidence = deed.get("evidence", "")
+    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence)
+    history.do(deed["policy"], deed["duty"], done)

@@ -80,7 +80,8 @@ def entry_of(row: Row) -> Entry:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise NoEntryError(f"{where!r} is wrong" if where else "it is not JSON") from None
+        whole = "it is not JSON" if first["type"] == "json_invalid" else "it says nothing whole"
+        raise NoEntryError(f"{where!r} is wrong" if where else whole) from None
     if entry.text() != row.text:
         raise NoEntryError("it is not written as the log writes it")
     if row.columns not in (None, (entry.number, entry.hash)):

@@ -72,7 +72,7 @@ def replay(old: Side, new: Side, log: str | Path) -> Replay:
         entries += 1
         requests.add(entry.request)
         was, now = old.decide(entry, history), new.decide(entry, history)
-        logged = entry.decision.effect
+        logged = entry.decided.effect
         unlike += was.effect != logged
         after = now.effect if was.effect == logged else _after(entry, (old, was), (new, now))
         if after is None:
@@ -91,14 +91,15 @@ def replay(old: Side, new: Side, log: str | Path) -> Replay:
 
 
 def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
-    """Yield the entries of a log, each with what was done before it."""
+    """Yield the decisions of a log, each with what was done before it."""
     from policy_engine.decision.history import History  # noqa: PLC0415
     from policy_engine.decision_log import read_log  # noqa: PLC0415
     from policy_engine.decision_log.state import record  # noqa: PLC0415
 
     history = History()
     for entry in read_log(log):
-        yield entry, history
+        if entry.decision is not None:
+            yield entry, history
         record(history, entry.plain())
 
 
@@ -110,7 +111,7 @@ def _after(
     None where what would tell is not in the log.
     """
     (old, was), (new, now) = before, after
-    logged, rule = entry.decision.effect, (entry.decision.policy, entry.decision.rule)
+    logged, rule = entry.decided.effect, (entry.decided.policy, entry.decided.rule)
     if now.effect == logged:
         return logged
     if logged == "deny" or rule not in old.rules:
@@ -138,7 +139,7 @@ def _prohibiting(decision: Decision, side: Side) -> set[Key]:
 
 
 def _redecided(entry: "Entry", was: Decision, now: Decision, times: int) -> Redecided:
-    logged = entry.decision
+    logged = entry.decided
     permitted = f"{logged.rule or 'A rule'} permitted it then, by what was known."
     denied = "It was denied then, by what was known."
     then = permitted if logged.effect == "permit" else denied

@@ -160,6 +160,12 @@ class Rule:
         """The duties, remedies and consequences that hang on the rule."""
         return self.duties + self.remedies + self.consequences
 
+    def below(self) -> "Iterator[Rule]":
+        """Yield the duties, remedies and consequences on the rule, and those on these."""
+        for duty in self.within:
+            yield duty
+            yield from duty.below()
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -198,3 +204,8 @@ class Policy:
     def rules(self) -> tuple[Rule, ...]:
         """The permissions, prohibitions and obligations, in this order."""
         return self.permissions + self.prohibitions + self.obligations
+
+    @property
+    def duties(self) -> tuple[Rule, ...]:
+        """The obligations, and all duties, remedies and consequences that hang on rules."""
+        return (*self.obligations, *(duty for rule in self.rules for duty in rule.below()))

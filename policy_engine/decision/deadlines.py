@@ -1,0 +1,76 @@
+"""Until when a duty is to be done, as its constraints say."""
+
+from calendar import monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from policy_engine import terms
+from policy_engine.policy import Condition, Constraint, Rule
+from policy_engine.policy.literals import Duration, Literals
+
+_TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
+_UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}
+"""The operators that set an end, and whether that is still in time."""
+_AND = (f"{terms.ODRL}and", f"{terms.ODRL}andSequence")
+
+
+@dataclass(frozen=True, order=True)
+class Deadline:
+    """The moment until which something is to be done, and whether that is still in time."""
+
+    until: datetime
+    is_in_time: bool
+
+    def is_missed(self, at: datetime) -> bool:
+        """Tell whether a moment is too late."""
+        return at > self.until if self.is_in_time else at >= self.until
+
+
+def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
+    """Return until when a duty is to be done: the first end that its constraints set, if any.
+
+    That is a `dateTime`, in UTC where it names no zone, or an `elapsedTime` from when it came to
+    be owed. What is joined by `or` sets none.
+    """
+    found = [
+        Deadline(until, _UNTIL[one.operator] and not is_day)
+        for one in _together(duty.constraints)
+        if one.operator in _UNTIL and len(one.right_operands) == 1
+        for until, is_day in _ends(one, one.right_operands[0].value, since)
+    ]
+    return min(found, default=None)
+
+
+def _together(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:
+    for one in conditions:
+        if isinstance(one, Constraint):
+            yield one
+        elif one.operator in _AND:
+            yield from _together(one.operands)
+
+
+def _ends(
+    one: Constraint, right: Literals, since: datetime | None
+) -> Iterator[tuple[datetime, bool]]:
+    """Yield the end that a constraint sets, and whether it is that of a whole day."""
+    if one.left_operand == _TIME and isinstance(right, datetime):
+        yield (right if right.tzinfo else right.replace(tzinfo=UTC)), False
+    elif one.left_operand == _TIME and isinstance(right, date):
+        # Until a day, that day included, is until the next one begins.
+        day = right + timedelta(days=1) if _UNTIL[one.operator] else right
+        yield datetime.combine(day, time(), getattr(right, "zone", UTC)), True
+    elif one.left_operand == _ELAPSED and isinstance(right, Duration) and since is not None:
+        yield _later(since, right), False
+
+
+def _later(moment: datetime, span: Duration) -> datetime:
+    """Return a moment after another: the last day of a month where it has no such day."""
+    try:
+        years, month = divmod(moment.month - 1 + span.months, 12)
+        year = moment.year + years
+        day = min(moment.day, monthrange(year, month + 1)[1])
+        moved = moment.replace(year=year, month=month + 1, day=day)
+        return moved + timedelta(seconds=float(span.seconds))
+    except (ValueError, OverflowError):
+        return datetime.max.replace(tzinfo=moment.tzinfo)
