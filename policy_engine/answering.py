@@ -168,7 +168,7 @@ def fulfil_duty(
     """
     from policy_engine.decision_log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 
-    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    read = Reading(contexts, parents, limits, vocabularies).in_force(*policies, time=time)
     owner, found = find_duty(read, duty, of, violated=violated)
     party = Names(read).full(by, "assignee")
     check_name("assignee", party, read)
@@ -202,7 +202,7 @@ def list_duties(
     """
     from policy_engine.decision_log import read_history  # noqa: PLC0415 (only where asked for)
 
-    read = Reading(contexts, parents, limits, vocabularies).policies(*policies)
+    read = Reading(contexts, parents, limits, vocabularies).in_force(*policies, time=time)
     return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import print_json, print_notes
 from policy_engine.cli.options import (
     Format,
     FormatOption,
@@ -49,9 +49,10 @@ def fulfil(
     reading: "Reading",
 ) -> None:
     """Record in the log that a duty was fulfilled, or violated, and by whom."""
-    from policy_engine.api import fulfil_duty, world_at  # noqa: PLC0415
+    from policy_engine.api import fulfil_duty, time_at  # noqa: PLC0415
 
-    policies = reading.policies(*policy)
+    moment = time_at(time=time)
+    policies = reading.in_force(*policy, time=moment)
     entry = fulfil_duty(
         policies,
         duty,
@@ -60,7 +61,7 @@ def fulfil(
         evidence=evidence,
         violated=violated,
         of=of,
-        time=world_at(time=time).time,
+        time=moment,
         log_key=log_key,
     )
     if output_format is Format.JSON:
@@ -82,13 +83,16 @@ def duties(
     reading: "Reading",
 ) -> None:
     """List what is owed by whom until when: outstanding, violated and fulfilled duties."""
-    from policy_engine.api import list_duties, world_at  # noqa: PLC0415
+    from policy_engine.api import list_duties, time_at  # noqa: PLC0415
 
+    moment = time_at(time=time)
+    policies = reading.in_force(*policy, time=moment)
+    print_notes(policies)
     found = list_duties(
-        reading.policies(*policy),
+        policies,
         log,
         reading.hierarchy(hierarchy),
-        time=world_at(time=time).time,
+        time=moment,
         log_key=log_key,
     )
     if output_format is Format.JSON:
