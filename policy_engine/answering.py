@@ -62,10 +62,11 @@ def decide_request(
     """
     read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), world)
     given = make_catalog(named_data(data, read)) if data else Catalog()
+    stated = load_owners(owners, read, contexts)
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
-        hierarchy = in_spelling_of(given, read, known, request.targets)
-    stated = load_owners(owners, read, contexts)
+        named = (*request.targets, *stated.columns)
+        hierarchy = in_spelling_of(given, read, known, named)
     held = _certificates(certificates)
     made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
     if log is None:

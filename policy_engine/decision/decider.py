@@ -405,7 +405,8 @@ class _Case:
         """Return why a permission does not count for what is asked for; empty where it does."""
         if self.ownership is None:
             return ""
-        return self.ownership.permission_fails(clause, self.request.targets)
+        own = self.view.own(clause)
+        return self.ownership.permission_fails(clause, self.request.targets, own)
 
     def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
         """Return a permission that says what it lacks: to name what is mixed."""

@@ -16,10 +16,11 @@ class Ownership:
     """Whose rules count for the assets of one request.
 
     A permission counts where who issued it speaks for every asset that is asked for, with all
-    its known parts, and for what it makes its output of. `also` are assets that it has to speak
-    for besides. A prohibition counts where one of those who issued it speaks for an asset that
-    is asked for and that it meets, or for the part of one that it names. `trusted` are the
-    closures of what the caller says: what policies say of parts gives nobody a say.
+    its known parts, and for what it makes its output of; and where its policy puts nothing of
+    others into what is asked for. `also` are assets that it has to speak for besides. A
+    prohibition counts where one of those who issued it speaks for an asset that is asked for and
+    that it meets, or for the part of one that it names. `trusted` are the closures of what the
+    caller says: what policies say of parts gives nobody a say.
     """
 
     def __init__(
@@ -31,9 +32,13 @@ class Ownership:
         self._also = tuple(also)
         self._grants: dict[tuple[str, str], tuple[bool, bool]] = {}
 
-    def permission_fails(self, clause: Clause, targets: Sequence[str]) -> str:
-        """Return why a permission does not count for the targets, empty where it does."""
-        return self._fails(clause.assigners, (*targets, *self._also, *sorted(clause.sources)))
+    def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
+        """Return why a permission does not count for the targets, empty where it does.
+
+        `own` are the closures of its own policy.
+        """
+        every = (*targets, *self._also, *sorted(clause.sources))
+        return self._fails(clause.assigners, every) or self._takes(clause, targets, own)
 
     def making_fails(self, clause: Clause) -> str:
         """Return why a rule may not make its output of its targets, empty where it may."""
@@ -79,6 +84,13 @@ class Ownership:
         every = (one for asset in assets for one in self._standing.all_of(asset))
         failing = (one for one in every if not self._permits(parties, one))
         return next((one.denied(parties) for one in failing), "")
+
+    def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
+        """Return whose asset a policy puts into the targets by its own word, if it does."""
+        said = (name for target in targets for name in own.down("asset", target)[1:])
+        stated = (one for one in map(self._standing.of, said) if one.is_stated)
+        failing = (one for one in stated if not self._permits(clause.assigners, one))
+        return next((one.denied(clause.assigners) for one in failing), "")
 
     def _permits(self, parties: frozenset[str], speakers: Speakers) -> bool:
         return speakers.permit(parties) or (

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import Edge
@@ -51,6 +52,11 @@ class Owners:
     def by_asset(self) -> Mapping[str, Statement]:
         """The statements by the asset that they are of."""
         return {one.asset: one for one in self.statements}
+
+    @property
+    def columns(self) -> Iterator[str]:
+        """The assets that are columns by their names, of datasets if there are such."""
+        return (one.asset for one in self.statements if terms.dataset_of(one.asset))
 
     @property
     def edges(self) -> Iterator[Edge]:
@@ -197,10 +203,17 @@ class Standing:
         """Yield an asset, then what it is a part of by one step, by two steps, and so on."""
         level, seen = [asset], {asset}
         while level:
+            for name in level:  # names that are parts of one another are of one asset
+                same = [one for one in self._same(name) if one not in seen]
+                level += same
+                seen.update(same)
             yield level
             above = (up for name in level for up in (*self._wider.get(name, ()), *_cut(name)))
             level = [up for up in dict.fromkeys(above) if up not in seen]
             seen.update(level)
+
+    def _same(self, name: str) -> list[str]:
+        return [one for one in self._wider.get(name, ()) if name in self._wider.get(one, ())]
 
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:

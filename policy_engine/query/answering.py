@@ -64,7 +64,9 @@ def query(
     `answer` raises.
     """
     given = world or World()
-    known = in_spelling_of(catalog, policies, [hierarchy or Hierarchy(), given.memberships])
+    columns = owners.columns if owners else ()
+    said = [hierarchy or Hierarchy(), given.memberships]
+    known = in_spelling_of(catalog, policies, said, columns)
     data = [dataset.iri for dataset in catalog.datasets]
     decider = Decider(policies, certificates, known, owners, data)
     # One moment for all that is asked: a constraint on the time must not change in between.

@@ -98,7 +98,6 @@ def test_no_policy_moves_an_asset_under_another_owner(up):
     owners = {**OWNED, "http://e.org/Mine": INSURER}
     assert is_permitted([claims], owners=None)
     assert not is_permitted([claims], owners=owners)
-    assert is_permitted([claims], up, owners=owners)
 
 
 def test_the_caller_moves_an_asset_that_nobody_is_stated_to_own():
@@ -302,3 +301,15 @@ def test_a_delegate_that_is_stated_speaks_as_the_owner_does():
     owners = {VISITS: {"owner": HOSPITAL, "delegates": [INSURER]}}
     assert is_permitted([policy(INSURER, READS)], owners=owners)
     assert not is_permitted([MINE, policy(INSURER, BARS)], owners=owners)
+
+
+def test_a_collection_of_mine_does_not_open_what_my_policy_puts_into_it_of_others():
+    archive = "http://e.org/Archive"
+    owners = {**OWNED, archive: HOSPITAL}
+    mine = policy(HOSPITAL, rule("permission", archive), asset=((VISITS, archive),))
+    takes = policy(HOSPITAL, rule("permission", archive), asset=((CLAIMS, archive),))
+    assert is_permitted([mine], archive, owners=owners)
+    assert not is_permitted([takes], archive, owners=owners)
+    assert is_permitted(
+        [mine, policy(INSURER, READS, asset=((CLAIMS, archive),))], archive, owners=owners
+    )

@@ -202,3 +202,9 @@ def test_all_that_is_wrong_is_told_with_its_place():
     with pytest.raises(RequestError) as error:
         read_owners('{\n"Visits": "h",\n"urn:a": {"regulators": ["urn:b", 3]}}')
     assert [one.place.line for one in error.value.problems] == [2, 3]
+
+
+def test_names_that_are_parts_of_one_another_are_of_one_asset():
+    other = "http://h.org/Visits/NAME"
+    found = standing({VISITS: H, other: B}, (NAME, other), (other, NAME))
+    assert found.of(NAME).owners == (B,)

@@ -8,7 +8,13 @@ from typer.testing import CliRunner
 from policy_engine import apply_policy, decide_request, plan_policy, query_data, read_request
 from policy_engine.cli import app
 from policy_engine.cli.hints import told
-from policy_engine.errors import CertificateError, PlanError, PolicyEngineError, PolicyError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    PlanError,
+    PolicyEngineError,
+    PolicyError,
+)
 
 HOSPITAL, EVE, ANN, DOCTOR = (f"http://e.org/{name}" for name in ("Hospital", "Eve", "Ann", "Doc"))
 VISITS, MINE, SAFE = (f"http://e.org/{name}" for name in ("Visits", "Mine", "SafeVisits"))
@@ -200,3 +206,27 @@ def test_owners_that_cannot_be_understood_end_a_command_with_two(market, command
     }[command]
     code, said = run(command, *rest, "--owners", "bad.json")
     assert (code, "D004" in said) == (2, True)
+
+
+@pytest.mark.usefixtures("market")
+def test_a_column_is_anothers_in_any_case_of_its_name():
+    data = {VISITS: "visits.csv"}
+    rule = {"target": VISITS, "assignee": DOCTOR, "action": "read"}
+    asked = ("SELECT zip FROM Visits", [policy("reads", HOSPITAL, rule)], DOCTOR, data)
+    assert query_data(*asked, owners=OWNERS).permitted
+    assert not query_data(*asked, owners={**OWNERS, f"{VISITS}/ZIP": EVE}).permitted
+    with pytest.raises(DataError, match="C005"):
+        query_data(*asked, owners={**OWNERS, f"{VISITS}/Zipp": EVE})
+
+
+@pytest.mark.usefixtures("market")
+def test_who_may_read_the_inputs_reads_an_output_that_its_owner_made_of_them():
+    """What is another's is opened by his own rules alone, though others may read its inputs."""
+    made, owners = "http://e.org/Eves", {**OWNERS, VISITS: {"owner": HOSPITAL, "delegates": EVE}}
+    theirs = policy("theirs", EVE, makes(VISITS, made, 2, ANN))
+    apply_policy(theirs, {VISITS: "visits.csv"}, "made", owners=owners)
+    request = read_request(DOCTOR, "read", [made])
+    for issuer, permitted in ((HOSPITAL, False), (EVE, True)):
+        both = [theirs, policy("reads", issuer, READS)]
+        assert decide_request(both, ["made"], request).permitted
+        assert decide_request(both, ["made"], request, owners=owners).permitted == permitted

@@ -52,6 +52,14 @@ def sets(draw, grants=1, assigners=(*PARTIES, ""), conflicts=("prohibit", "perm"
 TARGETS = st.sampled_from(ASSETS[:4])
 
 
+def holds_others(one, target, owners):
+    """Tell whether a policy puts into a target, near or far, what its owner does not own."""
+    found = [target]
+    for wide in found:
+        found += [low for low, up in one.hierarchy.asset if up == wide and low not in found]
+    return any(owners.get(name[:14]) not in (owners[target[:14]], None) for name in found)
+
+
 def assigner(one):
     return {party.iri for made in one.rules for party in made.assigners}
 
@@ -99,7 +107,9 @@ def test_a_decision_is_that_of_the_rules_of_those_who_speak_for_the_target(
     heard = [
         replace(
             one,
-            permissions=one.permissions if assigner(one) == {owner} else (),
+            permissions=()
+            if assigner(one) != {owner} or holds_others(one, target, owners)
+            else one.permissions,
             prohibitions=one.prohibitions if assigner(one) & speak else (),
         )
         for one in policies
