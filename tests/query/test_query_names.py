@@ -16,6 +16,7 @@ from policy_engine.decision import World, read_request
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.policy import Hierarchy
 from policy_engine.query.answering import query
+from policy_engine.spelling import column_problems
 
 E_ACUTE, E_AND_ACUTE = "\u00e9", "e\u0301"
 
@@ -127,7 +128,9 @@ def test_what_policies_say_of_other_data_is_none_of_it():
 def test_what_is_made_of_a_dataset_is_no_column_of_it():
     made = {"output": f"{PEOPLE}/safe", "action": "use"}
     both = policy([rule(PEOPLE, **made), rule(f"{PEOPLE}/safe/x"), rule(f"{PEOPLE}/safe")])
-    assert ask("SELECT id FROM People", both).columns
+    assert column_problems(both, table("id")) == []
+    with pytest.raises(PolicyEngineError, match="lies within .* which data is given for"):
+        ask("SELECT id FROM People", both)
 
 
 ODD = [E_ACUTE, E_AND_ACUTE, "\u0130", "\u1e9e", "\u200b"]
