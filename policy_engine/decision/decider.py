@@ -41,7 +41,7 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.outputs import Output, void_outputs
-from policy_engine.decision.ownership import Ownership
+from policy_engine.decision.ownership import Leave, Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.owners import Claims, Owners
@@ -284,15 +284,14 @@ class _Case:
         asked = _no_delegate if is_delegation else self._lets
         return Ownership(standing, self.view.trusted, asked, sorted(self.above))
 
-    def _lets(self, party: str, asset: str) -> tuple[bool, bool]:
-        """Tell whether the owner of an asset lets a party grant its use: whether that is known,
-        and whether it is not known to be otherwise."""
+    def _lets(self, party: str, asset: str) -> Leave:
+        """Tell whether the owner of an asset lets a party grant its use."""
         asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
         history = self.facts.history
-        return _Case(self.decider, request, self.world, history, is_delegation=True).delegates()
+        return _Case(self.decider, request, self.world, history, is_delegation=True).leave()
 
-    def delegates(self) -> tuple[bool, bool]:
+    def leave(self) -> Leave:
         """Tell whether an owner's own permission names the granting of use, as requested here."""
         held = [
             one
@@ -301,9 +300,10 @@ class _Case:
             if self.ownership and self.ownership.owns(clause, self.request.targets[0])
             for one in self._held(clause)
         ]
-        may_be = [one for one in held if all(v.state != "unsatisfied" for v in one.verdicts)]
-        is_known = any(not one.missing for one in held) and self._prohibitions() is None
-        return is_known, bool(may_be)
+        may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in held)
+        given = next((one.clause.name for one in held if not one.missing), "")
+        is_given = bool(given) and self._prohibitions() is None
+        return Leave(is_given=is_given, may_be=may_be, rule=given)
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
         made = [self.decider.index.outputs[n] for n in self.view.touched(self.asked)]
@@ -515,7 +515,7 @@ class _Case:
             reason=f"{clause.name} permits it.",
             policy=clause.policy.uid,
             rule=clause.label,
-            derivation=(*derivation(held), *certified),
+            derivation=(*derivation(held), *self._by_leave(clause), *certified),
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
             counted=self._counted(held.clause),
@@ -529,6 +529,10 @@ class _Case:
             )
             for clause in (*permitting, *self.counting)
         )
+
+    def _by_leave(self, clause: Clause) -> Iterator[str]:
+        if self.ownership:
+            yield from self.ownership.by_leave(clause, self.request.targets)
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""
@@ -630,9 +634,9 @@ class _Case:
         )
 
 
-def _no_delegate(_party: str, _asset: str) -> tuple[bool, bool]:
+def _no_delegate(_party: str, _asset: str) -> Leave:
     """Tell that nobody is let: a delegate lets nobody in turn."""
-    return False, False
+    return Leave()
 
 
 def _grant(clause: Clause, *, yields: bool = True) -> Grant:

@@ -1,15 +1,29 @@
 """Whose rules count for what a request is about."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.index import Clause
 from policy_engine.owners import Speakers, Standing
 from policy_engine.policy.hierarchy import goes_on
 
-Delegated = Callable[[str, str], tuple[bool, bool]]
-"""Whether the owner of an asset lets a party grant its use: known, and not known to be otherwise.
-Given the party and the asset."""
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Whether the owner of an asset lets a party grant its use.
+
+    `is_given` where that is known, by the `rule` of that name; `may_be` where it is not known to
+    be otherwise.
+    """
+
+    is_given: bool = False
+    may_be: bool = False
+    rule: str = ""
+
+
+Delegated = Callable[[str, str], Leave]
+"""What leave a party has for an asset."""
 
 
 class Ownership:
@@ -30,7 +44,7 @@ class Ownership:
         self._trusted = trusted
         self._delegated = delegated
         self._also = tuple(also)
-        self._grants: dict[tuple[str, str], tuple[bool, bool]] = {}
+        self._leaves: dict[tuple[str, str], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return why a permission does not count for the targets, empty where it does.
@@ -39,6 +53,15 @@ class Ownership:
         """
         every = (*targets, *self._also, *sorted(clause.sources))
         return self._fails(clause.assigners, every) or self._takes(clause, targets, own)
+
+    def by_leave(self, clause: Clause, targets: Sequence[str]) -> Iterator[str]:
+        """Yield by whose leave a permission counts for the targets, where its own will not do."""
+        every = (one for target in targets for one in self._standing.all_of(target))
+        for one in every if self._leaves else ():
+            if not one.permit(clause.assigners):
+                given = ((who, self._leave(who, one.asset)) for who in sorted(clause.assigners))
+                leave = next(((who, by.rule) for who, by in given if by.is_given), ("", ""))
+                yield f"{leave[1]} lets {leave[0]} grant the use of {one.asset}"
 
     def making_fails(self, clause: Clause) -> str:
         """Return why a rule may not make its output of its targets, empty where it may."""
@@ -78,7 +101,7 @@ class Ownership:
         found = self._standing.of(asset)
         if found.prohibit(clause.assigners):
             return True
-        return any(self._grant(party, asset)[1] for party in clause.assigners)
+        return any(self._leave(party, asset).may_be for party in clause.assigners)
 
     def _fails(self, parties: frozenset[str], assets: Sequence[str]) -> str:
         every = (one for asset in assets for one in self._standing.all_of(asset))
@@ -95,11 +118,11 @@ class Ownership:
     def _permits(self, parties: frozenset[str], speakers: Speakers) -> bool:
         return speakers.permit(parties) or (
             bool(speakers.owners)
-            and any(self._grant(party, speakers.asset)[0] for party in sorted(parties))
+            and any(self._leave(party, speakers.asset).is_given for party in sorted(parties))
         )
 
-    def _grant(self, party: str, asset: str) -> tuple[bool, bool]:
-        found = self._grants.get((party, asset))
+    def _leave(self, party: str, asset: str) -> Leave:
+        found = self._leaves.get((party, asset))
         if found is None:
-            found = self._grants[party, asset] = self._delegated(party, asset)
+            found = self._leaves[party, asset] = self._delegated(party, asset)
         return found

@@ -225,7 +225,8 @@ GRANTS = rule("permission", VISITS, action="grantUse", assignees=[INSURER], uid=
 def test_an_owner_lets_another_permit_by_granting_use():
     theirs = policy(INSURER, READS, uid="urn:theirs")
     assert not is_permitted([theirs])
-    assert is_permitted([theirs, policy(HOSPITAL, GRANTS)])
+    found = decided([theirs, policy(HOSPITAL, GRANTS)])
+    assert f"urn:grant lets {INSURER} grant the use of {VISITS}" in found.derivation
     assert is_permitted([theirs, policy(HOSPITAL, GRANTS)], NAME)
     assert not is_permitted([theirs, policy(REGULATOR, GRANTS)])
     assert not is_permitted([theirs, policy(HOSPITAL, GRANTS, kind="Offer")])

@@ -129,7 +129,7 @@ def test_what_is_made_of_a_dataset_is_no_column_of_it():
     made = {"output": f"{PEOPLE}/safe", "action": "use"}
     both = policy([rule(PEOPLE, **made), rule(f"{PEOPLE}/safe/x"), rule(f"{PEOPLE}/safe")])
     assert column_problems(both, table("id")) == []
-    with pytest.raises(PolicyEngineError, match="lies within .* which data is given for"):
+    with pytest.raises(PolicyEngineError, match=r"lies within .* which data is given for"):
         ask("SELECT id FROM People", both)
 
 
