@@ -16,6 +16,7 @@ from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
 from policy_engine.language_examples import VALUES
 from policy_engine.modelling import check_plannable
+from policy_engine.owners import read_owners
 from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.constraints import operands, parameters, refining_operands
 from policy_engine.policy.linked_data import expand
@@ -100,7 +101,7 @@ CONSOLES = [block for block in BLOCKS if block.language == "console"]
 
 def whole(example):
     """Return an example as a whole text: as it is, or in the frame of the smallest policy."""
-    if example.kind in ("", "draft", "hierarchy", "vocabulary"):
+    if example.kind in ("", "draft", "hierarchy", "vocabulary", "catalog"):
         return example.text
     return json.dumps(FRAME | WRAPPED[example.kind](json.loads(example.text)))
 
@@ -208,6 +209,8 @@ def read(example):
         return Reading(vocabularies=[text]).vocabulary
     if example.kind == "draft":
         return read_drafts(text)
+    if example.kind == "catalog":
+        return read_owners(text)
     given = [FILES[example.vocabulary].text] if example.vocabulary else []
     known = Reading(vocabularies=given).vocabulary
     policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
