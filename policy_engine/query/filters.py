@@ -171,7 +171,8 @@ def _constraint(constraint: Constraint, state: State, table: RowTable) -> exp.Ex
     name = column_name(dataset.iri, operand)
     if name is None:
         if any(column_name(other, operand) is not None for other in table.others):
-            raise NotUnderstood(f"{operand} is a column of another table")
+            message = f"{operand} is a column of another table"
+            raise NotUnderstood(f"{message}; what is about some rows of that refines its target")
         return _CONSTANTS[state]()
     spelled = dataset.spelled(name)
     if spelled is None:
