@@ -165,6 +165,7 @@ CODES = {
     "W001": "an output that no rule governs",
     "W002": "a parent's prohibition that is undone",
     "W003": "a rule that does not count for want of ownership",
+    "W004": "what may be read with others by a rule that does not cover it",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.views import View
 from policy_engine.policy import Rule
-from policy_engine.policy.model import JOINTLY, Constraint
+from policy_engine.policy.joining import named_jointly
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +45,12 @@ def names(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures) -> b
     What lies above an output or its source names neither, and each of the targets has to lie in
     what is named. `closures` are those of the rule's own policy.
     """
-    listed = [*_named(rule)]
+    listed = [iri for iri, _ in named_jointly(rule)]
     above = {one: closures.up("asset", one) for one in (*listed, *targets)}
     of_output = any(mix.output in above[one] for one in listed)
     of_source = any(mix.source in above[one] and mix.output not in above[one] for one in listed)
     is_within = all(any(one in above[target] for one in listed) for target in targets)
     return of_output and of_source and is_within
-
-
-def _named(rule: Rule) -> Iterator[str]:
-    """Yield what a rule says may be read together; what is joined by `or` it does not say."""
-    for one in rule.constraints:
-        if not isinstance(one, Constraint) or one.left_operand != JOINTLY:
-            continue
-        if terms.local_name(one.operator) in ("isAllOf", "isAnyOf"):
-            texts = (value.value for value in one.right_operands)
-            yield from (terms.canonical(terms.expand(t)) for t in texts if isinstance(t, str))
 
 
 def _sources(output: str, view: View) -> Iterator[str]:

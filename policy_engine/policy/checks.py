@@ -7,6 +7,7 @@ from itertools import islice
 from policy_engine import terms
 from policy_engine.errors import Problem
 from policy_engine.policy.clashes import clashes, have_asset
+from policy_engine.policy.joining import named_jointly
 from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.model import ANONYMIZE, MAKING, Policy, Rule
 from policy_engine.policy.rules import (
@@ -44,7 +45,7 @@ def _problems_of(policy: Policy) -> Iterator[Problem]:
 
 def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
-    return replace(policy, hints=(*policy.hints, *_ungoverned(policy)))
+    return replace(policy, hints=(*policy.hints, *_ungoverned(policy), *_uncovered(policy)))
 
 
 def _has(rule: Rule, prop: str) -> bool:
@@ -103,6 +104,16 @@ def _ungoverned(policy: Policy) -> Iterator[Problem]:
             message = f"No rule governs the output {rule.output!r}: nobody may do anything with it."
             hint = "Add a permission whose target it is."
             yield Problem("W001", message, hint, rule.place)
+
+
+def _uncovered(policy: Policy) -> Iterator[Problem]:
+    """Yield what permissions say may be read together and do not cover: it is not permitted."""
+    for rule in policy.permissions:
+        wide = {target.iri for target in rule.targets}
+        for iri, value in named_jointly(rule) if wide else ():
+            if wide.isdisjoint(policy.hierarchy.wider("asset", iri)):
+                message = f"{iri!r} may be read with others by a permission that does not cover it."
+                yield Problem("W004", message, "Add it to the targets.", value.place)
 
 
 def _is_made(rule: Rule) -> bool:

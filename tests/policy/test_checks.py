@@ -192,3 +192,14 @@ def test_hint_at_the_profile_is_mended_by_naming_it():
     at = hint.fix.start.column - 1
     mended = text[:at] + hint.fix.text + text[at:]
     assert read_policy(mended).hints == ()
+
+
+def test_what_is_named_jointly_and_not_covered_gives_a_warning():
+    def named(*assets):
+        said = {"leftOperand": "pe:jointly", "operator": "isAnyOf", "rightOperand": [*assets]}
+        return {"target": ["ex:T", "ex:O"], "action": "read", "constraint": said}
+
+    assert warnings_of(named("ex:T/ZIP", "ex:O")) == []
+    [found] = warnings_of(named("ex:T/ZIP", "ex:P"))
+    assert found[0] == "W004"
+    assert found[1].endswith("/constraint/rightOperand/1")
