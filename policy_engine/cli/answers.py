@@ -50,8 +50,15 @@ def summary(release: "VerifiedRelease") -> dict[str, Any]:
         "rows_held_out": known.held_out,
         "dropped": drop.identifiers,
         "unmentioned": drop.unmentioned,
+        "warnings": warnings_of(release),
         "certificate": release.certificate.model_dump(mode="json"),
     }
+
+
+def warnings_of(release: "VerifiedRelease") -> list[str]:
+    """Return what its audits warn the owner of, each sentence once."""
+    reports = release.release.reports
+    return [*dict.fromkeys(said for found in reports for said in found.warnings)]
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json, progress_bar, summary
+from policy_engine.cli.answers import print_json, progress_bar, summary, warnings_of
 from policy_engine.cli.options import (
     AttemptsOption,
     Cells,
@@ -158,6 +158,8 @@ def apply(
     drop = release.plan.drop
     for what, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
         out.print(f"{what}, not released: {', '.join(names) or 'none'}", markup=False)
+    for said in warnings_of(release):
+        out.print(f"beware: {said}", markup=False)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)
     if record is not None:
         out.print(f"its record, for the owner alone: {record}", markup=False, soft_wrap=True)
