@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
     from policy_engine.policy import Limits
+    from policy_engine.policy.agreeing import agree
     from policy_engine.policy_tests import run_policy_tests
     from policy_engine.schema import policy_schema
 
@@ -46,6 +47,7 @@ _HOMES = {
     "Limits": "policy",
     "PolicyEngineError": "errors",
     "SparkEngine": "engines.spark.engine",
+    "agree": "policy.agreeing",
     "compare_policies": "difference",
     "compliance_report": "compliance",
     "draw_policy": "drawing",
@@ -76,6 +78,7 @@ __all__ = [
     "SparkEngine",
     "VerifiedRelease",
     "World",
+    "agree",
     "apply_policy",
     "audit_in_one_run",
     "audit_membership",

@@ -53,6 +53,7 @@ CODES = {
     "P018": "a vocabulary that changes a term of the language, or defines none",
     "P019": "an output that is not its policy's to name",
     "P020": "a registry of policies that cannot be understood, or that leaves one out",
+    "P021": "an offer that cannot be accepted, or not by the party",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",

@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from policy_engine.cli.agreeing import agree
 from policy_engine.cli.answers import plain, print_json
 from policy_engine.cli.auditing import audits
 from policy_engine.cli.converting import convert
@@ -40,7 +41,7 @@ hierarchies.command()(suggest)
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(validate, plan, apply, show, certify, compare, explore),
     *(decide, query, evaluate, fulfil, duties),
-    *(graph, diff, convert, schema, methods, sample),
+    *(graph, diff, agree, convert, schema, methods, sample),
 )
 for _command in _COMMANDS:
     app.command()(_command)

@@ -8,8 +8,8 @@ columns of a release are in that order. A member that says nothing is left out, 
 of a policy does not change when the language grows.
 
 Left out is what bears on no decision and no plan: where things stand in the text, the names of
-constraints, descriptions, prefixes, comments and titles, the definitions of a vocabulary's terms
-in words.
+constraints, profiles beside the conflict strategy that they stand for, descriptions, prefixes,
+and the definitions of a vocabulary's terms in words.
 """
 
 import json
@@ -77,7 +77,6 @@ def _form(policy: Policy) -> dict[str, _Form]:
     parts = {
         "uid": policy.uid,
         "type": policy.type,
-        "profile": sorted(set(policy.profiles)),
         "conflict": policy.conflict,
         "inheritFrom": sorted(set(policy.inherits)),
         "permission": _sorted(map(_rule, policy.permissions)),

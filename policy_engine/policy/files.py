@@ -73,7 +73,7 @@ class Reading:
     def _refuse_replaced(self, source: Source) -> None:
         """Raise PolicyError (P012) where a text says of its policies that they were replaced."""
         if not isinstance(source, Policy) and not is_collection(source):
-            text, name, syntax = _text(source)
+            text, name, syntax = text_of(source)
             read_policies(text, source=name, parents=self._above, syntax=syntax, **self._how)
 
     def in_force(self, *sources: Source, time: datetime | None = None) -> InForce:
@@ -83,14 +83,14 @@ class Reading:
         says why. Raises as `load_policy`, with the file that cannot be read, and RequestError
         (D002) for two policies of one uid of which none is known to be the newer.
         """
-        collector = Collector(time or datetime.now(UTC), _text, self._read, self._drafts)
+        collector = Collector(time or datetime.now(UTC), text_of, self._read, self._drafts)
         for source in sources:
             if isinstance(source, Policy):
                 collector.add([self._as_read(source)])
             elif is_path(source):
                 collector.add_file(Path(source))
             else:
-                collector.add(self._read(_text(source), ()))
+                collector.add(self._read(text_of(source), ()))
         return collector.in_force()
 
     def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
@@ -100,7 +100,7 @@ class Reading:
         """
         found = []
         for path in paths:
-            text, name, syntax = _text(Path(path))
+            text, name, syntax = text_of(Path(path))
             found.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
         return Hierarchy().joined(found)
 
@@ -132,7 +132,7 @@ class Reading:
 
         if isinstance(source, Vocabulary):
             return source
-        text, name, syntax = _text(source)
+        text, name, syntax = text_of(source)
         return read_vocabulary(text, source=name, syntax=syntax, **self._how_vocabularies)
 
     @cached_property
@@ -162,7 +162,7 @@ class Reading:
     def _parent(self, source: Source) -> tuple[Policy, ...]:
         if isinstance(source, Policy):
             return (self._as_read(source),)
-        text, name, syntax = _text(source)
+        text, name, syntax = text_of(source)
         return read_drafts(text, source=name, syntax=syntax, **self._how)
 
 
@@ -234,7 +234,7 @@ def _last(name: str) -> str:
     return name.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1]
 
 
-def _text(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
+def text_of(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
     """Return the text of a policy, its name in messages, and its syntax."""
     if isinstance(source, Mapping | list):
         return _written(source), "", "json-ld"

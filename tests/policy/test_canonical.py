@@ -210,6 +210,11 @@ def test_digest_is_the_same_in_every_syntax(syntax):
         assert read_policy(converted, syntax=syntax).digest == read_policy(given_).digest, file
 
 
+def test_a_policy_under_a_profile_by_its_terms_is_as_if_it_named_it():
+    profile = f"{terms.MOSAICROWN}"
+    assert read(permission=RULE, profile=profile).digest == read(permission=RULE).digest
+
+
 def test_parts_that_a_policy_shares_are_as_if_each_rule_had_them():
     shared = read(
         assigner="ex:A", target="ex:T", permission=[{"action": "read"}, {"action": "use"}]
@@ -331,7 +336,6 @@ OTHER = {
         "uid": "ex:other",
         "type": odrl("Offer"),
         "conflict": "perm",
-        "profiles": (terms.PE,),
         "inherits": ("ex:parent",),
         "permissions": (),
         "prohibitions": (BASE,),
@@ -378,7 +382,8 @@ OF_THE_TEXT = {
     # `shared` is in the rules, `names_conflict` in what the conflict strategy is. Whatever is
     # replaced, or older than another one, is not looked at.
     Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place"}
-    | {"replaced_by", "dated"},
+    # What a profile does is the default of the conflict strategy.
+    | {"replaced_by", "dated", "profiles"},
     Rule: {"kind", "place"},
     Action: {"place"},
     Asset: {"place"},
