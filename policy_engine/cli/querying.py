@@ -25,7 +25,7 @@ from policy_engine.cli.options import (
     reads_policies,
     unanswered,
 )
-from policy_engine.errors import PolicyEngineError
+from policy_engine.errors import PolicyEngineError, listed
 from policy_engine.writing import check_free
 
 if TYPE_CHECKING:
@@ -159,7 +159,8 @@ def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:
     for reason in result.reasons:
         typer.echo(f"  {reason}", err=True)
     for choice in result.allowed:
-        some = (f"of {iri} {', '.join(names)}" for iri, names in choice.items())
-        typer.echo(f"  these may be read together: {'; '.join(some)}", err=True)
+        some = (f"{listed(names)} of {iri}" for iri, names in choice.items())
+        together = " together" if sum(map(len, choice.values())) > 1 else ""
+        typer.echo(f"  this may be read{together}: {', and '.join(some)}", err=True)
     if result.suggestion:
         typer.echo(f"  this may be asked: {result.suggestion}", err=True)

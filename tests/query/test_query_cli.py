@@ -106,6 +106,7 @@ def test_a_denial_ends_with_one_and_says_what_may_be_asked(files):
     result = run(files, "SELECT id, age FROM People")
     assert result.exit_code == 1
     assert 'this may be asked: SELECT "id" FROM "People"' in result.stderr
+    assert f"this may be read: 'id' of {PEOPLE}\n" in result.stderr
     assert result.stdout == ""
     denial = json.loads(run(files, "SELECT id, age FROM People", "--format", "json").stdout)
     assert denial["allowed"] == [{PEOPLE: ["id"]}]
