@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from policy_engine.api import (
         VerifiedRelease,
         apply_policy,
+        attest_output,
         certify_output,
         check_policy,
         compare_release,
@@ -80,6 +81,7 @@ __all__ = [
     "World",
     "agree",
     "apply_policy",
+    "attest_output",
     "audit_in_one_run",
     "audit_membership",
     "audit_predictions_file",

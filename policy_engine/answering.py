@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.attestation import Attestation, attest, load_attestation
 from policy_engine.catalog import Catalog, make_catalog, place_of
 from policy_engine.certificate import Certificate, load_certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
@@ -26,6 +27,10 @@ from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
 from policy_engine.policy.text import read_json
 from policy_engine.spelling import in_spelling_of
+from policy_engine.writing import write_whole
+
+Proof = str | Path | Certificate | Attestation
+"""What vouches for an output, or the file that holds it."""
 
 if TYPE_CHECKING:
     from policy_engine.decision_log import DecisionLog, Entry
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 
 def decide_request(
     policies: Sequence[Source],
-    certificates: Sequence[str | Path | Certificate],
+    certificates: Sequence[Proof],
     request: Request,
     hierarchy: Hierarchy | None = None,
     contexts: Mapping[str, Any] | None = None,
@@ -76,7 +81,7 @@ def decide_request(
 
 def decider(
     policies: Sequence[Source],
-    certificates: Sequence[str | Path | Certificate] = (),
+    certificates: Sequence[Proof] = (),
     hierarchy: Hierarchy | None = None,
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Source] = (),
@@ -100,7 +105,7 @@ def query_data(
     data: Mapping[str, Any],
     purpose: str = "",
     *,
-    certificates: Sequence[str | Path | Certificate] = (),
+    certificates: Sequence[Proof] = (),
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
     parents: Sequence[Source] = (),
@@ -245,8 +250,44 @@ def _in_force(policies: Sequence[Source], reading: Reading, world: World | None)
     return reading.in_force(*policies, time=world.time if world else None)
 
 
-def _certificates(given: Sequence[str | Path | Certificate]) -> list[Certificate]:
-    return [c if isinstance(c, Certificate) else load_certificate(place_of(c)) for c in given]
+def attest_output(
+    policy: Source,
+    output: str | Path,
+    by: str,
+    *,
+    asset: str = "",
+    evidence: str = "",
+    file: str | Path | None = None,
+    overwrite: bool = False,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+) -> Attestation:
+    """Return a person's word that a file is an output of a policy that no engine can certify.
+
+    Such are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`.
+    With `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for
+    an output that cannot be attested, RequestError (D001) for a person that is no IRI, DataError
+    where the output cannot be read, OutputError where the attestation cannot be written.
+    """
+    read = Reading(contexts, parents, limits, vocabularies).policy(policy)
+    names = Names([read])
+    who, what = names.full(by, "assignee"), names.full(asset, "target") if asset else ""
+    made = attest(read, place_of(output), who, asset=what, evidence=evidence)
+    if file is not None:
+        write_whole(Path(file), made.to_jsonld(), Path(output), overwrite=overwrite)
+    return made
+
+
+def _certificates(given: Sequence[Proof]) -> list[Certificate | Attestation]:
+    return [one if isinstance(one, Certificate | Attestation) else _loaded(one) for one in given]
+
+
+def _loaded(path: str | Path) -> Certificate | Attestation:
+    place = place_of(path)
+    attested = load_attestation(place) if isinstance(place, Path) else None
+    return attested or load_certificate(place)
 
 
 def _opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
 from policy_engine.answering import (
+    attest_output,
     decide_request,
     decider,
     fulfil_duty,
@@ -825,6 +826,7 @@ __all__ = [
     "Source",
     "VerifiedRelease",
     "apply_policy",
+    "attest_output",
     "certify_output",
     "check_policy",
     "compare_release",

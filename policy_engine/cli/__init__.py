@@ -12,6 +12,7 @@ import typer
 
 from policy_engine.cli.agreeing import agree
 from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.attesting import attest
 from policy_engine.cli.auditing import audits
 from policy_engine.cli.converting import convert
 from policy_engine.cli.deciding import decide
@@ -40,7 +41,7 @@ hierarchies = typer.Typer(
 hierarchies.command()(suggest)
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(validate, plan, apply, show, certify, compare, explore),
-    *(decide, query, evaluate, fulfil, duties),
+    *(decide, query, evaluate, fulfil, duties, attest),
     *(graph, diff, agree, convert, schema, methods, sample),
 )
 for _command in _COMMANDS:

@@ -77,7 +77,11 @@ AssigneeOption = Annotated[str, typer.Option("--assignee", metavar="IRI", help="
 PurposeOption = Annotated[str, typer.Option("--purpose", metavar="IRI", help="To what end.")]
 CertificateOption = Annotated[
     list[Path],
-    typer.Option("--certificate", metavar="FILE_OR_DIR", help="The certificates of outputs."),
+    typer.Option(
+        "--certificate",
+        metavar="FILE_OR_DIR",
+        help="The certificates of outputs, and attestations of what no engine can certify.",
+    ),
 ]
 HierarchyOption = Annotated[
     list[Path],

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 from policy_engine import terms
+from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
@@ -88,7 +89,7 @@ class Decider:
     def __init__(
         self,
         policies: Sequence[Policy],
-        certificates: Sequence[Certificate] = (),
+        certificates: Sequence[Certificate | Attestation] = (),
         hierarchy: Hierarchy | None = None,
         owners: Owners | None = None,
         data: Collection[str] = (),
@@ -98,7 +99,8 @@ class Decider:
             message = f"Two policies have one uid. Given: {listed(uids)}."
             raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
         self.policies = tuple(policies)
-        self.certificates = tuple(certificates)
+        self.certificates = tuple(one for one in certificates if isinstance(one, Certificate))
+        self.attestations = tuple(one for one in certificates if isinstance(one, Attestation))
         self.digests = tuple(policy.digest for policy in policies)
         self.unclear = unclear_labels(policies)
         self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
@@ -111,7 +113,7 @@ class Decider:
         self._outputs: dict[tuple[str, str], Output] = {}
         known = policies if isinstance(policies, InForce) else InForce(policies)
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
-        void = {**void_outputs(certificates), **known.void}
+        void = {**void_outputs(self.certificates), **known.void}
         self.void = {asset: uid for asset, uid in void.items() if asset not in made}
 
     def _owners(self, stated: Owners, data: Collection[str]) -> Owners:
@@ -207,7 +209,7 @@ class Decider:
         """Return an output that a policy speaks of, with the certificate that is valid for it."""
         key = policy.uid, asset
         if key not in self._outputs:
-            self._outputs[key] = Output.of(policy, asset, self.certificates)
+            self._outputs[key] = Output.of(policy, asset, self.certificates, self.attestations)
         return self._outputs[key]
 
 
@@ -223,7 +225,7 @@ def _check(request: object, world: object) -> None:
 
 def decide(
     policies: Sequence[Policy],
-    certificates: Sequence[Certificate],
+    certificates: Sequence[Certificate | Attestation],
     request: Request,
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
@@ -322,7 +324,7 @@ class _Case:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return self._deny(reason, policy=one.policy.uid)
         for output in outputs:
-            if output.certificate is None:
+            if not output.is_vouched_for:
                 reason = (
                     f"{output.asset} has no certificate that is valid for "
                     f"{output.policy.uid}; without one nobody may read it."

@@ -356,7 +356,7 @@ def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
 
     `reading` are the actions of reading.
     """
-    if rule.output and any(action.iri in MAKING for action in rule.actions):
+    if rule.output:
         yield Rule(
             kind="permission",
             targets=(Asset(rule.output),),

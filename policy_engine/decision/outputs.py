@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from policy_engine.attestation import Attestation, attestable
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
@@ -16,7 +17,7 @@ class Output:
     """An output that a policy speaks of, and the certificate that is valid for it, if any.
 
     `valid` are all that are, of as many releases; `refusal` says why one that was made for it is
-    not.
+    not. `attested` are the words of persons for an output that no engine can certify.
     """
 
     policy: Policy
@@ -25,20 +26,33 @@ class Output:
     certificate: Certificate | None
     refusal: str = ""
     valid: tuple[Certificate, ...] = ()
+    attested: tuple[Attestation, ...] = ()
 
     @classmethod
-    def of(cls, policy: Policy, asset: str, certificates: Sequence[Certificate]) -> "Output":
+    def of(
+        cls,
+        policy: Policy,
+        asset: str,
+        certificates: Sequence[Certificate],
+        attestations: Sequence[Attestation] = (),
+    ) -> "Output":
         """Return an output with the first certificate that proves what its policy asks today."""
+        words = tuple(one for one in attestations if _is_word_for(one, policy, asset))
         try:
             plan = make_plan(policy)
         except PlanError:
-            return cls(policy, asset, None, None)
+            return cls(policy, asset, None, None, attested=words)
         if plan.publish.asset != asset:
             # Of a rule that anonymises nothing: the certificate of another output proves nothing.
-            return cls(policy, asset, None, None)
+            return cls(policy, asset, None, None, attested=words)
         valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")
         return cls(policy, asset, plan, next(iter(valid), None), refusal, valid)
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether a certificate is valid for it or, where none can be, somebody attests it."""
+        return self.certificate is not None or bool(self.attested)
 
     def covers(self, target: str) -> bool:
         """Tell whether a target is the output, or could be a column of it by its name."""
@@ -71,6 +85,7 @@ class Output:
 
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
+        yield from (one.line() for one in self.attested[:1])
         if self.certificate is not None:
             digest = self.certificate.output_digest
             yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
@@ -80,6 +95,11 @@ def void_outputs(certificates: Sequence[Certificate]) -> dict[str, str]:
     """Return the outputs that certificates are of, each with the uid of its policy: what was made
     under policies that are not looked at is not to be read."""
     return {one.plan.publish.asset: one.plan.policy for one in certificates if one.output_digest}
+
+
+def _is_word_for(one: Attestation, policy: Policy, asset: str) -> bool:
+    is_of_it = (one.policy, one.policy_digest, one.asset) == (policy.uid, policy.digest, asset)
+    return is_of_it and asset in attestable(policy)
 
 
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from policy_engine.attestation import Attestation
 from policy_engine.catalog import Catalog, Dataset
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, RowAccess, World, read_request
@@ -43,7 +44,7 @@ def query(
     catalog: Catalog,
     purpose: str = "",
     *,
-    certificates: Sequence[Certificate] = (),
+    certificates: Sequence[Certificate | Attestation] = (),
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
     dialect: str = "duckdb",
