@@ -57,7 +57,7 @@ from policy_engine.errors import (
     Problem,
 )
 from policy_engine.estimates import NotApplicable
-from policy_engine.launch import Launcher, launched
+from policy_engine.launch import Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
 from policy_engine.modelling import asks_for_data, check_plannable
 from policy_engine.owners import OwnersSource, load_owners
@@ -223,6 +223,7 @@ def apply_policy(
     attempts: str | Path | None = None,
     allow_pickle: bool = False,
     owners: OwnersSource | None = None,
+    time_limit: float | None = None,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -244,6 +245,8 @@ def apply_policy(
     was found is asked for in a `report`. A model of scikit-learn is written by skops or, with
     `allow_pickle`, by joblib, whose files run code when they are loaded. Where it is said who
     `owners` are (see `load_owners`), the policy's assigner has to own what it transforms.
+    After a `time_limit` in seconds, the search for classes ends on the local engine with the best
+    that was found by then; the certificate says so, and every bound holds all the same.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
@@ -251,10 +254,12 @@ def apply_policy(
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
+    check_limit(time_limit, engine)
     with launched(engine, keep=output is None) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
-        run, is_kept = launcher.engine(catalog, progress, key), False
+        _check_bounded(plan, time_limit)
+        run, is_kept = launcher.engine(catalog, progress, key, time_limit), False
         history = _history(plan, attempts)
         carried_out = partial(
             run_plan,
@@ -287,6 +292,13 @@ def apply_policy(
                 return _published(made, run, place, kept)
         finally:
             run.close(keep=is_kept)
+
+
+def _check_bounded(plan: Plan, time_limit: float | None) -> None:
+    """Refuse a time limit (M003) where tables are made for a model: they have to be made alike."""
+    if time_limit is not None and (plan.train or plan.audits):
+        message = "A time limit bounds the search of a release, and the policy has models attacked."
+        raise PlanError.of("M003", message, "Leave it out.")
 
 
 def plan_policy(
@@ -388,6 +400,9 @@ def certify_output(
             release = _audited_again(release, run, history, has_data=bool(data))
             asked = release.plan.anonymize
             is_made = asked and asked.columns.privacy_unit and data
+            if is_made and earlier and earlier.ended:
+                message = "The search of this release was ended by its time limit: it is not made "
+                raise DataError.of("V006", f"{message}again alike, and persons not counted.")
             if asked and is_made and asked.columns.has_own_pseudonyms:
                 run.salt = _salt_of(opened)
             found = _made_again(release, run) if is_made else certify(release, run)
@@ -400,7 +415,8 @@ def certify_output(
             check_digest(earlier, stored)
     # A commitment that nobody can open says nothing: it is repeated where it was opened.
     committed = earlier.commitment if earlier and opened else None
-    return found.certificate.model_copy(update={"commitment": committed})
+    said = {"commitment": committed, "ended": earlier.ended if earlier else None}
+    return found.certificate.model_copy(update=said)
 
 
 def _check_carried(launcher: Launcher, place: Place) -> None:
@@ -584,19 +600,21 @@ def explore_policy(
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    time_limit: float | None = None,
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
     `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; all else is as for
-    `apply_policy`. Nothing is written. Raises PlanError where no model of the policy has a
-    parameter.
+    `apply_policy`, a `time_limit` for each combination. Nothing is written. Raises PlanError where
+    no model of the policy has a parameter.
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    check_limit(time_limit, engine)
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
-        run = launcher.engine(catalog, progress, key)
+        run = launcher.engine(catalog, progress, key, time_limit)
         plan = make_plan(read, catalog, engine=launcher.name)
         try:
             return explore(plan, run, settings_of(choices), progress)

@@ -14,7 +14,7 @@ from policy_engine import storage
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE
 from policy_engine.commitment import Commitment, new_nonce
 from policy_engine.consistency import contradictions
-from policy_engine.engines.engine import Engine, Stored
+from policy_engine.engines.engine import Ended, Engine, Stored
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -55,10 +55,11 @@ class Certificate(BaseModel):
     `output_digest` is empty where an audit failed and nothing was released. `file` is the name
     of the output's file beside the certificate, empty for a table in memory. `approximated`
     columns have too many values for their first cuts to be looked for everywhere: those stand
-    at quantiles. `attacks` are the bounds of the plan's audits with what the attacks reached,
-    `models` tells of each model that was attacked, and `attempts` how many times such models were
-    made of the same data, this time counted, until the bounds held. Of
-    a model, measurements and `rows_out` are those of the table that it was trained on.
+    at quantiles. `ended` says of a search that its time limit ended it, and what was not looked at:
+    every bound holds, and less might have been lost. `attacks` are the bounds of the plan's audits
+    with what the attacks reached, `models` tells of each model that was attacked, and `attempts`
+    how many times such models were made of the same data, this time counted, until the bounds
+    held. Of a model, measurements and `rows_out` are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -69,6 +70,7 @@ class Certificate(BaseModel):
     commitment: Commitment | None = None
     rows_out: Count
     approximated: tuple[str, ...] = ()
+    ended: Ended | None = None
     measurements: tuple[Measurement, ...]
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
@@ -86,7 +88,7 @@ class Certificate(BaseModel):
     def refused(self) -> "Certificate":
         """Return what is told of a release that did not come to be: what its audits reached."""
         nothing = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
-        nothing |= {"models": ()}
+        nothing |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**nothing, "approximated": (), "utility": utility})
 
@@ -147,6 +149,7 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         commitment=record.commitment if record else None,
         rows_out=measured.whole.rows if measured else stored.rows,
         approximated=release.approximated,
+        ended=release.ended,
         measurements=measured.measurements if measured else (),
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),

@@ -12,6 +12,7 @@ from policy_engine.utility import Utility
 
 if TYPE_CHECKING:
     from policy_engine.certificate import Certificate
+    from policy_engine.plan import Plan
 
 _AHEAD = timedelta(days=1)
 """How far another machine's clock may be ahead of this one's, time zones mistaken and all."""
@@ -84,9 +85,22 @@ def _of_files(certificate: "Certificate") -> Iterator[str]:
 
 def _of_columns(certificate: "Certificate") -> Iterator[str]:
     asked, columns = certificate.plan.anonymize, certificate.approximated
+    if certificate.ended and not _can_end(certificate.plan, certificate.ended.stage):
+        yield "It says that a search was ended which its plan does not have."
     quasi = asked.columns.quasi_names if asked else ()
     if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
         yield "The columns that it calls approximated are no quasi-identifiers."
+
+
+def _can_end(plan: "Plan", stage: str) -> bool:
+    """Tell whether a plan has a stage that a time limit can end."""
+    if plan.anonymize is None or plan.train or plan.audits or plan.engine != "local":
+        return False
+    recoding = plan.anonymize.recoding
+    is_lattice = recoding.algorithm == "full-domain"
+    return is_lattice == (stage == "searching the lattice") and (
+        recoding.polish or stage != "polishing"
+    )
 
 
 def _of_measurements(certificate: "Certificate") -> Iterator[str]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine.certificate import Certified, certify, check
 from policy_engine.charts import line_chart, need_matplotlib
-from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -44,7 +44,8 @@ class _Frozen(BaseModel):
 class Outcome(_Frozen):
     """What a release at some setting would be: see `Utility` for what its figures mean.
 
-    `seconds` is the time that forming and measuring it took, reading left out.
+    `seconds` is the time that forming and measuring it took, reading left out. `ended` tells how
+    the search was, where its time limit was over.
     """
 
     classes: int
@@ -54,6 +55,7 @@ class Outcome(_Frozen):
     suppressed: int
     measurements: tuple[Measurement, ...]
     seconds: float
+    ended: Ended | None = None
 
 
 class Run(_Frozen):
@@ -131,7 +133,8 @@ def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: S
     release = Release(plan=varied, output=stored, source=given, suppressed=engine.suppressed)
     found = certify(release, engine)
     check(found)
-    return _read_off(found, time.perf_counter() - start)
+    spent = time.perf_counter() - start
+    return _read_off(found, spent).model_copy(update={"ended": engine.ended})
 
 
 def changed(step: Anonymize, setting: Setting) -> Anonymize:

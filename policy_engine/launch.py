@@ -1,5 +1,6 @@
 """The engine that a caller chose, started, given its inputs, and let go again."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -71,8 +72,17 @@ class Launcher:
         found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
         return make_catalog(data, found, self.described())
 
-    def engine(self, catalog: Catalog, progress: Progress = silent, key: Key = None) -> Engine:
-        """Return an engine for one run. Raises DataError (C013) where a key is none."""
+    def engine(
+        self,
+        catalog: Catalog,
+        progress: Progress = silent,
+        key: Key = None,
+        time_limit: float | None = None,
+    ) -> Engine:
+        """Return an engine for one run.
+
+        Raises DataError (C013) where a key is none.
+        """
         given = catalog.tables, progress, catalog.taxonomies, key_of(key)
         if self.spark:
             from policy_engine.engines.spark.engine import SparkRun  # noqa: PLC0415 (pyspark)
@@ -80,7 +90,19 @@ class Launcher:
             return SparkRun(self.spark, *given)
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-        return LocalEngine(*given)
+        return LocalEngine(*given, time_limit=time_limit)
+
+
+def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> None:
+    """Raise PlanError where a time limit is none (M003), or the engine has none (M009)."""
+    if seconds is None:
+        return
+    if not 0 < seconds < math.inf:
+        message = f"A time limit is not allowed to be {seconds:g} s. Allowed is more than 0."
+        raise PlanError.of("M003", message)
+    if engine != "local":
+        message = "The spark engine has no time limit: its parts are cut on many machines."
+        raise PlanError.of("M009", message, "Leave it out, or run it on the local engine.")
 
 
 @contextmanager

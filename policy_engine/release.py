@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.attempts import Attempt, History, Judged
 from policy_engine.audits.membership.result import MembershipAudit
-from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.errors import OutputError
 from policy_engine.gate import ModelFigures
 from policy_engine.methods.membership_inference import AttackMeasurement
@@ -24,7 +24,8 @@ class Release(BaseModel):
 
     `output` is where it lies, with the sha-256 of its bytes; `source` the same for the input,
     None where the output is measured without it. `suppressed` rows were left out, and
-    `approximated` columns first cut at quantiles. Of a model, `sanitised` is the table that it
+    `approximated` columns first cut at quantiles; `ended` tells how the search was, where its time
+    was over. Of a model, `sanitised` is the table that it
     was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
     plan's audits measured, `reports` all that they found, `models` what they tell everybody of
     the models that were attacked, `attempts` what was made of the same
@@ -40,6 +41,7 @@ class Release(BaseModel):
     source: Stored | None = None
     suppressed: int = 0
     approximated: tuple[str, ...] = ()
+    ended: Ended | None = None
     sanitised: Stored | None = None
     held_out: int = 0
     attacks: tuple[AttackMeasurement, ...] = ()
@@ -104,6 +106,7 @@ def run_plan(
         source=replace(source, rows=engine.rows),
         suppressed=engine.suppressed,
         approximated=engine.approximated,
+        ended=engine.ended,
         seed=seed,
         salt=engine.salt if step.columns.has_own_pseudonyms else None,
     )

@@ -34,6 +34,15 @@ from policy_engine.errors import PlanError, PolicyError
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="End the search for classes then with the best found; the certificate says so.",
+    ),
+]
+
 
 @reads_policies()
 def plan(
@@ -121,6 +130,7 @@ def apply(
             help="Write a model of scikit-learn by joblib: who loads it runs its code.",
         ),
     ] = False,
+    time_limit: TimeLimitOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -145,6 +155,7 @@ def apply(
             attempts=attempts,
             allow_pickle=allow_pickle,
             owners=owners,
+            time_limit=time_limit,
             **reading.keywords,
         )
     if output_format is Format.JSON:
@@ -340,6 +351,7 @@ def explore(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    time_limit: TimeLimitOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -356,6 +368,7 @@ def explore(
             key=key,
             engine=engine_of(engine, master, conf),
             progress=progress,
+            time_limit=time_limit,
             **reading.keywords,
         )
     if chart is not None:

@@ -1,6 +1,6 @@
 """A table to classes and cells: encode, check, form classes, write cells."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.cares import Care, cares
 from policy_engine.engines.contents import by_content, marks
 from policy_engine.engines.encoding import Encoded, ancestry, encode, written_kind, written_order
-from policy_engine.engines.engine import Progress
+from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.reading_back import end_of
@@ -25,7 +25,7 @@ from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import Histogram, histogram
 from policy_engine.kernels.grouping import classes_of, distinct, first_rows
 from policy_engine.kernels.layout import People
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Classes, never
 from policy_engine.methods import Bound
 from policy_engine.plan import Anonymize, CellStyle
 from policy_engine.taxonomy import Taxonomy
@@ -71,12 +71,15 @@ class Grouped:
     """The classes formed, and what each quasi-identifier's cells are.
 
     `cells` holds by column the number of every class's cell, (classes,), and the distinct
-    cells; `suppressed` counts the rows that are in no class.
+    cells; `suppressed` counts the rows that are in no class. Where the time was over, `left` is
+    what was not looked at in a `stage`.
     """
 
     classes: Classes
     cells: Mapping[str, tuple[NDArray[np.int64], list[str | None]]]
     suppressed: int = 0
+    stage: Stage = "partitioning"
+    left: int = 0
 
 
 def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]) -> Prepared:
@@ -206,23 +209,34 @@ def _rounded(figure: float, *, up: bool) -> float:
     return float(np.ceil(figure / step) * step if up else np.floor(figure / step) * step)
 
 
+IsOver = Callable[[], bool]
+
+
 def form_classes(
-    prepared: Prepared, step: Anonymize, progress: Progress, style: CellStyle = "text"
+    prepared: Prepared,
+    step: Anonymize,
+    progress: Progress,
+    style: CellStyle = "text",
+    is_over: IsOver = never,
 ) -> Grouped:
     """Form the classes as the plan asks, with more care where that is not enough (`cares`).
 
-    Raises DataError where no node of a lattice holds.
+    Once it `is_over`, the best found so far is taken: parts that could be cut further hold every
+    bound as they are, and of all columns hidden the table does. Raises DataError where no node of a
+    lattice holds.
     """
     for care in cares(step):
-        grouped = _formed(prepared, step, progress, care)
+        grouped = _formed(prepared, step, progress, care, is_over)
         if step.is_kept_by_union or not _breaks_as_one(prepared, step, grouped, style):
             break
     return grouped
 
 
-def _formed(prepared: Prepared, step: Anonymize, progress: Progress, care: Care) -> Grouped:
+def _formed(
+    prepared: Prepared, step: Anonymize, progress: Progress, care: Care, is_over: IsOver
+) -> Grouped:
     if step.recoding.algorithm == "full-domain":
-        return _full_domain(prepared, step, progress, care)
+        return _full_domain(prepared, step, progress, care, is_over)
     axes = prepared.axes(step)
     is_grid = step.recoding.dimensionality == "single"
     if is_grid:
@@ -232,15 +246,17 @@ def _formed(prepared: Prepared, step: Anonymize, progress: Progress, care: Care)
             _holds(prepared, step),
             lambda cuts: progress("cutting", cuts, 0),
             keeps_apart=care is not Care.AS_ASKED,
+            is_over=is_over,
         )
+        stage: Stage = "partitioning"
     else:
-        classes = _mondrian(prepared, step, axes, progress, care)
+        classes, stage = _mondrian(prepared, step, axes, progress, care, is_over)
     progress("generalising", 0, prepared.rows)
     made = {
         name: _cells_of_grid(one, classes) if is_grid else one.cells(classes)
         for name, one in prepared.quasi.items()
     }
-    return Grouped(classes, made)
+    return Grouped(classes, made, stage=stage, left=classes.open)
 
 
 def _breaks_as_one(prepared: Prepared, step: Anonymize, grouped: Grouped, style: CellStyle) -> bool:
@@ -286,8 +302,14 @@ def _cells_of_grid(
 
 
 def _mondrian(
-    prepared: Prepared, step: Anonymize, axes: list[Axis], progress: Progress, care: Care
-) -> Classes:
+    prepared: Prepared,
+    step: Anonymize,
+    axes: list[Axis],
+    progress: Progress,
+    care: Care,
+    is_over: IsOver,
+) -> tuple[Classes, Stage]:
+    """Return the classes, and the stage at which the time was over, if it was."""
     people, rows = prepared.people(), prepared.rows
     cutting, constraint = care.cutting(step), step.constraint(prepared.ancestries)
     constraint = replace(constraint, size=care.least(step.k, rows))
@@ -299,18 +321,27 @@ def _mondrian(
         progress("compiling the partitioner (once per installation)", 0, 0)
     progress("partitioning", 0, rows)
     classes = mondrian.partition(
-        axes, people, constraint, cutting, lambda done: progress("partitioning", done, rows)
+        axes,
+        people,
+        constraint,
+        cutting,
+        lambda done: progress("partitioning", done, rows),
+        is_over=is_over,
     )
-    if is_polished:
+    stage: Stage = "partitioning"
+    if is_polished and not classes.open:
         progress("polishing", 0, rows)
-        classes = polish.polish(axes, people, constraint, cutting, _in_order(classes))
-    return classes if given is None else Classes(given[classes.order], classes.starts)
+        stage = "polishing"
+        classes = polish.polish(axes, people, constraint, cutting, _in_order(classes), is_over)
+    if given is not None:
+        classes = replace(classes, order=given[classes.order])
+    return classes, stage
 
 
 def _in_order(classes: Classes) -> Classes:
     """Order the rows of each class by their numbers."""
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
-    return Classes(classes.order[np.lexsort((classes.order, leaf))], classes.starts)
+    return replace(classes, order=classes.order[np.lexsort((classes.order, leaf))])
 
 
 def _taken(axis: Axis, rows: NDArray[np.int64]) -> Axis:
@@ -357,7 +388,9 @@ def _violating(
     return broken
 
 
-def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress, care: Care) -> Grouped:
+def _full_domain(
+    prepared: Prepared, step: Anonymize, progress: Progress, care: Care, is_over: IsOver
+) -> Grouped:
     ladders = [one.ladder() for one in prepared.quasi.values()]
     nodes = full_domain.lattice_size(ladders)
     if nodes > _MOST_NODES:
@@ -377,11 +410,13 @@ def _full_domain(prepared: Prepared, step: Anonymize, progress: Progress, care: 
         max_suppressed=limit,
         measure=step.recoding.loss,
         on_checked=lambda done, left: progress("searching the lattice", done, done + left),
+        is_over=is_over,
     )
     if found is None:
         message = f"No generalisation holds every bound with at most {limit} rows suppressed."
         raise DataError.of("R009", message, "Allow more suppression, or ask for less.")
-    return _recoded(prepared, ladders, found)
+    made = _recoded(prepared, ladders, found)
+    return replace(made, stage="searching the lattice", left=found.left)
 
 
 def _recoded(

@@ -1,9 +1,12 @@
 """What every engine can do, and how it tells of its progress."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.methods import Measurement
 from policy_engine.plan import Anonymize, Publish, Read
@@ -19,6 +22,41 @@ Progress = Callable[[str, int, int], None]
 
 def silent(_stage: str, _done: int, _total: int) -> None:
     """Tell nobody."""
+
+
+Stage = Literal["partitioning", "polishing", "searching the lattice"]
+_LEFT = {
+    "partitioning": "parts that could perhaps be cut further",
+    "polishing": "classes that were not gone over to the end",
+    "searching the lattice": "combinations of heights that could be better",
+}
+
+
+class Ended(BaseModel):
+    """A search that was ended by its limit, in `seconds`: the best found by then was taken.
+
+    Every bound holds all the same. `left` is what was not looked at: parts of the rows, or columns
+    of a grid, that could perhaps be cut further; classes that could be polished; nodes of the
+    lattice that could be better.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    stage: Stage
+    left: Annotated[int, Field(ge=0, le=2**63)]
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{self.stage} ended after {self.seconds:g} s, {self.left:,} {_LEFT[self.stage]}"
+
+
+def deadline(seconds: float | None) -> Callable[[], bool] | None:
+    """Return what tells whether so many seconds from now are over, None where there is no limit."""
+    if seconds is None:
+        return None
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() >= end
 
 
 @dataclass(frozen=True)
@@ -65,6 +103,8 @@ class Engine(Protocol):
     """How many rows the last anonymisation left out."""
     rows: int
     """How many rows it was given."""
+    ended: Ended | None
+    """How the last anonymisation's search was ended by its time limit, where it was."""
     approximated: tuple[str, ...]
     """The columns that were first cut at quantiles, being of too many values."""
     taxonomies: Mapping[str, "Taxonomy"]

@@ -21,7 +21,7 @@ from policy_engine.engines.anonymizing import (
     sorted_within,
 )
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.engine import Measured, Progress, Stored, silent
+from policy_engine.engines.engine import Ended, Measured, Progress, Stored, deadline, silent
 from policy_engine.engines.identifiers import (
     check_unlinked,
     new_salt,
@@ -32,7 +32,7 @@ from policy_engine.engines.identifiers import (
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Classes, never
 from policy_engine.plan import Anonymize, CellStyle, Publish, Read
 from policy_engine.taxonomy import Taxonomy
 
@@ -41,7 +41,8 @@ class LocalEngine:
     """Runs plans in this process.
 
     `tables` holds the inputs in memory, by IRI, `taxonomies` those that plans name, and `key`
-    the owner's key of pseudonyms. Those of an engine are its own, by a `salt` that is drawn.
+    the owner's key of pseudonyms. Those of an engine are its own, by a `salt` that is drawn. Each
+    search for classes takes at most `time_limit` seconds, and the best found by then.
     """
 
     def __init__(
@@ -50,11 +51,14 @@ class LocalEngine:
         progress: Progress = silent,
         taxonomies: Mapping[str, Taxonomy] | None = None,
         key: bytes | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.taxonomies = taxonomies or {}
         self._key, self.salt = key, new_salt()
+        self._time_limit = time_limit
+        self.ended: Ended | None = None
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
         self._persons: NDArray[np.int64] | None = None
         self.suppressed = self.rows = 0
@@ -93,8 +97,13 @@ class LocalEngine:
         # From here on there are only pseudonyms: the order of rows must not follow the names.
         table, prepared = self._prepare(table, step)
         check_bearable(overview(prepared), step)
-        grouped = form_classes(prepared, step, self._progress, output.cells)
+        is_over = deadline(self._time_limit) or never
+        grouped = form_classes(prepared, step, self._progress, output.cells, is_over)
         classes = sorted_within(prepared, grouped.classes)
+        self.ended = None
+        if grouped.left and self._time_limit is not None:
+            stage = grouped.stage
+            self.ended = Ended(seconds=self._time_limit, stage=stage, left=grouped.left)
         self.suppressed, self.rows = grouped.suppressed, prepared.rows
         persons = prepared.persons
         self._persons = None if persons is None else persons[classes.order].astype(np.int64)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.lattice import Heights, Lattice
+from policy_engine.kernels.mondrian import never
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,7 +74,7 @@ class Recoding:
 
     `suppressed` (rows,) tells the rows that are not released; `class_of` (rows,) numbers the
     classes of the others from 0, and is -1 for the suppressed. `checked` of the `nodes` of the
-    lattice were evaluated.
+    lattice were evaluated, and `left` could be better and were not, the search being over.
     """
 
     heights: Heights
@@ -82,6 +83,7 @@ class Recoding:
     loss: float
     checked: int
     nodes: int
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def search(
     max_suppressed: int = 0,
     measure: Measure = "loss",
     on_checked: Callable[[int, int], object] = lambda _checked, _left: None,
+    is_over: Callable[[], bool] = never,
 ) -> Recoding | None:
     """Return the node of least loss among those that hold, or None where none does.
 
@@ -161,17 +164,21 @@ def search(
     l-diversity; of entropy and recursive l-diversity and of t-closeness to a fixed distribution
     only where `max_suppressed` is 0. Of `size` it is always true, and known.
 
-    `on_checked` is told how many nodes are checked and how many could still be. A bit of memory
-    and a float are kept for every node: the caller bounds `lattice_size`.
+    `on_checked` is told how many nodes are checked and how many could still be. Once it `is_over`,
+    which is asked before every check but the first, that of the node where all is generalised, the
+    best so far is returned. Two numbers are kept for every node: the caller bounds `lattice_size`.
     """
     table, nested = Table.of(ladders), all(ladder.is_nested() for ladder in ladders)
     tables = _Tables([((0,) * len(ladders), table)], nested)
     scorer = MEASURES[measure](table)
     lattice = Lattice(scorer.floors(), nested)
-    fails = _parts_failing(ladders, size, max_suppressed)
+    fails = _parts_failing(ladders, size, max_suppressed, is_over)
     best, checked, monotonic = None, 0, monotonic or violating is hold_all
     parts: Iterator[int] = iter(())
-    while (chosen := lattice.choose(best.loss if best else np.inf)) is not None:
+    # The top first: where anything holds at all, it mostly does, and there is something to release.
+    chosen: tuple[Heights, int] | None = (lattice.top(), lattice.size)
+    lattice.close(lattice.top())
+    while chosen is not None:
         heights, left = chosen
         checked += 1
         on_checked(checked, left)
@@ -182,15 +189,18 @@ def search(
         large = whole.without(whole.sizes < size)
         fits = large.suppressed <= max_suppressed
         released = _settle(large, violating, max_suppressed) if fits else None
-        if released is None:
-            if monotonic or not fits:
-                lattice.drop_below(heights)
-            continue
-        score = scorer.score(heights, whole, released)
-        if max(score.above, score.below) > -np.inf:
-            lattice.lift(heights, score.above, score.below if monotonic else -np.inf)
-        found = _Found(heights, score.loss, released)
-        best = found if best is None or found.is_better(best) else best
+        if released is not None:
+            score = scorer.score(heights, whole, released)
+            if max(score.above, score.below) > -np.inf:
+                lattice.lift(heights, score.above, score.below if monotonic else -np.inf)
+            found = _Found(heights, score.loss, released)
+            best = found if best is None or found.is_better(best) else best
+        elif monotonic or not fits:
+            lattice.drop_below(heights)
+        ceiling = best.loss if best else np.inf
+        if is_over():
+            return best.recoding(checked, lattice.size, lattice.left(ceiling)) if best else None
+        chosen = lattice.choose(ceiling)
     return best.recoding(checked, lattice.size) if best else None
 
 
@@ -199,12 +209,17 @@ _BEFORE_PARTS = 40
 
 
 def _parts_failing(
-    ladders: Sequence[Ladder], size: int, limit: int
+    ladders: Sequence[Ladder], size: int, limit: int, is_over: Callable[[], bool]
 ) -> Callable[[tuple[int, ...], Heights], bool]:
-    """Return what tells whether too many rows are in classes below `size` by some columns alone."""
+    """Return what tells whether too many rows are in classes below `size` by some columns alone.
+
+    Once it `is_over`, nothing is found out any more.
+    """
     tables: dict[tuple[int, ...], Table] = {}
 
     def fails(columns: tuple[int, ...], heights: Heights) -> bool:
+        if is_over():
+            return False
         if columns not in tables:
             tables.clear()
             tables[columns] = Table.of([ladders[column] for column in columns])
@@ -256,9 +271,9 @@ class _Found:
         """Return what nodes of equal loss are ordered by, the best first."""
         return self.released.suppressed, sum(self.heights), self.heights
 
-    def recoding(self, checked: int, nodes: int) -> Recoding:
+    def recoding(self, checked: int, nodes: int, left: int = 0) -> Recoding:
         class_of = self.released.class_of_row
-        return Recoding(self.heights, class_of < 0, class_of, self.loss, checked, nodes)
+        return Recoding(self.heights, class_of < 0, class_of, self.loss, checked, nodes, left)
 
 
 @dataclass(frozen=True)

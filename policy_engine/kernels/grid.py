@@ -20,7 +20,7 @@ from policy_engine.kernels.axis import (
     are_apart,
     flat,
 )
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Classes, never
 
 Holds = Callable[[NDArray[np.int64], int], bool]
 
@@ -43,6 +43,7 @@ def grid(
     on_cut: Callable[[int], object] = int,
     *,
     keeps_apart: bool = False,
+    is_over: Callable[[], bool] = never,
 ) -> Classes:
     """Cut the dimensions into intervals until no cut leaves every class large and valid.
 
@@ -51,13 +52,14 @@ def grid(
     `holds` tells of the class numbers of all rows, (rows,), and of how many classes there are,
     whether every other bound holds. `on_cut` is told how many cuts there are so far. Where it
     `keeps_apart`, no interval on one side of a cut can have the cell of one on the other.
+    Once it `is_over`, the intervals that there are by then are left as they are.
     """
     priced, rows = flat(axes), np.arange(len(axes[0].codes))
     class_of, count, cuts = np.zeros(len(rows), dtype=np.int64), 1, 0
     whole = (_interval(priced, dim, 0, axis.size - 1, rows) for dim, axis in enumerate(axes))
     waiting = [_ranked(one) for one in whole]
     heapq.heapify(waiting)
-    while waiting:
+    while waiting and not is_over():
         chosen = heapq.heappop(waiting)[-1]
         codes = axes[chosen.dim].codes[chosen.rows]
         for code in _cuts(chosen, codes, class_of[chosen.rows], size):
@@ -78,7 +80,7 @@ def grid(
     class_of, count = _numbered(class_of)
     order = np.argsort(class_of, kind="stable")
     sizes = np.bincount(class_of, minlength=count)
-    return Classes(order, np.concatenate([[0], np.cumsum(sizes)]))
+    return Classes(order, np.concatenate([[0], np.cumsum(sizes)]), len(waiting))
 
 
 def _leaves_apart(priced: Axes, dim: int, codes: Codes, code: int) -> bool:

@@ -56,7 +56,7 @@ class Lattice:
         The node in the middle: where it holds, most nodes above it are worse; where it does
         not, those below it do not either. So about as much is learnt one way as the other.
         """
-        kept = int(np.searchsorted(self._floors, loss + _ROUNDING * abs(loss), side="right"))
+        kept = self.left(loss)
         if not kept:
             self._floors, self._words = self._floors[:0], self._words[:0]
             return None
@@ -65,6 +65,10 @@ class Lattice:
         closed = np.arange(kept) != middle
         self._floors, self._words = self._floors[:kept][closed], self._words[:kept][closed]
         return heights, kept
+
+    def left(self, loss: float) -> int:
+        """Return how many open nodes may be as good as a loss."""
+        return int(np.searchsorted(self._floors, loss + _ROUNDING * abs(loss), side="right"))
 
     def close(self, heights: Heights) -> None:
         """Close one node."""

@@ -1,5 +1,6 @@
 """Move rows between neighbouring classes wherever that lowers the loss."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,24 +10,30 @@ from policy_engine.kernels.axis import ACTIVE, EVERY, Axis, Extent, extent, swee
 from policy_engine.kernels.bounds import Constraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
-from policy_engine.kernels.layout import Cutting, People, prepare
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.layout import Cutting, People, Table, prepare
+from policy_engine.kernels.mondrian import Classes, never
 
 _REACH = 8  # classes to either side, in the order of the cuts
 _PASSES = 4
+_AT_ONCE = 500  # classes, between two looks at the clock
 _UP = np.int64(1)
 _MOST_TIMES_K = 8  # larger classes are left alone: they are heaps of equal rows
 
 
 def polish(
-    axes: list[Axis], people: People, constraint: Constraint, cutting: Cutting, classes: Classes
+    axes: list[Axis],
+    people: People,
+    constraint: Constraint,
+    cutting: Cutting,
+    classes: Classes,
+    is_over: Callable[[], bool] = never,
 ) -> Classes:
     """Return classes that lose no more, each still within the constraint.
 
     A row goes over to one of the classes near its own where both together lose least, if that
     is less than before; in a strict partition, all rows with its quasi-identifiers go with it.
     The rows of `classes` must stand in an order that follows from their content, equal ones
-    together: then so does the result.
+    together: then so does the result. Once it `is_over`, the classes are left as they are by then.
     """
     table = prepare(axes, people, constraint, cutting)
     starts, sizes = classes.starts, np.diff(classes.starts)
@@ -46,13 +53,25 @@ def polish(
         listed=listed,
         extent=extent(table.axes),
     )
+    return _unlinked(work, _go_over(table, work, is_over))
+
+
+def _go_over(table: Table, work: "_Work", is_over: Callable[[], bool]) -> int:
+    """Go over all classes until nothing moves; return how many were left when it was over."""
+    count = len(work.sizes)
     for _ in range(_PASSES):
-        if _pass(table, work) == 0:
+        _price(table, work)
+        moved = 0
+        for first in range(0, count, _AT_ONCE):
+            if is_over():
+                return count - first
+            moved += _pass(table, work, first, min(first + _AT_ONCE, count))
+        if moved == 0:
             break
-    return _unlinked(work)
+    return 0
 
 
-def _unlinked(work: "_Work") -> Classes:
+def _unlinked(work: "_Work", left: int) -> Classes:
     starts = np.concatenate([[0], np.cumsum(work.sizes)])
     order = np.empty(starts[-1], dtype=np.int64)
     rows, places = work.first, starts[:-1]
@@ -60,7 +79,7 @@ def _unlinked(work: "_Work") -> Classes:
         order[places] = rows
         rows, places = work.after[rows], places + 1
         rows, places = rows[rows >= 0], places[rows >= 0]
-    return Classes(order, starts)
+    return Classes(order, starts, left)
 
 
 OWN, REST, JOINED = range(3)
@@ -85,13 +104,18 @@ class _Work(NamedTuple):
 
 
 @compiled
-def _pass(table, work):  # type: ignore[no-untyped-def]
-    """Go through all classes once; return how many groups of rows were moved."""
-    sizes, most, moved = work.sizes, len(work.prices), 0
-    for own in range(len(sizes)):
-        if sizes[own] <= most:
+def _price(table, work):  # type: ignore[no-untyped-def]
+    """Set what every class loses."""
+    for own in range(len(work.sizes)):
+        if work.sizes[own] <= len(work.prices):
             work.losses[own] = _loss(table, work, OWN, _gather(work, own, OWN))
-    for own in range(len(sizes)):
+
+
+@compiled
+def _pass(table, work, first, last):  # type: ignore[no-untyped-def]
+    """Go through classes first .. last - 1; return how many groups of rows were moved."""
+    sizes, most, moved = work.sizes, len(work.prices), 0
+    for own in range(first, last):
         if sizes[own] > most or sizes[own] <= table.size:
             continue
         total, start = _gather(work, own, OWN), 0

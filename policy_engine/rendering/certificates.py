@@ -60,6 +60,8 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         yield f"  loss of {escape(name)}", f"{loss:.4f}"
     if certificate.approximated:
         yield "first cut at quantiles", escape(", ".join(certificate.approximated))
+    if certificate.ended:
+        yield "ended by its time limit", escape(str(certificate.ended))
     if utility.perturbed:
         yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"

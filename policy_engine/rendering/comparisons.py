@@ -89,7 +89,7 @@ def runs_table(runs: "Sequence[Run]") -> Table:
             f"{one.discernability:,}",
             f"{one.suppressed:,}",
             escape(achieved),
-            f"{one.seconds:.1f}",
+            f"{one.seconds:.1f}{' (ended)' if one.ended else ''}",
         )
     return table
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
-from policy_engine.engines.engine import Measured, Progress, Stored, silent
+from policy_engine.engines.engine import Ended, Measured, Progress, Stored, silent
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
@@ -115,6 +115,7 @@ class SparkRun:
         self._engine, self._tables = engine, tables
         self._progress, self.taxonomies, self._key = progress, taxonomies, key
         self.salt = new_salt()
+        self.ended: Ended | None = None
         self._held: list[DataFrame] = []
         self._is_csv = False
         self._untyped: list[str] = []
