@@ -77,7 +77,7 @@ def partition(
         cut, silent = [parts[~is_open]], _Watch(is_over)
         with ThreadPoolExecutor(workers) as pool:
             edges = parts[is_open, :OPEN].tolist()
-            for found in pool.map(lambda edge: _cut(table, *edge, 0, silent), edges):
+            for found in pool.map(lambda edge: _cut(table, edge[0], edge[1], 0, silent), edges):
                 cut.append(found)
                 settle(int((found[:, END] - found[:, START]).sum()))
         parts = _ascending(cut)
