@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.comparison import Comparison
+    from policy_engine.effort import Effort
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.exploration import Run
     from policy_engine.model_release import Cost
@@ -345,6 +346,26 @@ def estimate_policy(
         run = launcher.engine(catalog)
         table, _ = run.read(plan.read)
         return estimate(plan, run, table)
+
+
+def estimate_search(
+    policy: Source,
+    data: Mapping[str, Any] | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+) -> "Effort | NotApplicable":
+    """Return how large the search for a policy's classes is, as far as can be told unread."""
+    from policy_engine.effort import effort_of  # noqa: PLC0415 (only where it is asked for)
+
+    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    with launched("local") as launcher:
+        catalog = launcher.catalog(read, data, taxonomies) if data else None
+        # Of what another engine would do too: what it does not have is told by its own plan.
+        found = effort_of(make_plan(read, catalog), catalog)
+    return found or NotApplicable(reason="nothing is generalised")
 
 
 def certify_output(

@@ -19,7 +19,14 @@ WITHOUT_PARENTS = {"convert", "evaluate", "test"}
 READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
 READING += ("evaluate", "graph", "diff", "convert", "test")
 VERBS = ("apply_policy", "certify_output", "check_policy", "compare_release", "decide_request")
-VERBS += ("decider", "estimate_policy", "explore_policy", "load_policies", "load_policy")
+VERBS += (
+    "decider",
+    "estimate_policy",
+    "estimate_search",
+    "explore_policy",
+    "load_policies",
+    "load_policy",
+)
 VERBS += ("plan_policy", "query_data", "run_policy_tests", "compliance_report")
 
 COMMANDS = typer.main.get_command(app).commands

@@ -57,8 +57,12 @@ def plan(
     *,
     reading: "Reading",
 ) -> None:
-    """Show what would be done, step by step, and what audits would cost; write nothing."""
-    from policy_engine.api import estimate_policy, plan_policy  # noqa: PLC0415
+    """Show what would be done, and how long it and its audits would take; write nothing."""
+    from policy_engine.api import (  # noqa: PLC0415
+        estimate_policy,
+        estimate_search,
+        plan_policy,
+    )
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
     given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
@@ -66,14 +70,25 @@ def plan(
     cost = None
     if made.audits and given:
         cost = estimate_policy(policy, given, **how)
+    effort = None
+    if made.anonymize and engine is Engine.LOCAL:
+        effort = estimate_search(policy, given, **how)
     if output_format is Format.JSON:
         estimated = {"estimate": cost.model_dump(mode="json")} if cost else {}
+        estimated |= {"search": effort.model_dump(mode="json")} if effort else {}
         print_json({**made.model_dump(mode="json"), **estimated})
         return
-    from policy_engine.rendering.plans import cost_line, plan_table  # noqa: PLC0415
+    from policy_engine.rendering.plans import (  # noqa: PLC0415
+        cost_line,
+        plan_table,
+        search_line,
+    )
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(plan_table(made))
+    if effort:
+        hint = " apply --time-limit SECONDS bounds it." if getattr(effort, "is_long", False) else ""
+        console().print(f"{search_line(effort)}{hint}", markup=False)
     if cost:
         console().print(cost_line(cost), markup=False)
 

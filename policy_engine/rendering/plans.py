@@ -14,6 +14,7 @@ from policy_engine.plan import Anonymize, Attack, Plan
 from policy_engine.rendering.tables import new_table, printed_list
 
 if TYPE_CHECKING:
+    from policy_engine.effort import Effort
     from policy_engine.model_release import Cost
 
 
@@ -85,6 +86,13 @@ def cost_line(cost: "Cost | NotApplicable") -> str:
         f"The audit trains {models}: about {cost.cpu_seconds:,.1f} s of CPU here, judged by one "
         f"model of {cost.calibrated_on:,} records."
     )
+
+
+def search_line(effort: "Effort | NotApplicable") -> str:
+    """Return how large a search is, in a line; why that is not known, where it is not."""
+    if isinstance(effort, NotApplicable):
+        return effort.reason
+    return f"The search is over {effort}{' It may take long.' if effort.is_long else ''}"
 
 
 def described(architecture: Architecture) -> str:
