@@ -320,14 +320,19 @@ class Index:
         policies = [one for one in self.policies if one.conflict == "invalid"]
         return [Voidable(one, self._may_void(one)) for one in policies if one.uid not in self.void]
 
+    @cached_property
+    def _issuers(self) -> Mapping[str, frozenset[str]]:
+        return {policy.uid: issuers(policy) for policy in self.policies}
+
     def _may_void(self, policy: Policy) -> Closures:
         """Return the closures of all whose words may make two rules of a policy clash."""
         if not self.apart:
             return self.closures
-        parties = issuers(policy)
+        parties = self._issuers[policy.uid]
         found = self._voiding.get(parties) if parties else None
         if found is None:
-            theirs = (one for one in self.policies if not parties.isdisjoint(issuers(one)))
+            every, issued = self.policies, self._issuers
+            theirs = (one for one in every if not parties.isdisjoint(issued[one.uid]))
             words = (one.hierarchy for one in (policy, *theirs))
             found = Closures(self.given.joined(words))
             self._voiding |= {parties: found} if parties else {}
@@ -363,6 +368,7 @@ def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
             actions=tuple(map(Action, reading)),
             uid=rule.uid,
             assigners=rule.assigners,
+            issuers=rule.issuers,
             assignees=rule.assignees,
             purposes=rule.purposes,
             constraints=rule.constraints,

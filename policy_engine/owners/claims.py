@@ -51,6 +51,11 @@ class Claims:
         ]
 
     @cached_property
+    def issuers(self) -> Mapping[str, frozenset[str]]:
+        """Everybody who issued a rule of a policy, by its uid."""
+        return {policy.uid: issuers(policy) for policy in self.policies}
+
+    @cached_property
     def targets(self) -> Mapping[str, Sequence[Claim]]:
         """The targets of rules, by their IRI."""
         found: dict[str, list[Claim]] = defaultdict(list)
@@ -88,7 +93,7 @@ class Claims:
         for claim in self.outputs:
             for message in (
                 _twice(claim, near),
-                _not_owned(claim, standing, near) if owners else _taken(claim, near),
+                _not_owned(claim, standing, near) if owners else _taken(claim, near, self.issuers),
                 _within_data(claim, data),
             ):
                 if message:
@@ -149,7 +154,7 @@ def _twice(claim: Claim, near: _Near) -> str:
     return ""
 
 
-def _taken(claim: Claim, near: _Near) -> str:
+def _taken(claim: Claim, near: _Near, issued: Mapping[str, frozenset[str]]) -> str:
     """Return a target of another rule that is not about this output, as far as anybody can tell.
 
     Who issued the policy may have a rule about its output, in another policy too.
@@ -159,7 +164,7 @@ def _taken(claim: Claim, near: _Near) -> str:
         if other.is_output or (other.rule is claim.rule and not is_input):
             continue
         is_same = other.policy.uid == claim.policy.uid
-        is_known = is_same or issuers(other.policy) == issuers(claim.policy)
+        is_known = is_same or issued[other.policy.uid] == issued[claim.policy.uid]
         if not is_known or goes_on(other.asset, claim.asset):
             return _clash(claim, other)
     return ""

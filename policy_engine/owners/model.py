@@ -89,11 +89,12 @@ def assigners_of(policy: Policy) -> tuple[str, ...]:
 
 
 def assigners(rule: Rule) -> frozenset[str]:
-    """Return who issued a rule, those of its policy among them.
+    """Return who issued a rule, those of its policy among them, but not of its parents.
 
     Some members of a collection are not the collection: they speak for nobody.
     """
-    return frozenset(party.iri for party in rule.assigners if not party.refinements)
+    issuers = rule.assigners if rule.issuers is None else rule.issuers
+    return frozenset(party.iri for party in issuers if not party.refinements)
 
 
 def issuers(policy: Policy) -> frozenset[str]:

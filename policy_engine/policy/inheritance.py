@@ -193,7 +193,9 @@ def _with_inherited(
     for owner in (policy, *parents):
         for rule in getattr(owner, kind):
             given = rule if owner is policy else _handed_down(rule, owner, policy)
-            found = with_shared(given, shared)
+            # Who inherits adds to what its parents say, and they did not issue that.
+            issuers = rule.assigners if owner is policy else policy.shared.assigners
+            found = replace(with_shared(given, shared), issuers=issuers)
             if not found.uid or found.uid not in seen or not _alike(seen[found.uid], found):
                 yield found
             seen.setdefault(found.uid, found)

@@ -134,6 +134,8 @@ class Rule:
     purposes for every purpose. `functions` are the other parties that have a part in it, by the
     IRI of their function (section 2.6.7). `duties` must be done to have a permission,
     `remedies` where a prohibition was infringed, `consequences` where a duty was not fulfilled.
+    A rule of a policy that inherits is issued by the `issuers` that this one itself names, though
+    its assigners are those of its parents as well.
     """
 
     kind: Kind
@@ -149,6 +151,7 @@ class Rule:
     remedies: tuple["Rule", ...] = ()
     consequences: tuple["Rule", ...] = ()
     functions: Mapping[str, tuple[Party, ...]] = field(default_factory=dict, hash=False)
+    issuers: tuple[Party, ...] | None = field(default=None, compare=False, repr=False)
     place: Place = field(default=NOWHERE, compare=False)
 
     def label(self) -> str:

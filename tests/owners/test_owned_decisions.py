@@ -1,5 +1,7 @@
 """Whose rules count in a decision where several own what is asked for."""
 
+import json
+
 import pytest
 from owning import (
     ANN,
@@ -15,7 +17,7 @@ from owning import (
     rule,
 )
 
-from policy_engine.policy import Constraint, Hierarchy
+from policy_engine.policy import Constraint, Hierarchy, read_drafts, read_policies
 from policy_engine.policy.model import Value
 from policy_engine.terms import ODRL
 
@@ -314,3 +316,44 @@ def test_a_collection_of_mine_does_not_open_what_my_policy_puts_into_it_of_other
     assert is_permitted(
         [mine, policy(INSURER, READS, asset=((CLAIMS, archive),))], archive, owners=owners
     )
+
+
+# -- inheritance ----------------------------------------------------------------------------------
+
+TEXT = {
+    "@context": [
+        "http://www.w3.org/ns/odrl.jsonld",
+        "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+    ],
+    "@type": "Set",
+    "profile": "https://www.mosaicrown.eu/ns/mosaicrown/1/",
+}
+PARENT = TEXT | {
+    "uid": "urn:parent",
+    "assigner": HOSPITAL,
+    "permission": {"target": VISITS, "action": "read", "assignee": "http://e.org/Bob"},
+}
+CHILD = TEXT | {"uid": "urn:child", "inheritFrom": "urn:parent"}
+
+
+@pytest.mark.parametrize("assigner", [{}, {"assigner": INSURER}])
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"assignee": ANN},
+        {"permission": {"target": VISITS, "action": "read", "assignee": ANN}},
+    ],
+)
+def test_who_inherits_from_a_policy_does_not_speak_for_its_assigner(assigner, own):
+    """What a parent says of all rules goes for those of the child, but who issued them."""
+    child = CHILD | own
+    parents = read_drafts(json.dumps(PARENT))
+    [found] = read_policies(json.dumps(child | assigner), parents=parents)
+    assert not is_permitted([found])
+    assert not is_permitted([found], assignee="http://e.org/Bob")
+    [mine] = read_policies(json.dumps(child | {"assigner": HOSPITAL}), parents=parents)
+    assert is_permitted([mine])
+    further = TEXT | {"uid": "urn:further", "inheritFrom": "urn:child"} | own | assigner
+    texts = json.dumps([child | {"assigner": HOSPITAL}, further])
+    _, last = read_policies(texts, parents=parents)
+    assert not is_permitted([last])
