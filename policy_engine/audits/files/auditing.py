@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.files.contents import Contents, contents_of
+from policy_engine.audits.files.edges import Edges
 from policy_engine.audits.files.figures import counts_told, exact_figures, figures_told
 from policy_engine.audits.files.groups import leaf_sizes, value_sizes
 from policy_engine.audits.files.rare import Rare, rare_told
@@ -32,8 +33,8 @@ _SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_sub
 class Learnt:
     """What a model learnt from.
 
-    `tables` are the records, as they were and as they became, `records` their features as the
-    model was trained on, and `asked` those of the records as they were.
+    `tables` are the records, first as they were, then as they became, `records` their features as
+    the model was trained on, and `asked` those of the records as they were.
     """
 
     tables: tuple[pa.Table, ...]
@@ -47,18 +48,20 @@ def audit_files(
 ) -> FilesMeasured:
     """Return what the files of a model give away of the records that it learnt from.
 
-    Values that few of them have; the smallest group of them that the files have figures of; and
-    what no model needs: counts, seeds, exact figures, files that nobody asked for, pickles unless
-    they are allowed. Raises AuditError (A017) where a file cannot be looked into.
+    Values that few of them have, edges that follow a few; the smallest group of them that the files
+    have figures of; and what no model needs: counts, seeds, exact figures, files that nobody asked
+    for, pickles unless they are allowed. Raises AuditError (A017) where a file cannot be looked
+    into.
     """
     files = list(contents_of(folder))
     model = _model(folder, learnt.architecture)
     fewest = bounds.smallest_leaf
     width, classes = learnt.asked.features.shape[1], len(learnt.asked.classes)
     known = words_of_kind(of_noise(learnt.architecture, width, classes))
-    rare = set[tuple[str, str]]()
+    edges = Edges.of(files, learnt.tables[0], fewest)
+    rare = {(name, repr(one)) for name, one in edges.telling}
     for table in learnt.tables:
-        rare |= rare_told(files, Rare.of(table, fewest), known)
+        rare |= rare_told(files, Rare.of(table, fewest), known, edges.sound)
     sizes = [*value_sizes(learnt.asked), *leaf_sizes(model, learnt.records.features)]
     return FilesMeasured(
         asked=bounds,

@@ -35,6 +35,15 @@ class Contents:
     numbers: tuple[NDArray[np.float64], ...] = ()
     document: Any = field(default=None, repr=False)
 
+    def of_column(self, column: str, *whats: str) -> tuple[float, ...]:
+        """Return the numbers of some kinds that an encoding tells of a column, in its own unit."""
+        document = self.document if isinstance(self.document, dict) else {}
+        columns = document.get("columns", ())
+        about = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
+        told = [one.get(what) for one in about for what in whats]
+        flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
+        return tuple(float(one) for one in flat if isinstance(one, int | float))
+
 
 def contents_of(folder: Path) -> Iterator[Contents]:
     """Yield what all files of a folder say, archives member by member.

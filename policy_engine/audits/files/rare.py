@@ -42,16 +42,22 @@ class Rare:
         return cls(texts, numbers)
 
 
-def rare_told(files: Iterable[Contents], rare: Rare, known: frozenset[str]) -> set[tuple[str, str]]:
+def rare_told(
+    files: Iterable[Contents],
+    rare: Rare,
+    known: frozenset[str],
+    sound: frozenset[float] = frozenset(),
+) -> set[tuple[str, str]]:
     """Return the columns and values that files tell of and that few records have.
 
     A text counts where it stands by itself, and a long one as words of another too, unless it is
-    `known` of every such model; a number where it has several digits, or is told of its column.
+    `known` of every such model; a number where it has several digits, or is told of its column. An
+    edge that is `sound` is where it is whatever values there are, and tells none.
     """
     found: set[tuple[str, str]] = set()
     for file in files:
         found |= set(_texts_told(file, rare, known))
-        found |= set(_numbers_told(file, rare))
+        found |= set(_numbers_told(file, rare, sound))
     return found
 
 
@@ -80,22 +86,15 @@ def _words(data: bytes) -> frozenset[bytes]:
     return frozenset(re.findall(rb"[0-9A-Za-z_\x80-\xff]{6,}", data))
 
 
-def _numbers_told(file: Contents, rare: Rare) -> Iterator[tuple[str, str]]:
+def _numbers_told(file: Contents, rare: Rare, sound: frozenset[float]) -> Iterator[tuple[str, str]]:
+    fixed = sound if isinstance(file.document, dict) and "columns" in file.document else frozenset()
+    apart = [values[~np.isin(values, list(fixed))] for values in file.numbers]
     for column, numbers in rare.numbers.items():
         told = np.array([one for one in numbers if _digits(one) >= _DIGITS])
-        for values in file.numbers:
+        for values in apart:
             yield from ((column, repr(one)) for one in told[np.isin(told, values)].tolist())
-        yield from ((column, repr(one)) for one in numbers & _edges(file, column))
-
-
-def _edges(file: Contents, column: str) -> frozenset[float]:
-    """Return the numbers that an encoding tells of a column, in the column's own unit."""
-    document = file.document if isinstance(file.document, dict) else {}
-    columns = document.get("columns", ())
-    about = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
-    told = [one.get(name) for one in about for name in ("edges", "mean", "deviation")]
-    flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
-    return frozenset(float(one) for one in flat if isinstance(one, int | float))
+        figures = numbers & set(file.of_column(column, "mean", "deviation"))
+        yield from ((column, repr(one)) for one in figures)
 
 
 def _digits(number: float) -> int:

@@ -1,20 +1,26 @@
-"""Numbers made so coarse that each stands for several records, as those in a released model are."""
+"""Numbers made so coarse that each stands for several records, as those in a released model are.
+
+All of it follows from whether so many records lie in some range, and from nothing else of them: in
+ranges of one grid, which is the same for all tables but for its unit, and the unit is as fine as so
+many records show. So one record changes it only where it is the one that makes them so many.
+"""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
-_DECIMALS = 3
-"""To how many places numbers are looked at for being rounded themselves."""
-_FINEST = 9
-"""How many digits of numbers that are not rounded may tell cells apart."""
-_EXACT = 1 << 40
-"""Below it, half a unit of the last place that is looked at can be told from a whole one."""
+FINEST = 12
+"""How many digits of numbers may tell cells apart, of the largest that so many records have."""
+MOST_PLACES = 22
+"""To how many places a number can be looked at for being rounded: the power of ten is exact."""
+_LEAST = -200
+"""The power of ten below which numbers are 0."""
 _TOLD = 3
 """Decimals of the levels."""
 
@@ -23,10 +29,9 @@ _TOLD = 3
 class Cells:
     """The line cut into cells by `edges` (m,), with a number that stands for each, (m + 1,).
 
-    An edge belongs to the cell above it. An edge tells that there are so many records on both its
-    sides, and no more: it is a round number, or one between two that can occur, chosen by halving
-    what lies between round numbers, whatever the values in there are. A number is one value where
-    so many records have that, else the middle of its cell.
+    An edge belongs to the cell above it. It tells that there are so many records on both its sides,
+    and no more: it lies half a unit below a round number, wherever records lie, and is found by
+    halving between round numbers. The number of a cell is the middle of where most of it lies.
     """
 
     edges: tuple[float, ...]
@@ -55,7 +60,7 @@ def levels_of(values: Values, fewest: int) -> Levels:
     """Return levels for finite numbers (n,), each of at least `fewest` of them, or the only one.
 
     Numbers of 0 and 1 keep these as their levels. Others have mean 0 and deviation 1, as the
-    cells' numbers have them, and that roughly: no ten records more or less would show.
+    cells' numbers have them, and that roughly: a cell counts by how many times so many it holds.
     """
     cells = cells_of(values, fewest)
     numbers = np.array(cells.numbers)
@@ -64,8 +69,9 @@ def levels_of(values: Values, fewest: int) -> Levels:
     if len(set(cells.numbers)) == 1:
         return Levels((), (0.0,))
     numbers /= np.abs(numbers).max()  # what is squared below may be large
-    held, span = numbers[cells.places(values)], float(np.ptp(numbers))
-    shift = 10 * span / len(values)  # of the mean, where ten records are others
+    times = np.bincount(cells.places(values), minlength=len(numbers)) // fewest
+    held, span = np.repeat(numbers, times), float(np.ptp(numbers))
+    shift = span / len(held)  # of the mean, where so many records are others
     deviation = float(held.std())
     deviation = rounded(deviation, shift * span / (2 * deviation)) or deviation
     mean = rounded(float(held.mean()), max(shift, deviation / 10))
@@ -90,10 +96,11 @@ def step_above(least: float) -> float:
 def cells_of(values: Values, fewest: int) -> Cells:
     """Return cells with at least `fewest` of some finite numbers (n,) in each, or one cell."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    if not len(ordered):
+    if len(ordered) < fewest:
         return Cells((), (0.0,))
-    grid = _Grid(ordered, fewest, *_unit(ordered))
-    found = list(grid.cut(-grid.span, grid.span, 0, 0))
+    unit, span = _scale(ordered, fewest)
+    grid = _Grid(ordered, fewest, unit)
+    found = list(grid.cut((-span, span), (0, len(ordered)), (0, 0)))
     return Cells(
         tuple(one.value for one in found if one.is_edge),
         tuple(one.value for one in found if not one.is_edge),
@@ -108,56 +115,48 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Sorted numbers on a grid of whole units, which `point` turns into numbers."""
+    """Sorted numbers on a grid of units."""
 
     ordered: Values
     fewest: int
-    span: int
-    point: Callable[[int], float]
+    unit: Fraction
 
-    def cut(self, low: int, high: int, below: int, above: int) -> Iterator[_Mark]:
+    def cut(
+        self, ends: tuple[int, int], rows: tuple[int, int], beside: tuple[int, int]
+    ) -> Iterator[_Mark]:
         """Yield the cells between two points of the grid, and the edges between them, in order.
 
-        So many records lie `below` and `above` it, and are too few for cells of their own: they
-        count as if they were in the first cell and in the last.
+        From the first to the last of its `rows` lie in it. So many lie `beside` it, below and
+        above, as are too few for cells of their own: they count as if they were in the first cell
+        and in the last.
         """
-        first, last = self._rows_below(low), self._rows_below(high)
-        is_one_value = last > first and self.ordered[first] == self.ordered[last - 1]
+        (low, high), (first, last), (below, above) = ends, rows, beside
         middle = _middle(low, high)
-        if last - first < self.fewest or is_one_value or middle is None:
-            yield self._number(low, high, first, last)
+        if last - first < self.fewest or middle is None:
+            yield self._number(low, high)
             return
-        edge = self.point(middle)
+        edge = self._point(middle)
         between = int(np.searchsorted(self.ordered, edge, side="left"))
         left, right = between - first + below, last - between + above
+        lower, upper = ((low, middle), (first, between)), ((middle, high), (between, last))
         if left >= self.fewest and right >= self.fewest:
-            if self._is_rare(edge):
-                yield self._number(low, high, first, last)
-                return
-            yield from self.cut(low, middle, below, 0)
+            yield from self.cut(*lower, (below, 0))
             yield _Mark(edge, is_edge=True)
-            yield from self.cut(middle, high, 0, above)
+            yield from self.cut(*upper, (0, above))
         elif right >= self.fewest:
-            yield from self.cut(middle, high, left, above)
+            yield from self.cut(*upper, (left, above))
         elif left >= self.fewest:
-            yield from self.cut(low, middle, below, right)
+            yield from self.cut(*lower, (below, right))
         else:
-            yield self._number(low, high, first, last)
+            yield self._number(low, high)
 
-    def _rows_below(self, place: int) -> int:
-        if abs(place) == self.span:
-            return 0 if place < 0 else len(self.ordered)
-        return int(np.searchsorted(self.ordered, self.point(place), side="left"))
+    def _point(self, place: int) -> float:
+        """Return a point of the grid, half a unit below its round number."""
+        return _float(self.unit * (place - Fraction(1, 2)))
 
-    def _number(self, low: int, high: int, first: int, last: int) -> _Mark:
-        """Return what stands for a cell: its one value, or its middle."""
-        is_one = last > first and self.ordered[first] == self.ordered[last - 1]
-        if is_one and last - first >= self.fewest:
-            return _Mark(float(self.ordered[first]), is_edge=False)
-        return _Mark(self.point((low + high + 1) // 2), is_edge=False)
-
-    def _is_rare(self, number: float) -> bool:
-        return 0 < int((self.ordered == number).sum()) < self.fewest
+    def _number(self, low: int, high: int) -> _Mark:
+        """Return the middle between two points; between neighbours, the round number there."""
+        return _Mark(_float(self.unit * Fraction(low + high - 1, 2)), is_edge=False)
 
 
 def _middle(low: int, high: int) -> int | None:
@@ -170,27 +169,23 @@ def _middle(low: int, high: int) -> int | None:
     return low + unit * ((high - low) // unit // 2)
 
 
-def _unit(ordered: Values) -> tuple[int, Callable[[int], float]]:
-    """Return how many units the numbers lie from 0 at most, a power of ten, and what units are.
+def _scale(ordered: Values, fewest: int) -> tuple[Fraction, int]:
+    """Return the unit of a grid, a power of ten, and how many of them it reaches from 0.
 
-    Where all numbers are rounded to so many places, a point lies half a unit below its number,
-    so that none of them is on it; else it is that, if no number is.
+    It reaches as far as a power of ten beyond which fewer records lie, to both sides together. The
+    unit is the last place that so many of those within show, or the finest one.
     """
-    most = float(np.abs(ordered).max())
-    for places in range(_DECIMALS + 1):
-        if most < _EXACT and (np.round(ordered, places) == ordered).all():
-            unit, half, taken = Fraction(1, 10**places), Fraction(1, 2), frozenset[float]()
+    sizes = np.abs(ordered)
+    size = float(np.partition(sizes, -fewest)[-fewest])
+    decade = max(Decimal(size).adjusted() + 1 if size else _LEAST, _LEAST)
+    reach = Fraction(10) ** decade
+    within = ordered[sizes < _float(reach)]
+    unit = reach / 10**FINEST
+    for places in range(min(FINEST - decade, MOST_PLACES) + 1):
+        if int((np.round(within, places) != within).sum()) < fewest:
+            unit = Fraction(1, 10**places)
             break
-    else:
-        unit = Fraction(10) ** (int(np.floor(np.log10(most))) - _FINEST)
-        half, taken = Fraction(0), frozenset(ordered.tolist())
-    span = 10 ** len(str(int(Fraction(most) / unit) + 1))
-
-    def point(place: int) -> float:
-        number = _float(unit * (place - half))
-        return number if number not in taken else _float(unit * (place - Fraction(1, 2)))
-
-    return span, point
+    return unit, max(int(reach / unit), 1)
 
 
 def _float(number: Fraction) -> float:

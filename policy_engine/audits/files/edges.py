@@ -1,0 +1,111 @@
+"""Edges of levels that tell more than that there are records on both their sides."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from policy_engine.audits.files.contents import Contents
+from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.readings import as_read
+
+Counts = Mapping[float, int]
+_FINEST = 12
+_MOST_PLACES = 22
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges that files tell: those in which a few records show, by column, and all others."""
+
+    telling: frozenset[tuple[str, float]]
+    sound: frozenset[float]
+
+    @classmethod
+    def of(cls, files: Iterable[Contents], table: pa.Table, fewest: int) -> "Edges":
+        """Return the edges in files of the columns of a table, which were fitted on it."""
+        told = {
+            name: tuple(one for file in files for one in file.of_column(name, "edges"))
+            for name in table.column_names
+        }
+        telling = {
+            (name, one)
+            for name, edges in told.items()
+            if edges
+            for one in edges_told(edges, _counts(table, name), fewest)
+        }
+        edges = {one for each in told.values() for one in each}
+        return cls(frozenset(telling), frozenset(edges - {one for _, one in telling}))
+
+
+def _counts(table: pa.Table, name: str) -> Counts:
+    """Return how many rows have each number that an encoding reads in a column."""
+    rows, texts = texts_of(name, table.column(name))
+    found = Counter[float]()
+    for text, count in zip(texts, np.bincount(rows, minlength=len(texts)).tolist(), strict=True):
+        number = as_read(text or "")
+        if isinstance(number, float):
+            found[number] += count
+    return found
+
+
+def edges_told(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
+    """Return the edges that a few of some numbers show in: none, where all are as they should be.
+
+    Whatever numbers there are, an edge lies half a unit below a whole number of units, and the unit
+    is the last decimal that `fewest` of the numbers show: an edge elsewhere was moved by somebody.
+    One beside a cell of fewer numbers tells of these.
+    """
+    unit = _unit(values, fewest)
+    off = {one for one in edges if unit is None or (Decimal(repr(one)) / unit + _HALF) % 1}
+    return frozenset(off | set(_beside_few(edges, values, fewest)))
+
+
+_HALF = Decimal("0.5")
+
+
+def _unit(values: Counts, fewest: int) -> Decimal | None:
+    """Return the unit that so many numbers show, None of so few numbers, or of zeros."""
+    sizes = Counter[float]()
+    for value, count in values.items():
+        sizes[abs(value)] += count
+    size = _reached_by(sizes, fewest)
+    if not size:
+        return None
+    decade = Decimal(size).adjusted() + 1
+    decimals = Counter[float]()
+    for value, count in sizes.items():
+        if Decimal(value).adjusted() < decade:
+            decimals[_decimals(value)] += count
+    shown = int(_reached_by(decimals, fewest) or 0)
+    is_finer = shown > min(_FINEST - decade, _MOST_PLACES)
+    return Decimal(10) ** (decade - _FINEST if is_finer else -shown)
+
+
+def _reached_by(counts: Counts, fewest: int) -> float | None:
+    """Return the largest number that so many are at least, None where there are fewer."""
+    for number in sorted(counts, reverse=True):
+        fewest -= counts[number]
+        if fewest <= 0:
+            return number
+    return None
+
+
+def _decimals(value: float) -> int:
+    """Return how many decimals a number has, as it is written shortest."""
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    assert isinstance(exponent, int)  # noqa: S101 (a finite number)
+    return max(-exponent, 0)
+
+
+def _beside_few(edges: tuple[float, ...], values: Counts, fewest: int) -> Iterator[float]:
+    """Yield the edges of cells in which fewer numbers lie."""
+    ordered = np.sort(np.array(edges, dtype=np.float64))
+    counts = np.zeros(len(ordered) + 1, dtype=np.int64)
+    places = np.searchsorted(ordered, np.array(list(values), np.float64), side="right")
+    np.add.at(counts, places, np.array(list(values.values()), np.int64))
+    for cell in np.flatnonzero(counts < fewest).tolist():
+        yield from ordered[max(cell - 1, 0) : cell + 1].tolist()
