@@ -294,11 +294,11 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
     if encoded.has_missing or not np.isfinite(values).all():
         return _missing(about.name)
     counts = encoded.counts()[-len(labels) :]
-    is_bits = set(values.tolist()) <= {0.0, 1.0} and read in (_figure, truth)
     if fewest > 1:
         scale = levels_of(np.repeat(values, counts), fewest)
-        return _Number(about.name, scale, read, is_bits=is_bits and len(scale.levels) == 2)
-    if is_bits:
+        is_bits = scale == Levels((0.5,), (0.0, 1.0)) and read in (_figure, truth)
+        return _Number(about.name, scale, read, is_bits=is_bits)
+    if set(values.tolist()) <= {0.0, 1.0} and read in (_figure, truth):
         return _Number(about.name, Standardised(0.0, 1.0), read, is_bits=True)
     mean = float(np.average(values, weights=counts))
     deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))

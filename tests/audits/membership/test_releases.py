@@ -101,6 +101,16 @@ def test_of_one_person_nothing_is_told():
     assert counts.min() >= 10
 
 
+def test_one_record_does_not_show_in_a_column_of_bits():
+    bits = [0, 1] * 30
+    told = [
+        described(fit_for_release(pa.table({"x": [*bits[:-1], last], "ill": bits}), "ill", 10))
+        for last in (1, 0, 2, 0.5, 1e9)
+    ]
+    assert all(one == told[0] for one in told)
+    assert told[0]["columns"] == [{"name": "x", "kind": "bits", "width": 1}]
+
+
 def test_a_class_of_few_records_is_refused():
     table = pa.table({"x": [1, 2] * 15, "ill": ["no"] * 21 + ["yes"] * 9})
     with pytest.raises(AuditError, match=r"A001 The class 'yes' has 9 of the records"):
