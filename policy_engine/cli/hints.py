@@ -24,6 +24,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "owners=FILE": "--owners FILE",
         "parents=[FILE]": "--parent FILE",
         "policy=POLICY": "--policy POLICY",
+        "outputs='logits'": "--outputs logits",
         "record=FILE": "--record FILE",
         "references=(FILE, ...)": "--reference FILE --reference FILE",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",

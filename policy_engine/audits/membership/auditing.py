@@ -66,8 +66,9 @@ from policy_engine.audits.membership.settings import (
     skipped_attacks,
 )
 from policy_engine.audits.membership.shadows import Chunk, Sanitiser, Workshop, unheard
+from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
 from policy_engine.audits.membership.slices import Part, parts_of
-from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
+from policy_engine.audits.membership.soundness import of_data
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.membership.structure import said_of, structure_of
 from policy_engine.audits.membership.verdict import verdict
@@ -257,10 +258,12 @@ def examine_predictions(
     settings: Settings,
     progress: Progress = silent,
     evidence: Evidence | None = None,
+    doubts: Sequence[str] | None = None,
 ) -> Examined:
     """Attack a model of which nothing is known but what it said of some records.
 
-    With `evidence` the attacker also holds what other models say of these records.
+    With `evidence` the attacker also holds what other models say of these records. `doubts` are
+    what is to be said of the records where more is known of them than what stands beside answers.
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
     DataError (C005) for slices by columns that are not there.
     """
@@ -295,13 +298,18 @@ def examine_predictions(
         warnings=(
             *predictions.warnings,
             MEMBERS_TOLD,
-            *of_answers(predictions.columns, is_member),
+            *(doubts if doubts is not None else _beside(predictions)),
             *of_alone(one.notation for one in attacks),
             *of_few(int((~predictions.is_member).sum())),
         ),
     )
     rows = np.arange(len(is_member))
     return Examined(report, _scores(found, rows, is_member, settings.seed))
+
+
+def _beside(predictions: Predictions) -> Iterator[str]:
+    classes = Classes(predictions.labels, predictions.classes)
+    yield from of_answers(predictions.columns, classes, predictions.is_member)
 
 
 @dataclass(frozen=True)

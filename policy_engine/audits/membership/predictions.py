@@ -19,6 +19,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
+from policy_engine.audits.membership.wording import counted
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import is_text
 from policy_engine.engines.reading_back import texts_of
@@ -32,6 +33,8 @@ _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infin
 _TOLERANCE = 1e-3
 _MOST_DIGITS = 4
 _TIED = 0.05
+WIDEST = 1e30
+"""How far from 0 logits may be, of which differences are still numbers of 32 bits."""
 _LABELS = ("label", "labels", "y")
 _MEMBERS = ("member", "members", "membership", "is_member")
 _PREDICTED = ("predicted", "prediction", "predictions")
@@ -259,7 +262,8 @@ def _predictions(
     is_member = membership(members)
     is_log = scores.kind == "probabilities"
     with np.errstate(divide="ignore"):
-        logits = (np.log(scores.values) if is_log else scores.values).astype(np.float32)
+        said = np.log(scores.values) if is_log else np.maximum(scores.values, -WIDEST)
+    logits = said.astype(np.float32)
     return Predictions(
         logits=logits,
         labels=numbers,
@@ -273,8 +277,14 @@ def _predictions(
     )
 
 
-def check_probabilities(values: Floats) -> None:
-    """Raise AuditError (A004) with what is wrong with how many rows, and the first of them."""
+_ARE_LOGITS = "Are these logits? Then name the columns z0, z1, and so on."
+
+
+def check_probabilities(values: Floats, hint: str = _ARE_LOGITS) -> None:
+    """Raise AuditError (A004) with what is wrong with how many rows, and the first of them.
+
+    The `hint` says what to do where they are logits.
+    """
     unknown = np.asarray(np.isnan(values).any(axis=1))
     outside = ~unknown & ((values < -1e-6) | (values > 1 + 1e-6)).any(axis=1)
     off = ~unknown & ~outside & (np.abs(values.sum(axis=1) - 1) > _tolerance(values))
@@ -284,7 +294,6 @@ def check_probabilities(values: Floats) -> None:
         *_wrong(off, "do not sum to 1", values),
     ]
     if problems:
-        hint = "Are these logits? Then name the columns z0, z1, and so on."
         raise AuditError.of("A004", " ".join(problems), hint)
 
 
@@ -307,10 +316,14 @@ def _tolerance(values: Floats) -> float:
 
 
 def check_logits(values: Floats) -> None:
-    """Raise AuditError (A004) where a logit is missing, or nothing is said of a row."""
-    wrong = np.asarray(np.isnan(values).any(axis=1)) | np.isposinf(values).any(axis=1)
-    wrong |= np.isneginf(values).all(axis=1)
-    problems = _wrong(wrong, "hold a logit that is missing or infinite", values)
+    """Raise AuditError (A004) where a logit is missing or too large to be told from others.
+
+    One that is as far below 0 says that a class is impossible; it may not say so of all classes.
+    """
+    wrong = np.asarray(np.isnan(values).any(axis=1)) | (values > WIDEST).any(axis=1)
+    wrong |= (values < -WIDEST).all(axis=1)
+    what = f"hold a logit that is missing or infinite, or further than {WIDEST:.0e} from 0"
+    problems = _wrong(wrong, what, values)
     if problems:
         raise AuditError.of("A004", problems[0])
 
@@ -382,7 +395,7 @@ def doubts_of(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     members, others = int(is_member.sum()), int((~is_member).sum())
     if members == others:
         return ()
-    are = f"There are {members:,} members and {others:,} others"
+    are = f"{counted(members, 'member')} and {counted(others, 'other')} were given"
     return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)
 
 

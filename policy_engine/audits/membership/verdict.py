@@ -21,6 +21,7 @@ from policy_engine.audits.membership.result import (
     Gain,
     Slice,
 )
+from policy_engine.audits.membership.wording import counted, signed
 from policy_engine.errors import listed
 from policy_engine.estimates import Estimate, NotApplicable
 
@@ -107,8 +108,32 @@ def _gain(
             f"of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
         )
     else:
+        yield from _turned(attacks)
         yield _untold(who, best.figures, len(attacks))
     yield from _ranked(attacks)
+
+
+def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
+    """Return in which share of cases some attack is shown to be right, its scores turned round.
+
+    A score by which members rank below others, over all of which a balanced accuracy of b is the
+    best, has an AUC of at least 2(1-b)^2. That is taken from the upper end of its interval, with
+    which it is allowed for how many attacks there are.
+    """
+    highest = [allowing_for(one.figures.auc, len(attacks)).high for one in attacks]
+    return max(1 - sqrt(min(high, _GUESSING) / 2) for high in highest)
+
+
+def _turned(attacks: Sequence[AttackResult]) -> Iterator[str]:
+    """Yield the attack by which members rank below others: it knows them by the wrong sign."""
+    best = min(attacks, key=lambda one: one.figures.auc.high)
+    auc = best.figures.auc
+    if allowing_for(auc, len(attacks)).high < _GUESSING:
+        yield (
+            f"Members rank below others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
+            f"{auc.low:.3f} to {auc.high:.3f}): whoever turned its scores round would tell members "
+            f"from others better than guessing; {_NO_PROOF}."
+        )
 
 
 def _untold(who: str, figures: Figures, among: int) -> str:
@@ -131,7 +156,7 @@ def _least_accuracy(figures: Figures, among: int) -> str:
 
 
 def _records(figures: Figures) -> str:
-    return f"{figures.members:,} members and {figures.non_members:,} others"
+    return f"{counted(figures.members, 'member')} and {counted(figures.non_members, 'other')}"
 
 
 def _of(attacks: Sequence[AttackResult], measure: str) -> str:
@@ -219,8 +244,8 @@ def _yet(gain: Gain, among: int, *, by_area: bool) -> str:
 
 
 def _less_text(difference: Estimate) -> str:
-    ends = f"{-difference.high:.3f} to {-difference.low:.3f}"
-    return f"{-difference.value:.3f} (95% interval {ends})"
+    ends = f"{signed(-difference.high)} to {signed(-difference.low)}"
+    return f"{signed(-difference.value)} (95% interval {ends})"
 
 
 def _partly_losing(
@@ -243,7 +268,7 @@ def _by_measure(how: str, found: dict[str, Compared], among: int) -> Iterator[st
         whom = "any other" if less else f"any of {len(found)}" if len(found) > 1 else name
         yield (
             f"by {how}, whether {whom} gains more could not be told ({name}: "
-            f"{one.difference.value:.3f}, 95% interval {_difference_text(one.difference)})"
+            f"{signed(one.difference.value)}, 95% interval {_difference_text(one.difference)})"
         )
 
 
@@ -271,7 +296,7 @@ def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
     stricter = (deviations(among) + _POWER) / (deviations(1) + _POWER)
     who = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
     seen = (
-        f"the largest difference in AUC is {one.difference.value:.3f} ({name}, 95% interval "
+        f"the largest difference in AUC is {signed(one.difference.value)} ({name}, 95% interval "
         f"{_difference_text(one.difference)})"
     )
     least = one.smallest * stricter
@@ -291,7 +316,7 @@ def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
 
 
 def _difference_text(difference: Estimate) -> str:
-    return f"{difference.low:.3f} to {difference.high:.3f}"
+    return f"{signed(difference.low)} to {signed(difference.high)}"
 
 
 def _about(count: float) -> str:
@@ -337,7 +362,7 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     yield (
         f"Whether more members are found at {where} than the {rate_text(at.fpr)} that guessing "
-        f"finds could not be told on {others:,} others: {best.attack} comes nearest, with "
+        f"finds could not be told on {counted(others, 'other')}: {best.attack} comes nearest, with "
         f"{interval_text(at.tpr)} (95% interval{alone})."
     )
 
@@ -369,8 +394,8 @@ def _worst(best: AttackResult) -> Iterator[str]:
         chance = "; the worst of several is so partly by chance" if several > 1 else ""
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
-            f"{slice_text(best.worst)} ({found.members:,} members, "
-            f"{found.non_members:,} others): there the AUC of {best.attack} is "
+            f"{slice_text(best.worst)} ({counted(found.members, 'member')}, "
+            f"{counted(found.non_members, 'other')}): there the AUC of {best.attack} is "
             f"{found.auc.value:.3f} (95% interval {found.auc.low:.3f} to {found.auc.high:.3f}), "
             f"against {whole.auc.value:.3f} over all records{chance}."
         )

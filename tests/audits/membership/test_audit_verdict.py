@@ -10,9 +10,11 @@ from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import AtPrior, Slice, TprAtFpr
 from policy_engine.audits.membership.verdict import (
     share_text,
+    shown_if_turned,
     slice_text,
     verdict,
 )
+from policy_engine.audits.membership.wording import counted, signed
 
 _GAIN = gained(0.0)
 
@@ -101,6 +103,32 @@ def test_an_attack_that_is_right_less_often_than_guessing_is_no_proof_either():
     wrong = made("loss", (0.4, 0.38, 0.42))
     first = said(wrong, strongest="loss")[0]
     assert "right in 40.0% of cases (95% interval 38.0% to 42.0%), less than the 50%" in first
+
+
+def test_an_attack_that_ranks_members_below_others_is_told_first():
+    turned = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.08, 0.06, 0.1))
+    first, second, *others = said(made("label-only", (0.5, 0.48, 0.52)), turned, strongest="loss")
+    assert first.startswith("Members rank below others by loss (AUC 0.080, 95% interval 0.060 to ")
+    assert "whoever turned its scores round would tell members from others" in first
+    assert "could not be told" in second
+    assert not any("rank above" in one for one in others)
+    one = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.47, 0.44, 0.5))
+    assert not any("rank below" in sentence for sentence in said(one, strongest="loss"))
+
+
+@pytest.mark.parametrize(
+    ("high", "right"), [(0.0, 1.0), (0.08, 0.8), (0.5, 0.5), (0.9, 0.5)], ids=str
+)
+def test_what_a_turned_score_is_shown_to_reach_follows_from_its_auc(high, right):
+    one = made("loss", (0.5, 0.48, 0.52), auc=estimate(min(high, 0.5), 0.0, high))
+    assert shown_if_turned([one]) == pytest.approx(right)
+
+
+def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
+    assert [counted(n, "other") for n in (0, 1, 1200)] == ["0 others", "1 other", "1,200 others"]
+    assert [signed(value) for value in (-0.0001, 0.0, -0.0006)] == ["0.000", "0.000", "-0.001"]
+    one = few(made("loss", (0.5, 0.48, 0.52)), 1, 1)
+    assert "on 1 member and 1 other: it is right" in said(one, strongest="loss")[0]
 
 
 def test_an_attack_with_a_poor_threshold_that_ranks_members_higher_is_told():

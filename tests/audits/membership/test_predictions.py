@@ -180,9 +180,24 @@ def test_a_table_that_lacks_a_column(columns, says):
     assert says in str(error.value)
 
 
+def test_logits_too_large_for_differences_are_refused_and_masks_are_none():
+    with pytest.raises(AuditError, match=r"A004 2 of 4 rows hold a logit .* further than 1e.30"):
+        read(z0=[1e39, 0.0, -1e39, 2.0], z1=[0.0, 1.0, -2e39, -1e39])
+    found = read(z0=[0.0, 1.0, 2.0, 3.0], z1=[-1e39, -np.inf, -3.4e38, 1.0])
+    assert np.isfinite(found.logits).all()
+
+
+def test_a_difference_in_labels_beside_answers_is_warned_of():
+    members = np.repeat([1, 0], 100)
+    labels = np.where(np.arange(200) % 10 == 0, 1 - members, members)
+    source = pa.table({"label": labels, "member": members, "p": np.linspace(0.3, 0.6, 200)})
+    report = audit_predictions(read_predictions(source), Settings())
+    assert any("differ in their labels (at 5%)" in one for one in report.warnings)
+
+
 def test_ties_and_a_mixture_are_warned_of():
     found = read(p0=[1.0, 0, 1, 0.5], p1=[0.0, 1, 0, 0.5], member=[1, 0, 0, 0])
-    assert "1 members and 3 others" in found.warnings[0]
+    assert "1 member and 3 others" in found.warnings[0]
     assert "75% of the records" in found.warnings[1]
 
 

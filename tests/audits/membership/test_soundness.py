@@ -7,10 +7,12 @@ import pytest
 from test_auditing import run
 
 from policy_engine.audits.membership.records import Fitted, read_records, records_of_arrays
-from policy_engine.audits.membership.soundness import of_answers, of_data, of_sides
-from policy_engine.audits.membership.splits import Wanted, make_splits
+from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
+from policy_engine.audits.membership.soundness import of_data
+from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 
 RANDOM = np.random.default_rng(8)
+ALIKE = Classes(np.zeros(1, int), ("0",))
 
 
 def sides(records, disjoint=0, **told):
@@ -198,9 +200,29 @@ def test_members_drawn_by_lot_are_of_one_kind():
 def test_columns_beside_answers_are_compared():
     is_member = np.arange(200) < 100
     city = np.where(is_member, "Rome", "Oslo").astype(object)
-    number = np.arange(200).astype(str).astype(object)
-    [warning] = of_answers({"city": city, "number": number}, is_member)
-    assert "differently in 'city' (at 5% over 1 columns)" in warning
+    age = (RANDOM.normal(40, 9, 200) + 9 * is_member).round(2).astype(str).astype(object)
+    age[7] = ""
+    name = RANDOM.permutation([f"n{row}" for row in range(200)]).astype(object)
+    [warning] = of_answers({"city": city, "age": age, "name": name}, ALIKE, is_member)
+    assert "differently in 'city' and 'age' (at 5% over 4 columns)" in warning
+
+
+def test_texts_of_many_values_are_compared_by_their_order():
+    days = np.array([f"2020-{1 + row // 40:02}-{1 + row % 28:02} {row}" for row in range(400)])
+    [warning] = of_answers({"day": days.astype(object)}, ALIKE, np.arange(400) < 200)
+    assert "differently in 'day'" in warning
+
+
+def test_labels_that_differ_between_the_sides_are_told():
+    is_member = np.arange(200) < 100
+    labels = np.where(np.arange(200) % 10 == 0, is_member, ~is_member).astype(int)
+    [warning] = of_answers({}, Classes(labels, ("no", "yes")), is_member)
+    assert "differ in their labels (at 5%), most in the class 'no': 90.0% of the members" in warning
+    assert "10.0% of the others" in warning
+    records = records_of_arrays(RANDOM.normal(size=(200, 2)), labels)
+    splits = Splits(*map(np.flatnonzero, (is_member, ~is_member)), (), (), (), "")
+    [warning] = of_sides(records, splits)
+    assert "differ in their labels (at 5% over 3 columns)" in warning
 
 
 @pytest.mark.parametrize(
@@ -215,14 +237,14 @@ def test_columns_of_one_kind_differ_in_one_table_of_twenty(members, others, colu
     for _ in range(200):
         drawn = random.choice(40, (columns, len(is_member)), p=weights / weights.sum())
         texts = {str(place): one.astype(str) for place, one in enumerate(drawn)}
-        found += bool(list(of_answers(texts, is_member)))
+        found += bool(list(of_answers(texts, ALIKE, is_member)))
     assert found <= 17
 
 
 def test_a_rare_value_that_members_alone_have_is_told():
     is_member = np.arange(1530) < 30
     few = np.where(np.arange(1530) < 8, "Oslo", "Rome").astype(object)
-    [warning] = of_answers({"city": few}, is_member)
+    [warning] = of_answers({"city": few}, ALIKE, is_member)
     assert "differently in 'city'" in warning
 
 

@@ -11,7 +11,7 @@ from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import About, Answer
 from policy_engine.audits.membership.fitted.questions import blocks_of
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
-from policy_engine.audits.membership.predictions import check_logits, check_probabilities
+from policy_engine.audits.membership.predictions import WIDEST, check_logits, check_probabilities
 from policy_engine.audits.membership.records import plain_number
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
@@ -113,7 +113,7 @@ def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.fl
     """
     if "probabilities" in answer:
         shares = _matrix(answer["probabilities"])
-        check_probabilities(shares)
+        check_probabilities(shares, _NO_LOGITS)
         if "logits" in answer:
             return _checked(_matrix(answer["logits"]))
         return _logarithms(shares)
@@ -130,9 +130,13 @@ def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.fl
         other = 1 - values if are_shares else np.zeros(rows)
         values = np.stack([other, values], axis=1)
     if outputs == "probabilities" or (not outputs and are_shares):
-        check_probabilities(values)
+        check_probabilities(values, _ARE_LOGITS)
         return _logarithms(values)
     return _checked(values)
+
+
+_ARE_LOGITS = "Are these logits? Then say so: outputs='logits'."
+_NO_LOGITS = "What predict_proba gives is to be a probability of each class."
 
 
 def _matrix(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -147,10 +151,7 @@ def _checked(logits: NDArray[np.float64]) -> NDArray[np.float32]:
     if logits.shape[1] < 2:
         raise AuditError.of("A004", "The model answers with one number that is of no class.")
     check_logits(logits)
-    return np.clip(logits, -_WIDEST, _WIDEST).astype(np.float32)
-
-
-_WIDEST = 1e30
+    return np.maximum(logits, -WIDEST).astype(np.float32)
 
 
 def _logarithms(shares: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import Examined, examine_predictions
 from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
 from policy_engine.audits.membership.fitted.blocks import Block
+from policy_engine.audits.membership.fitted.doubts import of_questions
 from policy_engine.audits.membership.fitted.keeping import Answered, Keeping, keeping
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.questions import Questions
@@ -100,7 +101,8 @@ def audit_fitted(
         notes = (*notes, *_doubts(evidence, questions.is_member))
     predictions = _predictions(questions, said, labels, notes)
     evidence = evidence or Evidence(observed, (), (), settings.seed, said.classes)
-    found = examine_predictions(predictions, settings, progress, evidence)
+    doubts = tuple(of_questions(questions, given, labels, said.classes))
+    found = examine_predictions(predictions, settings, progress, evidence, doubts)
     about = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
     return _told(found, questions.width, described.model_copy(update=about))
 

@@ -44,7 +44,7 @@ def test_one_number_a_record_is_of_class_1_of_two(shape):
 
 
 def test_logits_that_look_like_shares_are_named():
-    with pytest.raises(AuditError, match=r"A004 .*do not sum to 1"):
+    with pytest.raises(AuditError, match=r"A004 .*do not sum to 1.* say so: outputs='logits'"):
         said(output([[0.5, 0.9]] * 4))
     found = said(output([[0.5, 0.9]] * 4), outputs="logits")
     np.testing.assert_allclose(found.logits, [[0.5, 0.9]] * 4)
@@ -57,12 +57,13 @@ def test_logits_that_look_like_shares_are_named():
         ({"probabilities": np.full((4, 2), np.nan)}, "missing"),
         (output([[1, np.nan]] * 4), "missing or infinite"),
         (output([[1, np.inf]] * 4), "missing or infinite"),
+        (output([[1, 1e31]] * 4), "further than 1e.30 from 0"),
         (output(np.zeros((4, 2, 2))), "shape"),
         (output(np.zeros((3, 2))), "Asked about 4 records"),
         (output(1.0), "Asked about 4 records"),
         ({"output": np.array([["a", "b"]] * 4)}, "shape"),
     ],
-    ids=["sum", "nan", "nan-logit", "infinite", "wide", "few", "scalar", "texts"],
+    ids=["sum", "nan", "nan-logit", "infinite", "large", "wide", "few", "scalar", "texts"],
 )
 def test_nonsense_is_refused(answer, words):
     with pytest.raises(AuditError, match=f"A004 .*{words}"):

@@ -25,6 +25,7 @@ from policy_engine.audits.membership.settings import Settings
 from policy_engine.engines.engine import silent
 from policy_engine.errors import ArgumentError, AuditError
 
+RANDOM = np.random.default_rng(4)
 COMPARING = Settings(attacks=("lira", "rmia", "calibrated-loss"), shadows=6)
 ANY_PIPELINE = make_pipeline(GaussianNB(), memory="there")
 TREES = ExtraTreesClassifier(20, random_state=0)
@@ -300,6 +301,60 @@ def test_references_that_saw_the_members_are_told_of(noisy):
     model = fit(noisy)
     audit = audit_membership(noisy, fitted=FittedModel(model, references=(model, model)))
     assert any("2 of 2 reference models answer better" in one for one in audit.warnings)
+
+
+def answer(features):
+    sure = 0.5 + 0.4 / (1 + np.exp(-np.asarray(features, float).reshape(len(features), -1)[:, 0]))
+    return np.stack([sure, 1 - sure], axis=1)
+
+
+def warned(features, labels, is_member, **how):
+    how = {"settings": Settings(attacks=("loss",)), **how}
+    records = (np.asarray(features), labels, is_member)
+    return " ".join(audit_membership(records, fitted=answer, **how).warnings)
+
+
+def test_records_of_a_fitted_model_are_looked_at_as_those_of_one_that_is_trained(noisy):
+    features, labels, is_member = noisy
+    sound = warned(*noisy)
+    said = "word for word", "told apart with", "distributed", "follows from", "in their labels"
+    assert not any(one in sound for one in said)
+    twice = np.concatenate([features[is_member]] * 2)
+    again = warned(twice, np.tile(labels[is_member], 2), np.arange(300) < 150)
+    assert "150 of the 150 members stand word for word" in again
+    shifted = warned(features + 4 * is_member[:, None], labels, is_member)
+    assert "Members differ from the others in kind" in shifted
+    assert all(f"'features {place}'" in shifted for place in range(4))
+    contained = warned(np.column_stack([features, 3.0 * labels]), labels, is_member)
+    assert "The label follows from 'features 4' alone" in contained
+    unlike = (is_member ^ (RANDOM.random(300) < 0.1)).astype(int)
+    differ = warned(features, unlike, is_member)
+    assert "differ in their labels (at 5% over 5 columns)" in differ
+
+
+def test_tables_of_a_fitted_model_may_lack_numbers_and_have_other_columns(noisy):
+    features, labels, is_member = noisy
+    ages = pa.array(features[:, 0], mask=RANDOM.random(300) < 0.2)
+    table = {"age": ages, "city": np.where(labels, "Rome", "Oslo"), "when": np.arange(300) // 2}
+    late = np.argsort(~is_member, kind="stable")
+    table = pa.table({**table, "ill": labels, "m": is_member[late].astype(int)})
+    fitted = FittedModel(lambda given: answer(given[["age"]].fillna(0)), features=("age", "city"))
+    settings = Settings(attacks=("loss",))
+    found = audit_membership(table, "ill", fitted=fitted, members="m", settings=settings)
+    said = " ".join(found.warnings)
+    assert "The label follows from 'city' alone" in said
+    assert "distributed differently in 'when' (at 5% over 4 columns)" in said
+    assert "not tested" not in said
+
+
+def test_large_images_are_compared_by_the_means_of_their_numbers():
+    images = np.random.default_rng(3).integers(0, 256, (60, 20, 20), np.uint8)
+    is_member = np.arange(60) < 30
+    assert "'features by 2, number " in warned(
+        np.where(is_member[:, None, None], images // 2, images), np.arange(60) % 2, is_member
+    )
+    again = warned(np.concatenate([images[:30]] * 2), np.arange(60) % 30 % 2, is_member)
+    assert "30 of the 30 members stand word for word" in again
 
 
 def test_names_are_given_as_tuples():

@@ -1,0 +1,98 @@
+"""Whether the records that a fitted model is asked about bear an audit."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.encoding import Encoding
+from policy_engine.audits.membership.fitted.blocks import Block, as_matrix, is_number
+from policy_engine.audits.membership.fitted.questions import Questions
+from policy_engine.audits.membership.records import Records, Texts
+from policy_engine.audits.membership.result import EncodedColumn
+from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
+from policy_engine.audits.membership.soundness import of_data
+from policy_engine.audits.membership.splits import Splits
+from policy_engine.errors import AuditError, DataError
+
+_WIDEST = 256
+"""How many numbers of a record are compared one by one; of larger ones, as images, means are."""
+
+
+def of_questions(
+    questions: Questions, given: Block, labels: NDArray[np.int64], classes: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield what is wrong with records, as a model takes them, with their labels (n,).
+
+    Repetitions and labels are sought in what is `given` to the model, what differs between members
+    and others in all columns.
+    """
+    sides = np.flatnonzero(questions.is_member), np.flatnonzero(~questions.is_member)
+    told = Classes(labels, classes)
+    try:
+        records = _records(given, told, questions)
+    except (AuditError, DataError) as error:
+        yield f"Whether records are repeated or contain their labels was not tested: {error}"
+        yield from of_answers(questions.columns, told, questions.is_member)
+        return
+    splits = Splits(*sides, shadow_train=(), shadow_test=(), online_train=(), digest="")
+    taken = given.column_names if isinstance(given, pa.Table) else ()
+    beside = {name: questions.columns[name] for name in questions.columns if name not in taken}
+    yield from of_data(records, splits)
+    yield from of_sides(records, splits, beside)
+
+
+def _records(given: Block, told: Classes, questions: Questions) -> Records:
+    """Return the records with features, whatever is missing below all that is there.
+
+    Raises AuditError (A003) and DataError (C009) for columns that cannot be compared.
+    """
+    if isinstance(given, np.ndarray):
+        features, encoding = _numbers(given)
+        columns = Texts(pa.table({}))
+    else:
+        filled = _filled(given)
+        known = Encoding.fit(filled)
+        features, encoding, columns = known.apply(filled), known.stated(), Texts(given)
+    return Records(
+        features=features,
+        labels=told.labels,
+        classes=tuple(told.names),
+        columns=columns,
+        encoding=encoding,
+        name=questions.name,
+        digest=questions.digest,
+    )
+
+
+def _filled(table: pa.Table) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if is_number(field.type):
+            values = as_matrix(table.select([place]), np.float64)
+            if not np.isfinite(values).all():
+                table = table.set_column(place, field.name, pa.array(_below(values)[:, 0]))
+    return table
+
+
+def _below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers (n, d), in the place of those missing or infinite less than all of theirs."""
+    known = np.isfinite(values)
+    least = np.min(values, axis=0, where=known, initial=np.inf)
+    least = np.where(np.isfinite(least), least - 1, 0)
+    return np.where(known, values, least)
+
+
+def _numbers(given: NDArray[np.generic]) -> tuple[NDArray[np.generic], tuple[EncodedColumn, ...]]:
+    flat = given.reshape(len(given), -1)
+    width = flat.shape[1]
+    size = -(-width // _WIDEST)
+    if size > 1:
+        starts = np.arange(0, width, size)
+        sums = np.add.reduceat(flat, starts, axis=1, dtype=np.float64)
+        flat = sums / np.diff([*starts, width])
+    if flat.dtype.kind == "f":
+        flat = _below(flat.astype(np.float64))
+    name = "features" if size == 1 else f"features by {size}, number"
+    says = f"{flat.shape[1]:,} numbers"
+    return flat, (EncodedColumn(name=name, kind="kept", width=flat.shape[1], says=says),)

@@ -1,0 +1,197 @@
+"""By what members, of whom it was told that they are, differ from the others."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.intervals import area_under
+from policy_engine.audits.membership.readings import (
+    Reading,
+    columns_of,
+    keys_of,
+    ranks_of,
+    reading_of,
+    some_of,
+)
+from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.splits import Splits
+from policy_engine.errors import listed
+from policy_engine.estimates import Estimate
+
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.int64]
+
+_SIDE = 1500
+_FOLDS = 5
+_LEVEL = 0.05
+_DRAWS = 4
+"""How often the sides are drawn for each that may differ as much by chance."""
+_FEWEST_DRAWS = 5_000
+_BLOCK = 10_000
+_ENOUGH = 10
+"""Of values that so many ought to have on either side chi squared holds."""
+_ROUNDING = 1e-9
+_MOST_VALUES = 50
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The label of each record, (n,), as the place of its class, and the classes' names."""
+
+    labels: Codes
+    names: Sequence[str]
+
+
+def of_sides(
+    records: Records, splits: Splits, beside: Mapping[str, NDArray[Any]] | None = None
+) -> Iterator[str]:
+    """Yield by what the members of records differ from the others.
+
+    A forest is trained to tell the two sides by their features alone, on folds of which no record
+    and no repetition of it is in two (the test of two samples by a classifier of Lopez-Paz and
+    Oquab, ICLR 2017), and every column, those `beside` the features and the label too, is tested
+    by itself (see `of_columns`).
+    """
+    rows = some_of(splits.target_train, _SIDE), some_of(splits.target_test, _SIDE)
+    judged = np.concatenate(rows)
+    is_member = np.arange(len(judged)) < len(rows[0])
+    told = _telling(records.features[judged].astype(np.float32), is_member)
+    if told is not None and told.low > 0.5:
+        yield (
+            "Members differ from the others in kind: by their features alone, whatever the model "
+            f"says, they are told apart with an AUC of {told.value:.3f} (95% interval "
+            f"{told.low:.3f} to {told.high:.3f}). An attack that gains no more has found nothing."
+        )
+    read = {one.name: reading_of(one, records, judged) for one in columns_of(records)}
+    read |= {name: ranks_of(texts[judged]) for name, texts in (beside or {}).items()}
+    yield from of_columns(read, Classes(records.labels[judged], records.classes), is_member)
+
+
+def of_answers(
+    columns: Mapping[str, NDArray[Any]], classes: Classes, is_member: Bools
+) -> Iterator[str]:
+    """Yield in which columns beside a model's answers, (n,) texts, the two sides differ."""
+    read = {name: ranks_of(texts) for name, texts in columns.items()}
+    yield from of_columns(read, classes, is_member)
+
+
+def of_columns(columns: Mapping[str, Reading], classes: Classes, is_member: Bools) -> Iterator[str]:
+    """Yield in which columns the two sides differ, and whether in their labels.
+
+    Each is tested by itself at 5% over all columns (Bonferroni): by chi squared where it has few
+    values; by Kolmogorov and Smirnov's test where it has more, and of texts by both, over those
+    that most have and over their order.
+    """
+    among = len(columns) + 1
+    chances = {name: _chance(one, is_member, among) for name, one in columns.items()}
+    over = f"at 5% over {among:,} columns" if columns else "at 5%"
+    if _of_counts(classes.labels, is_member, among) * among < _LEVEL:
+        yield _labels_differ(classes, is_member, over)
+    found = sorted((chance, name) for name, chance in chances.items() if chance * among < _LEVEL)
+    if found:
+        names = listed([name for _, name in found[:_NAMED]])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield f"Members and others are distributed differently in {names}{more} ({over})."
+
+
+def _labels_differ(classes: Classes, is_member: Bools, over: str) -> str:
+    shares = np.stack(
+        [
+            np.bincount(classes.labels[side], minlength=len(classes.names)) / side.sum()
+            for side in (is_member, ~is_member)
+        ]
+    )
+    most = int(np.abs(shares[0] - shares[1]).argmax())
+    return (
+        f"Members and others differ in their labels ({over}), most in the class "
+        f"{classes.names[most]!r}: {shares[0, most]:.1%} of the members have it, and "
+        f"{shares[1, most]:.1%} of the others. A model that is surer of some classes than of "
+        "others tells the two sides apart, though it remembers nobody."
+    )
+
+
+def _telling(features: NDArray[np.float32], is_member: Bools) -> Estimate | None:
+    """Return the AUC with which features tell members, without learning from those it asks."""
+    if find_spec("sklearn") is None:
+        return None
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 (slow to import, an extra)
+
+    keys = keys_of(features, np.zeros(len(features), np.int64))
+    fold = (keys % _FOLDS).astype(int)
+    scores = np.full(len(is_member), 0.5)
+    for one in range(_FOLDS):
+        learnt = is_member[fold != one]
+        if learnt.all() or not learnt.any() or not (fold == one).any():
+            continue
+        forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
+        forest.fit(features[fold != one], learnt)
+        scores[fold == one] = forest.predict_proba(features[fold == one])[:, 1]
+    order = order_of(scores)
+    return area_under(curve(scores[order], is_member[order]))
+
+
+def _chance(read: Reading, is_member: Bools, among: int) -> float:
+    """Return how likely two sides of one kind would differ as much in a column, one among so many.
+
+    Of texts the one test or the other may say so.
+    """
+    known, codes = np.unique(read.values, return_inverse=True)
+    if len(known) <= _MOST_VALUES:
+        return _of_counts(codes, is_member, among)
+    ordered = _of_order(codes, is_member)
+    if not read.is_text:
+        return ordered
+    return min(2 * min(ordered, _of_counts(_frequent(codes), is_member, 2 * among)), 1.0)
+
+
+def _frequent(codes: Codes) -> Codes:
+    """Return the codes that most have, and one for all others, also where some have as many."""
+    counts = np.bincount(codes)
+    least = np.sort(counts)[-_MOST_VALUES]
+    return np.where(counts[codes] > least, codes, len(counts))
+
+
+def _of_order(codes: Codes, is_member: Bools) -> float:
+    from scipy.stats import ks_2samp  # noqa: PLC0415 (slow to import)
+
+    sides = codes[is_member], codes[~is_member]
+    way = "auto" if max(map(len, sides)) <= _SIDE else "asymp"
+    return float(ks_2samp(*sides, method=way).pvalue)
+
+
+def _of_counts(codes: Codes, is_member: Bools, among: int) -> float:
+    """Return how likely the counts of few values would differ as much.
+
+    Where few have a value and chi squared says that the sides differ, they are drawn anew, time and
+    again, and how often they then differ as much counts: its law is of many.
+    """
+    from scipy.stats import chi2_contingency  # noqa: PLC0415 (slow to import)
+
+    known, places = np.unique(codes, return_inverse=True)
+    if len(known) == 1:
+        return 1.0
+    sides = [np.bincount(places[side], minlength=len(known)) for side in (is_member, ~is_member)]
+    found = chi2_contingency(np.stack(sides), correction=False)
+    if found.pvalue * among >= _LEVEL or found.expected_freq.min() >= _ENOUGH:
+        return float(found.pvalue)
+    return _drawn(sides[0], sides[0] + sides[1], among)
+
+
+def _drawn(members: Codes, all_of_them: Codes, among: int) -> float:
+    """Return how often members drawn by lot would differ from the whole as much or more."""
+    draws = max(int(_DRAWS * among / _LEVEL), _FEWEST_DRAWS)
+    random, size = np.random.default_rng(0), int(members.sum())
+    expected = all_of_them * (size / all_of_them.sum())
+    seen, as_much = float(((members - expected) ** 2 / expected).sum()), 0
+    for start in range(0, draws, _BLOCK):
+        count = min(_BLOCK, draws - start)
+        others = random.multivariate_hypergeometric(all_of_them, size, count, method="marginals")
+        differ = ((others - expected) ** 2 / expected).sum(axis=1)
+        as_much += int((differ >= seen * (1 - _ROUNDING)).sum())
+    return (as_much + 1) / (draws + 1)
