@@ -79,6 +79,7 @@ from policy_engine.publication import (
     destination,
     model_destination,
     publication,
+    renew,
 )
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
@@ -381,6 +382,8 @@ def certify_output(
     vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
     attempts: str | Path | None = None,
+    *,
+    write: bool = False,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -390,7 +393,9 @@ def certify_output(
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with
     `data`, and the `key` where there are pseudonyms, the release is made again and must be the
     same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
-    `apply_policy`: models are made and attacked again where the policy has a table audited. Raises
+    `apply_policy`: models are made and attacked again where the policy has a table audited.
+    With `write`, the certificate is renewed: it takes the place of the one beside the output, of
+    which it keeps the commitment to the owner's record and what cannot be measured. Raises
     CertificateError where the output does not hold what the policy asks, or a file read here
     carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
@@ -434,10 +439,23 @@ def certify_output(
         check_digest(found.certificate, stored)
         if earlier:
             check_digest(earlier, stored)
-    # A commitment that nobody can open says nothing: it is repeated where it was opened.
-    committed = earlier.commitment if earlier and opened else None
-    said = {"commitment": committed, "ended": earlier.ended if earlier else None}
-    return found.certificate.model_copy(update=said)
+        # A commitment that nobody can open says nothing: it is repeated where it was opened, or
+        # where it would be lost.
+        committed = earlier.commitment if earlier and (opened or write) else None
+        kept = {"commitment": committed, "ended": earlier.ended if earlier else None}
+        cut = {"approximated": earlier.approximated} if earlier and write else {}
+        certificate = found.certificate.model_copy(update={**kept, **cut})
+        if write:
+            _check_renewable(place)
+            renew(place, certificate, lambda: launcher.stored(place))
+    return certificate
+
+
+def _check_renewable(output: Place) -> None:
+    """Raise DataError (C010) for a table of a catalog, whose certificate is a part of it."""
+    if str(output).startswith(TABLE):
+        message = "The certificate of a table in a catalog is renewed with the table alone."
+        raise DataError.of("C010", message, "Make it again: policy-engine apply.")
 
 
 def _check_carried(launcher: Launcher, place: Place) -> None:

@@ -241,9 +241,18 @@ def certify(
     ] = None,
     attempts: AttemptsOption = None,
     *,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="Renew the certificate beside the output, where all of it holds."
+        ),
+    ] = False,
     reading: "Reading",
 ) -> None:
-    """Measure an existing output again: exit 1 where it does not hold what the policy asks."""
+    """Measure an existing output again: exit 1 where it does not hold what the policy asks.
+
+    A policy whose meaning changed needs a certificate of its own: --write renews it.
+    """
     from policy_engine.api import certify_output  # noqa: PLC0415
 
     with unanswered(PolicyError, PlanError):
@@ -256,6 +265,7 @@ def certify(
             engine=engine_of(engine, master, conf),
             record=record,
             attempts=attempts,
+            write=write,
             **reading.keywords,
         )
     if output_format is Format.JSON:
@@ -265,6 +275,9 @@ def certify(
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(certificate_table(certificate))
+    if write:
+        kept = " with its commitment to the owner's record" if certificate.commitment else ""
+        console().print(f"the certificate was renewed{kept}", markup=False)
     if record is not None:
         what = "and is of the input given" if data else "the input was not given to be compared"
         console().print(f"the record opens the certificate, {what}", markup=False)

@@ -6,6 +6,7 @@ from policy_engine.catalog import TABLE
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.publication.destinations import destination, model_destination
 from policy_engine.publication.files import Publication
+from policy_engine.publication.renewing import renew
 from policy_engine.publication.tables import TablePublication
 from policy_engine.storage import Place
 
@@ -36,4 +37,5 @@ __all__ = [
     "destination",
     "model_destination",
     "publication",
+    "renew",
 ]
