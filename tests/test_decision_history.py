@@ -1,6 +1,7 @@
 """How often rules were exercised, as a log tells it, and what follows from that."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +14,7 @@ from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, ru
 from policy_engine import terms
 from policy_engine.api import query_data
 from policy_engine.decision import Decider, Request, World
-from policy_engine.decision_log import DecisionLog, read_log, snapshots, state, verify_log
+from policy_engine.decision_log import DecisionLog, pending, read_log, snapshots, state, verify_log
 from policy_engine.errors import LogError, RequestError
 from policy_engine.policy import Asset, Party
 from policy_engine.policy.model import ANONYMIZE
@@ -354,3 +355,23 @@ def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_pa
     count = history.count("http://example.com/p", "http://example.com/r", making=False)
     assert int(done.stdout) <= count <= int(done.stdout) + 40
     assert verify_log(log).intact
+
+
+@pytest.mark.parametrize("written", [1, 300])
+def test_an_entry_whose_writer_was_killed_in_its_midst_is_no_entry(tmp_path, monkeypatch, written):
+    path, given, real = tmp_path / "log.jsonl", [counted(where("count", "lteq", 2))], os.write
+    answers(path, given, asking())
+    monkeypatch.setattr(pending, "_PAGE", 16)
+
+    def killed(number, data):
+        real(number, data[:written])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        answers(path, given, asking())
+    monkeypatch.setattr(os, "write", real)
+    assert (verify_log(path).intact, verify_log(path).entries) == (True, 1)
+    assert answers(path, given, asking(), asking()) == [True, False]
+    assert verify_log(path).intact
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -139,7 +139,11 @@ TimeOption = Annotated[
 ]
 LogOption = Annotated[
     Path | None,
-    typer.Option("--log", metavar="FILE", help="Keep what is decided in a log: .jsonl or .sqlite."),
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="A log, .jsonl or .sqlite: decide by the counts and duties in it, and add to it.",
+    ),
 ]
 LogKeyOption = Annotated[
     Path | None,

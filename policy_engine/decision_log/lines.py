@@ -10,6 +10,7 @@ from pathlib import Path
 
 from policy_engine.decision_log.entries import Entry
 from policy_engine.decision_log.locks import lock, unlock
+from policy_engine.decision_log.pending import noted, whole_size
 from policy_engine.decision_log.places import (
     LONGEST,
     Row,
@@ -39,6 +40,9 @@ class LinesFile:
             number = opened_to_append(self.path)
             try:
                 lock(number)
+                whole = whole_size(self.path, number)
+                if whole < os.fstat(number).st_size:
+                    os.ftruncate(number, whole)
                 add, rows = partial(_add, number, self.path), partial(_rows, number)
                 yield Tail(_last(number), add, rows)
             finally:
@@ -51,7 +55,7 @@ class LinesFile:
             try:
                 # Under the lock nobody is in the midst of a line; without it lines only get more.
                 lock(number, shared=True)
-                size = os.fstat(number).st_size
+                size = whole_size(self.path, number)
                 unlock(number)
                 yield from _rows(number, start, size)
             finally:
@@ -104,12 +108,13 @@ def _add(number: int, path: Path, entry: Entry) -> int:
     data, size = entry.text() + b"\n", os.fstat(number).st_size
     if len(data) > LONGEST:
         raise OSError(errno.EFBIG, f"an entry of {len(data):,} bytes is too long")
-    try:
-        _write(number, data)
-    except OSError:
-        with suppress(OSError):
-            os.ftruncate(number, size)
-        raise
+    with noted(path, size, data):
+        try:
+            _write(number, data)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(number, size)
+            raise
     if size == 0:
         _sync_folder(path.parent)
     return size
