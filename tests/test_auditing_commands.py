@@ -165,6 +165,15 @@ def test_a_pipeline_fails_above_a_bound(files):
     assert run(files, *arguments, "--fail-above", "0.1").exit_code == 1
 
 
+def test_a_pipeline_fails_where_scores_tell_members_the_wrong_way(tmp_path):
+    members = "".join(f"1,1,0.6{row:02}\n" for row in range(60))
+    others = "".join(f"1,0,0.8{row:02}\n" for row in range(60))
+    (tmp_path / "turned.csv").write_text(f"label,member,p\n{members}{others}")
+    arguments = ["audit", "membership", "--predictions", str(tmp_path / "turned.csv")]
+    answer = CliRunner().invoke(app, [*arguments, "--attacks", "loss", "--fail-above", "0.6"])
+    assert answer.exit_code == 1, answer.output
+
+
 def test_predictions_alone_are_audited(files, tmp_path):
     arguments = ["audit", "membership", "--predictions", str(files / "said.csv")]
     answer = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "new")])
