@@ -22,6 +22,7 @@ from policy_engine.answering import (
 )
 from policy_engine.arguments import checked
 from policy_engine.catalog import (
+    MEMORY,
     SPARK_FORMATS,
     TABLE,
     Catalog,
@@ -59,6 +60,7 @@ from policy_engine.errors import (
 from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
+from policy_engine.lineage import Upstream
 from policy_engine.modelling import asks_for_data, check_plannable
 from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
@@ -84,6 +86,7 @@ from policy_engine.publication import (
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
+from policy_engine.sources import upstream_of
 from policy_engine.staging import check_name, check_settled, settled, strangers, told
 from policy_engine.storage import Place
 from policy_engine.wording import rule_name
@@ -226,6 +229,7 @@ def apply_policy(
     allow_pickle: bool = False,
     owners: OwnersSource | None = None,
     time_limit: float | None = None,
+    certificates: Sequence[str | Path | Certificate] = (),
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -248,7 +252,9 @@ def apply_policy(
     `allow_pickle`, by joblib, whose files run code when they are loaded. Where it is said who
     `owners` are (see `load_owners`), the policy's assigner has to own what it transforms.
     After a `time_limit` in seconds, the search for classes ends on the local engine with the best
-    that was found by then; the certificate says so, and every bound holds all the same.
+    that was found by then; the certificate says so, and every bound holds all the same. Where
+    the input is itself a release, its certificate is the one that lies beside it, or among
+    `certificates`: the input has to be what it certifies, and the new certificate names it.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
@@ -261,6 +267,7 @@ def apply_policy(
         catalog = launcher.catalog(read, data, taxonomies)
         plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
         _check_bounded(plan, time_limit)
+        upstream = _upstream(plan, launcher, certificates)
         run, is_kept = launcher.engine(catalog, progress, key, time_limit), False
         history = _history(plan, attempts)
         carried_out = partial(
@@ -270,6 +277,7 @@ def apply_policy(
             history=history,
             repeats=report is not None,
             allow_pickle=allow_pickle,
+            upstream=upstream,
         )
         try:
             if output is None:
@@ -301,6 +309,19 @@ def _check_bounded(plan: Plan, time_limit: float | None) -> None:
     if time_limit is not None and (plan.train or plan.audits):
         message = "A time limit bounds the search of a release, and the policy has models attacked."
         raise PlanError.of("M003", message, "Leave it out.")
+
+
+def _upstream(
+    plan: Plan, launcher: Launcher, given: Sequence[str | Path | Certificate]
+) -> tuple[Upstream, ...]:
+    """Return the certified release that the input of a plan is, if it is one."""
+    location = plan.read.location
+    return upstream_of(
+        plan.read.asset,
+        location,
+        [one if isinstance(one, Certificate) else load_certificate(place_of(one)) for one in given],
+        lambda: None if location == MEMORY else _certificate_of(launcher, place_of(location)),
+    )
 
 
 def plan_policy(
@@ -443,6 +464,7 @@ def certify_output(
         # where it would be lost.
         committed = earlier.commitment if earlier and (opened or write) else None
         kept = {"commitment": committed, "ended": earlier.ended if earlier else None}
+        kept["upstream"] = earlier.upstream if earlier else ()
         cut = {"approximated": earlier.approximated} if earlier and write else {}
         certificate = found.certificate.model_copy(update={**kept, **cut})
         if write:

@@ -25,6 +25,7 @@ from policy_engine.errors import (
 )
 from policy_engine.estimates import NotApplicable
 from policy_engine.gate import ModelFigures, said, shortfalls
+from policy_engine.lineage import Upstream
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import FilesMeasured
@@ -59,7 +60,9 @@ class Certificate(BaseModel):
     every bound holds, and less might have been lost. `attacks` are the bounds of the plan's audits
     with what the attacks reached, `models` tells of each model that was attacked, and `attempts`
     how many times such models were made of the same data, this time counted, until the bounds
-    held. Of a model, measurements and `rows_out` are those of the table that it was trained on.
+    held. `upstream` is the certified release that this was made from, with all before it; empty
+    where no certificate tells of the input. Of a model, measurements and `rows_out` are those of
+    the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -77,6 +80,7 @@ class Certificate(BaseModel):
     models: tuple[ModelFigures, ...] = ()
     files: FilesMeasured | None = None
     utility: Utility | NotApplicable
+    upstream: tuple[Upstream, ...] = ()
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
 
@@ -156,6 +160,7 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         models=release.models,
         files=release.files,
         utility=shown,
+        upstream=release.upstream,
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
     )
@@ -436,6 +441,7 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
         "@id": plan.publish.asset,
         "@type": "prov:Entity",
         **({"pe:sha256": certificate.output_digest} if certificate.output_digest else {}),
+        **_derived_from(certificate.upstream),
         "prov:wasGeneratedBy": {
             "@type": "prov:Activity",
             "used": used,
@@ -446,3 +452,11 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
             },
         },
     }
+
+
+def _derived_from(upstream: tuple[Upstream, ...]) -> dict[str, Any]:
+    entities = [
+        {"@id": one.asset, "pe:sha256": one.output_digest, **_derived_from(one.upstream)}
+        for one in upstream
+    ]
+    return {"prov:wasDerivedFrom": entities} if entities else {}

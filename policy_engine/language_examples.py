@@ -121,6 +121,7 @@ OPERANDS: Mapping[str, tuple[str, Any]] = {
     "virtualLocation": ("isPartOf", {"@id": "ex:Intranet"}),
     "jointly": ("isAnyOf", ["ex:SafeVisits", "ex:Visits/Zip"]),
     "readSoFar": ("isNoneOf", ["ex:Visits/Zip", "ex:Visits/Diagnosis"]),
+    "derived": ("eq", "exempt"),
 }
 OPERATORS: Mapping[str, tuple[str, Any]] = {
     "eq": ("language", "de"),

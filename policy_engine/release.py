@@ -11,6 +11,7 @@ from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.errors import OutputError
 from policy_engine.gate import ModelFigures
+from policy_engine.lineage import Upstream, check_read
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import FilesMeasured
 from policy_engine.plan import Plan
@@ -32,6 +33,7 @@ class Release(BaseModel):
     data in the same way, this one the last; `files` what the files of a model give away; `seed`
     is the one that was given, `salt` what the pseudonyms are the release's own by, None where it
     has none, or shares them with others.
+    `upstream` is the certified release that the input is, if it is one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -51,6 +53,7 @@ class Release(BaseModel):
     files: FilesMeasured | None = None
     seed: int | None = None
     salt: Annotated[str | None, Field(repr=False)] = None
+    upstream: tuple[Upstream, ...] = ()
 
     def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
         """Return the release with what the audits of its plan measured."""
@@ -71,6 +74,7 @@ def run_plan(
     history: History | None = None,
     repeats: bool = False,
     allow_pickle: bool = False,
+    upstream: tuple[Upstream, ...] = (),
 ) -> Release:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
@@ -78,10 +82,12 @@ def run_plan(
     decides who is trained on, and all that audits draw; without one it is drawn and kept secret.
     The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
     With `allow_pickle` a model of scikit-learn is written by joblib, a warning beside it.
+    `upstream` tells which release the input is: one that was changed since is refused (V013).
     Raises DataError where the data cannot bear what the plan asks, AuditError where they cannot
     bear its audits, OutputError where the output cannot be written.
     """
     table, source = engine.read(plan.read)
+    check_read(upstream, source.digest, source.location)
     if plan.train is not None:
         from policy_engine.model_release import release_model  # noqa: PLC0415 (slow to import)
 
@@ -97,7 +103,8 @@ def run_plan(
             repeats=repeats,
             allow_pickle=allow_pickle,
         )
-        return _of_model(made, plan, replace(source, rows=table.num_rows), folder, seed)
+        whole = replace(source, rows=table.num_rows)
+        return _of_model(made, plan, whole, folder, seed, upstream)
     step = plan.anonymization()
     anonymous = engine.anonymize(table, step, plan.publish)
     release = Release(
@@ -109,6 +116,7 @@ def run_plan(
         ended=engine.ended,
         seed=seed,
         salt=engine.salt if step.columns.has_own_pseudonyms else None,
+        upstream=upstream,
     )
     if not plan.audits:
         return release
@@ -128,7 +136,12 @@ def _folder(destination: Path | str | None) -> Path:
 
 
 def _of_model(
-    made: "Modelled", plan: Plan, source: Stored, folder: Path, seed: int | None
+    made: "Modelled",
+    plan: Plan,
+    source: Stored,
+    folder: Path,
+    seed: int | None,
+    upstream: tuple[Upstream, ...],
 ) -> Release:
     release = Release(
         plan=plan,
@@ -139,5 +152,6 @@ def _of_model(
         held_out=made.held_out,
         files=made.files,
         seed=seed,
+        upstream=upstream,
     )
     return release.audited(made.judged, made.reports) if plan.audits else release

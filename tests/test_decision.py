@@ -17,6 +17,7 @@ from policy_engine.errors import RequestError
 from policy_engine.methods import Measurement
 from policy_engine.plan import make_plan
 from policy_engine.policy import Hierarchy, read_policy
+from policy_engine.sources import as_upstream
 
 
 def answer(text, *targets, who=ANALYST, action="read", purpose="marketing", **more):
@@ -358,6 +359,7 @@ def test_a_long_chain_of_outputs_is_decided_in_a_moment(certificates):
         rule = permission(action=action, target=source, output=output, assignee="http://x.org/z")
         policies.append(read_policy(policy([rule], uid=f"http://x.org/{n}")))
         proof = {"plan": make_plan(policies[-1]), "measurements": (TWO,)}
+        proof["upstream"] = tuple(map(as_upstream, held[-1:]))
         held.append(certificates[0].model_copy(update=proof))
     first = policy([permission(action="read", target="http://x.org/d/0")], uid="http://x.org/first")
     request = read_request(ANALYST, "read", ["http://x.org/d/30"], "marketing")

@@ -113,7 +113,8 @@ def as_policy(members):
 
 def as_rule(rule):
     kind = "permission"
-    if "remedy" in rule or rule.get("@type") == "Prohibition":
+    is_reaching = "pe:derived" in json.dumps(rule)
+    if "remedy" in rule or rule.get("@type") == "Prohibition" or is_reaching:
         kind = "prohibition"
     return {"permission": None, kind: {**FRAME["permission"], **rule}}
 

@@ -146,6 +146,13 @@ def apply(
         ),
     ] = False,
     time_limit: TimeLimitOption = None,
+    certificate: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE_OR_DIR",
+            help="The certificate of the input, where that is a release and it lies elsewhere.",
+        ),
+    ] = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
@@ -171,6 +178,7 @@ def apply(
             allow_pickle=allow_pickle,
             owners=owners,
             time_limit=time_limit,
+            certificates=certificate,
             **reading.keywords,
         )
     if output_format is Format.JSON:

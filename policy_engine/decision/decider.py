@@ -11,8 +11,9 @@ from policy_engine import terms
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
+from policy_engine.decision.conditions import evaluate
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
-from policy_engine.decision.facts import RequestFacts, unclear_labels
+from policy_engine.decision.facts import DATE_TIME, RequestFacts, unclear_labels
 from policy_engine.decision.history import History
 from policy_engine.decision.holding import (
     Asked,
@@ -26,7 +27,8 @@ from policy_engine.decision.holding import (
     outstanding,
     prohibits,
 )
-from policy_engine.decision.index import Clause, Index
+from policy_engine.decision.index import Clause, Index, Made
+from policy_engine.decision.lineage import Lineage, inputs_of
 from policy_engine.decision.members import Members
 from policy_engine.decision.mixing import Mix, mixes, names
 from policy_engine.decision.model import (
@@ -110,7 +112,7 @@ class Decider:
         self.owners = self._owners(owners or Owners(), data)
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
-        self._outputs: dict[tuple[str, str], Output] = {}
+        self._outputs: dict[tuple[str, str, str], Output] = {}
         known = policies if isinstance(policies, InForce) else InForce(policies)
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         void = {**void_outputs(self.certificates), **known.void}
@@ -205,11 +207,17 @@ class Decider:
             )
         return found
 
-    def output(self, policy: Policy, asset: str) -> Output:
-        """Return an output that a policy speaks of, with the certificate that is valid for it."""
-        key = policy.uid, asset
+    def output(self, policy: Policy, asset: str, digest: str = "") -> Output:
+        """Return an output that a policy speaks of, with the certificate that is valid for it.
+
+        With a `digest`, of that very output.
+        """
+        key = policy.uid, asset, digest
         if key not in self._outputs:
-            self._outputs[key] = Output.of(policy, asset, self.certificates, self.attestations)
+            known = self.certificates
+            if digest:
+                known = tuple(one for one in known if one.output_digest == digest)
+            self._outputs[key] = Output.of(policy, asset, known, self.attestations)
         return self._outputs[key]
 
 
@@ -249,10 +257,13 @@ class _Case:
         above: frozenset[str] = frozenset(),
         together: tuple[str, ...] = (),
         is_delegation: bool = False,
+        maker: frozenset[str] | None = None,
     ) -> None:
         self.decider = decider
         self.request = request
         self.world = world
+        self.history = history
+        self.maker = maker
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -262,6 +273,7 @@ class _Case:
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
         self.facts.together = together or request.targets
+        self.facts.is_derived = maker is not None
         self.members = Members(
             world.of,
             lambda: (*request.targets, *chain(*world.memberships.asset)),
@@ -308,38 +320,94 @@ class _Case:
         return Leave(is_given=is_given, may_be=may_be, rule=given)
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
-        made = [self.decider.index.outputs[n] for n in self.view.touched(self.asked)]
-        made = [one for one in made if self._concerns(one.clause)]
+        made = self._made()
         outputs = [self.decider.output(one.policy, one.asset) for one in made]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions([output.asset for output in outputs])
+        denied = self._prohibited(made, outputs) or self._unfit(made, outputs)
+        if denied is not None:
+            return denied
+        if self.permits:
+            return self._permit(self.permits[0], outputs)
+        through = self._through_inputs(outputs) if through_inputs else None
+        return through or self._nothing_permits()
+
+    def _prohibited(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+        """Return the denial by a prohibition, of the request or of what that was made from."""
         denying = self._prohibitions()
-        if denying is not None:
-            reason = prohibits_it(denying)
-            strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
-            return self._deny(reason, denying, strategy=strategy)
+        if denying is None:
+            return self._inherited(made, outputs)
+        reason = prohibits_it(denying)
+        strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
+        return self._deny(reason, denying, strategy=strategy)
+
+    def _unfit(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+        """Return the denial of outputs that nobody may read as they are, None where all are fit."""
         for one in made:
             fails = self.making_fails(one.clause)
             if fails:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return self._deny(reason, policy=one.policy.uid)
         for output in outputs:
-            if not output.is_vouched_for:
-                reason = (
-                    f"{output.asset} has no certificate that is valid for "
-                    f"{output.policy.uid}; without one nobody may read it."
-                )
-                reason += f" {output.refusal}" if output.refusal else ""
+            reason = output.uncertified or self._lineage().fails(output)
+            if reason:
                 return self._deny(reason, policy=output.policy.uid)
             unknown = [target for target in self.request.targets if not output.has(target)]
             if unknown:
-                names = " or ".join(unknown)
-                return self._deny(f"{output.asset} has no such column: {names}.")
-        void = self._void()
-        if void or self.permits:
-            return void or self._permit(self.permits[0], outputs)
-        through = self._through_inputs(outputs) if through_inputs else None
-        return through or self._nothing_permits()
+                return self._deny(f"{output.asset} has no such column: {' or '.join(unknown)}.")
+        return self._void()
+
+    def _made(self) -> list[Made]:
+        """Return the outputs that the request touches."""
+        found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
+        return [one for one in found if self._concerns(one.clause)]
+
+    def _lineage(self) -> Lineage:
+        return Lineage(self.view, self.decider.output, self._over)
+
+    def _over(self, made: Made) -> str:
+        """Return the constraint on time by which what a rule makes is not made any more."""
+        timed = [
+            one
+            for one in made.clause.rule.constraints
+            if all(leaf.left_operand == DATE_TIME for leaf in one.constraints())
+        ]
+        found = (evaluate(one, self.facts) for one in timed)
+        return next((one.reason for one in found if one.state == "unsatisfied"), "")
+
+    def _inherited(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+        """Return the denial by a prohibition of what the outputs that are asked for were made from.
+
+        The maker's own prohibitions of the input do not reach what he makes of it; where nobody
+        is said to own anything, all are the maker's.
+        """
+        for one, output in zip(made, outputs, strict=True) if self.ownership else ():
+            if one.asset in self.above:
+                continue
+            inputs = inputs_of(output, one, self.request.targets)
+            case = _Case(
+                self.decider,
+                self.request.model_copy(update={"targets": inputs}),
+                self.world,
+                self.history,
+                above=self.above | {one.asset},
+                maker=one.clause.assigners,
+            )
+            found = case.inherited()
+            if found is not None:
+                way = f"{one.asset} was made from {terms.dataset_of(inputs[0]) or inputs[0]}"
+                reason = f"{found.reason.removesuffix('.')}: {way}."
+                changes = {"request": self.request, "reason": reason}
+                return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
+        return None
+
+    def inherited(self) -> Decision | None:
+        """Return the denial of what was made from the targets, None where nothing prohibits it."""
+        denying = self._prohibitions()
+        if denying is not None:
+            return self._deny(prohibits_it(denying), denying)
+        made = self._made()
+        return self._inherited(made, [self.decider.output(one.policy, one.asset) for one in made])
 
     def making_fails(self, clause: Clause) -> str:
         """Return why a rule may not make its output of its targets, empty where it may."""
@@ -444,6 +512,8 @@ class _Case:
 
     def _is_unheard(self, clause: Clause) -> bool:
         """Tell whether a prohibition does not count for what is asked for, and note why."""
+        if self.maker is not None and clause.assigners <= self.maker:
+            return True
         targets, known = self.request.targets, self.view.closures
         fails = self.ownership and self.ownership.prohibition_fails(clause, targets, known)
         if fails:

@@ -19,6 +19,7 @@ from policy_engine.policy.model import (
     BY_PARTY,
     COUNT,
     COUNTS,
+    DERIVED,
     JOINTLY,
     MAKING,
     READ_SO_FAR,
@@ -28,7 +29,7 @@ from policy_engine.policy.values import Literals
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
-_TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
+DATE_TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _READ = (JOINTLY, READ_SO_FAR)
 _PARTS_OF: Mapping[str, tuple[Part, ...]] = {
     _PURPOSE: ("purpose",),
@@ -61,6 +62,7 @@ class RequestFacts:
         "digest",
         "history",
         "is_act",
+        "is_derived",
         "making",
         "own",
         "part",
@@ -102,12 +104,13 @@ class RequestFacts:
         self.rows: frozenset[str] = frozenset()
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
+        self.is_derived = False
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
         if self._is_of_rows(left_operand):
             return None
-        if left_operand in (_TIME, _PURPOSE, JOINTLY):
+        if left_operand in (DATE_TIME, _PURPOSE, JOINTLY, DERIVED):
             return self._of_request(left_operand)
         if left_operand == READ_SO_FAR:
             return self._read_so_far()
@@ -128,10 +131,12 @@ class RequestFacts:
 
     def _of_request(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what the request itself says, and the world cannot say otherwise."""
-        if left_operand == _TIME:
+        if left_operand == DATE_TIME:
             return (self.time,)
         if left_operand == JOINTLY:
             return self.together
+        if left_operand == DERIVED:
+            return ("asked for" if self.is_derived else "exempt",)
         return (self.request.purpose,) if self.request.purpose else None
 
     def _read_so_far(self) -> tuple[Literals, ...] | None:

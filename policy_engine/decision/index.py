@@ -315,6 +315,14 @@ class Index:
         self.outputs.append(made)
 
     @cached_property
+    def makers(self) -> Mapping[str, Sequence[Made]]:
+        """What the policies make, by the asset that it is."""
+        found: dict[str, list[Made]] = {}
+        for one in self.outputs:
+            found.setdefault(one.asset, []).append(one)
+        return found
+
+    @cached_property
     def voidable(self) -> Sequence[Voidable]:
         """The policies that what is still to be known might make void."""
         policies = [one for one in self.policies if one.conflict == "invalid"]

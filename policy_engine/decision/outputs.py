@@ -50,9 +50,14 @@ class Output:
         return cls(policy, asset, plan, next(iter(valid), None), refusal, valid)
 
     @property
-    def is_vouched_for(self) -> bool:
-        """Whether a certificate is valid for it or, where none can be, somebody attests it."""
-        return self.certificate is not None or bool(self.attested)
+    def uncertified(self) -> str:
+        """Why nobody may read the output for want of a certificate, empty where one is valid for
+        it or, where none can be, somebody attests it."""
+        if self.certificate is not None or self.attested:
+            return ""
+        message = f"{self.asset} has no certificate that is valid for {self.policy.uid}; "
+        message += "without one nobody may read it."
+        return f"{message} {self.refusal}" if self.refusal else message
 
     def covers(self, target: str) -> bool:
         """Tell whether a target is the output, or could be a column of it by its name."""

@@ -9,7 +9,7 @@ from policy_engine.errors import Problem
 from policy_engine.policy.clashes import clashes, have_asset
 from policy_engine.policy.joining import named_jointly
 from policy_engine.policy.linked_data import MAX_PROBLEMS
-from policy_engine.policy.model import ANONYMIZE, MAKING, Policy, Rule
+from policy_engine.policy.model import ANONYMIZE, DERIVED, MAKING, Policy, Rule
 from policy_engine.policy.rules import (
     ACTION,
     ASSIGNEE,
@@ -39,6 +39,7 @@ def _problems_of(policy: Policy) -> Iterator[Problem]:
             if not _has(rule, prop):
                 yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
     yield from _same_uids(policy)
+    yield from _derived(policy)
     yield from _unassigned(policy)
     yield from _too_deep(policy)
 
@@ -77,6 +78,25 @@ def _same_uids(policy: Policy) -> Iterator[Problem]:
             line = first.place.line
             message = f"Two rules have the uid {rule.uid!r}; the first is in line {line}."
             yield Problem("P008", message, "", rule.place)
+
+
+def _derived(policy: Policy) -> Iterator[Problem]:
+    """Yield what is said of derived assets in other words than a prohibition may have for it.
+
+    A value that is misspelt would lift the prohibition.
+    """
+    for rule in policy.rules:
+        leaves = [leaf for one in rule.constraints for leaf in one.constraints()]
+        named = [leaf for leaf in leaves if leaf.left_operand == DERIVED]
+        is_exempt = all(
+            leaf.operator == f"{terms.ODRL}eq"
+            and [value.value for value in leaf.right_operands] == ["exempt"]
+            for leaf in named
+        )
+        if named and (rule.kind != "prohibition" or not is_exempt):
+            message = "Of pe:derived a prohibition may say that it is eq exempt, and nothing else."
+            hint = "Without it, a prohibition reaches what others derive from its target."
+            yield Problem("P022", message, hint, named[0].place)
 
 
 def _all(rules: tuple[Rule, ...]) -> Iterator[Rule]:

@@ -21,6 +21,7 @@ TRAIN = f"{terms.PE}train"
 MAKING = (ANONYMIZE, TRAIN)
 """What makes an output, and is refined by parameters that no request has."""
 JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
+DERIVED = f"{terms.PE}derived"
 """What a request reads together, and what its assignee has read by then: assets, as operands."""
 COUNT, BY_PARTY, BY_ASSET = (
     f"{terms.ODRL}count",

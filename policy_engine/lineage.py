@@ -1,0 +1,40 @@
+"""What a release was made from: the releases before it, back to what no certificate tells of."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.errors import CertificateError
+
+_Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Upstream(BaseModel):
+    """A certified release that another one was made from, as its certificate told it then.
+
+    The digests are sha-256: that of the output, by which the release is known, that of its
+    certificate's text, and that of the policy it was made for. `upstream` is what that release
+    was itself made from. PROV-O calls the relation `prov:wasDerivedFrom`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    asset: str
+    output_digest: _Digest
+    certificate_digest: _Digest
+    policy: str
+    policy_digest: str
+    upstream: tuple["Upstream", ...] = ()
+
+
+def check_read(upstream: Sequence[Upstream], digest: str, location: str) -> None:
+    """Raise CertificateError (V013) where what was read is not what its certificate is of."""
+    for one in upstream:
+        if one.output_digest != digest:
+            message = (
+                f"The input is not the {one.asset} that was certified: its sha-256 is {digest}, "
+                f"the certified one {one.output_digest}."
+            )
+            hint = "Read the release as it was published, or make it again."
+            raise CertificateError.of("V013", message, hint, location)

@@ -1,0 +1,191 @@
+"""What is made of a release remembers it, and stands as long as all that it was made from does."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from building import DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
+
+from policy_engine import apply_policy
+from policy_engine.certificate import load_certificate, read_certificate
+from policy_engine.decision import Decider, Request, World
+from policy_engine.errors import CertificateError
+from policy_engine.owners import read_owners
+from policy_engine.policy import load_policy
+
+AGAIN, READER = "http://x.org/again", "http://x.org/reader"
+OWNER, MAKER, REGULATOR = (f"http://x.org/{name}" for name in ("owner", "maker", "regulator"))
+OWNED = {
+    DATASET: {"owner": OWNER, "regulators": [REGULATOR], "delegates": []},
+    OUTPUT: {"owner": OWNER, "delegates": [MAKER], "regulators": [REGULATOR]},
+}
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def first(**parts):
+    """Return the policy by which the owner makes a release of the people."""
+    action = anonymize(method="k-anonymity", k=2, quasi=["age"], insensitive=["disease"])
+    rule = permission(action=action, output=OUTPUT, assigner=OWNER, **parts)
+    return policy([rule], uid="http://x.org/first")
+
+
+def second(k=2):
+    """Return the policy by which the release is made into a further one."""
+    action = anonymize(method="k-anonymity", k=k, quasi=["disease"])
+    action = json.loads(json.dumps(action).replace(f"{DATASET}/", f"{OUTPUT}/"))
+    rule = permission(
+        action=action, target=OUTPUT, output=AGAIN, assigner=MAKER, assignee=READER, purpose=None
+    )
+    return policy([rule], uid="http://x.org/second")
+
+
+@pytest.fixture
+def chain(tmp_path):
+    """Return a folder with both policies, the release and what was made of it."""
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "first.jsonld").write_text(first())
+    (tmp_path / "second.jsonld").write_text(second())
+    apply_policy(
+        tmp_path / "first.jsonld", {DATASET: tmp_path / "people.csv"}, tmp_path / "one/safe.csv"
+    )
+    made_again(tmp_path)
+    return tmp_path
+
+
+def made_again(folder, **parts):
+    data = {OUTPUT: folder / "one/safe.csv"}
+    return apply_policy(folder / "second.jsonld", data, folder / "two", overwrite=True, **parts)
+
+
+def asked(folder, *policies, certificates=("one", "two"), **world):
+    """Return what is decided of reading what was made of the release."""
+    decider = Decider(
+        [load_policy(folder / f"{name}.jsonld") for name in policies],
+        [load_certificate(folder / name) for name in certificates],
+        owners=read_owners(OWNED),
+    )
+    request = Request(assignee=READER, action="http://www.w3.org/ns/odrl/2/read", targets=(AGAIN,))
+    return decider.decide(request, World(**{"time": NOON, **world}))
+
+
+def test_a_certificate_names_the_release_that_it_was_made_from(chain):
+    one, two = (load_certificate(chain / name) for name in ("one", "two"))
+    [upstream] = two.upstream
+    assert (upstream.asset, upstream.output_digest) == (OUTPUT, one.output_digest)
+    assert (upstream.policy, upstream.policy_digest) == (one.plan.policy, one.plan.policy_digest)
+    told = json.loads(two.to_jsonld())["prov:wasDerivedFrom"]
+    assert told == [{"@id": OUTPUT, "pe:sha256": one.output_digest}]
+    assert read_certificate(two.to_jsonld()) == two
+    assert one.upstream == ()
+
+
+def test_a_row_added_between_two_steps_is_noticed(chain):
+    with (chain / "one/safe.csv").open("a") as file:
+        file.write("99,flu\n")
+    with pytest.raises(CertificateError, match="V013"):
+        made_again(chain)
+
+
+def test_a_certificate_that_lies_elsewhere_is_given(chain):
+    certificate = load_certificate(chain / "one")
+    (chain / "one/safe.csv").rename(chain / "safe.csv")
+    data = {OUTPUT: chain / "safe.csv"}
+    made = apply_policy(chain / "second.jsonld", data, certificates=[certificate])
+    assert made.certificate.upstream[0].output_digest == certificate.output_digest
+
+
+def test_a_certificate_of_something_else_is_refused(chain):
+    certificate = load_certificate(chain / "two")
+    with pytest.raises(CertificateError, match="No certificate is of the input"):
+        made_again(chain, certificates=[certificate])
+
+
+def test_a_release_is_not_given_as_other_data(chain):
+    raw = {DATASET: chain / "one/safe.csv"}
+    with pytest.raises(CertificateError, match="is the release"):
+        apply_policy(chain / "first.jsonld", raw, chain / "three")
+
+
+def test_what_is_made_is_read_as_long_as_all_before_it_stands(chain):
+    assert asked(chain, "first", "second").permitted
+
+
+def test_withdrawing_the_policy_before_withdraws_what_was_made(chain):
+    found = asked(chain, "second")
+    assert not found.permitted
+    way = f"{AGAIN} was made from {OUTPUT}, whose policy http://x.org/first is not among those"
+    assert found.reason == f"{way} in force."
+
+
+def test_withdrawing_the_certificate_before_withdraws_what_was_made(chain):
+    found = asked(chain, "first", "second", certificates=["two"])
+    assert not found.permitted
+    assert "of which no certificate is given that is valid" in found.reason
+
+
+def test_changing_the_policy_before_withdraws_what_was_made(chain):
+    text = (chain / "first.jsonld").read_text()
+    (chain / "first.jsonld").write_text(text.replace('"rightOperand": 2', '"rightOperand": 3'))
+    assert "as it was then" in asked(chain, "first", "second").reason
+
+
+def test_what_was_made_before_its_certificate_was_known_is_read_by_nobody(chain):
+    (chain / "one/safe.csv").rename(chain / "safe.csv")
+    data = {OUTPUT: chain / "safe.csv"}
+    apply_policy(chain / "second.jsonld", data, chain / "two", overwrite=True)
+    (chain / "safe.csv").rename(chain / "one/safe.csv")
+    assert "without its certificate" in asked(chain, "first", "second").reason
+
+
+def test_what_was_made_ends_with_the_permission_to_make_what_is_before_it(chain):
+    until = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2026-07-01T00:00:00Z"}
+    (chain / "first.jsonld").write_text(first(constraint=until))
+    data = {DATASET: chain / "people.csv"}
+    apply_policy(chain / "first.jsonld", data, chain / "one/safe.csv", overwrite=True)
+    made_again(chain)
+    assert asked(chain, "first", "second").permitted
+    late = asked(chain, "first", "second", time="2026-08-01T00:00:00Z")
+    assert not late.permitted
+    assert f"{AGAIN} was made from {OUTPUT}, which is not to be made any more" in late.reason
+    assert asked(chain, "first", "second", time="2026-06-30T00:00:00Z").permitted
+
+
+# -- prohibitions of others reach what is derived -------------------------------------------------
+
+
+def barring(folder, assigner, target=DATASET, **parts):
+    rule = {"target": target, "action": "read", "assigner": assigner, **parts}
+    text = policy([], [rule], uid="http://x.org/bar", profile=None, conflict="prohibit")
+    (folder / "bar.jsonld").write_text(text)
+    return asked(folder, "first", "second", "bar")
+
+
+EXEMPT = {"leftOperand": "pe:derived", "operator": "eq", "rightOperand": "exempt"}
+
+
+@pytest.mark.parametrize(
+    ("assigner", "target", "parts", "is_permitted"),
+    [
+        (REGULATOR, DATASET, {}, False),
+        (REGULATOR, f"{DATASET}/disease", {}, False),
+        (REGULATOR, f"{DATASET}/age", {}, True),  # the second release has no ages
+        (REGULATOR, f"{DATASET}/name", {}, True),
+        (REGULATOR, DATASET, {"constraint": EXEMPT}, True),
+        (REGULATOR, DATASET, {"assignee": "http://x.org/other"}, True),
+        (OWNER, DATASET, {}, True),  # the owner made the release of what he prohibits
+        (OWNER, OUTPUT, {}, False),  # and somebody else made something of the release
+        (MAKER, OUTPUT, {}, True),
+        ("http://x.org/stranger", DATASET, {}, True),
+    ],
+)
+def test_whose_prohibitions_reach_what_is_derived(chain, assigner, target, parts, is_permitted):
+    assert asked(chain, "first", "second").permitted
+    found = barring(chain, assigner, target, **parts)
+    assert found.permitted is is_permitted, found.reason
+
+
+def test_the_reason_names_the_way_by_which_a_prohibition_reaches(chain):
+    found = barring(chain, REGULATOR)
+    assert found.reason.endswith(
+        f"prohibits it: {OUTPUT} was made from {DATASET}: {AGAIN} was made from {OUTPUT}."
+    )
