@@ -463,8 +463,8 @@ def certify_output(
         # A commitment that nobody can open says nothing: it is repeated where it was opened, or
         # where it would be lost.
         committed = earlier.commitment if earlier and (opened or write) else None
-        kept = {"commitment": committed, "ended": earlier.ended if earlier else None}
-        kept["upstream"] = earlier.upstream if earlier else ()
+        kept: dict[str, Any] = {"commitment": committed}
+        kept |= {"ended": earlier.ended, "upstream": earlier.upstream} if earlier else {}
         cut = {"approximated": earlier.approximated} if earlier and write else {}
         certificate = found.certificate.model_copy(update={**kept, **cut})
         if write:
