@@ -3,8 +3,9 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -22,8 +23,9 @@ _LEVELS = {"W": "warning", "H": "note"}
 def sarif_log(problems: Mapping[str, Sequence[Problem]]) -> dict[str, Any]:
     """Return the problems of files, by path, as a log of one run (SARIF 2.1.0, section 3.13).
 
-    A file without problems is named, too: it was read and found good. Paths stay as they were
-    given: relative ones are relative to where the log is used.
+    A file without problems is named, too: it was read and found good. Paths are relative to the
+    repository that a file lies in (the folder above it that holds `.git`), else to the working
+    folder, wherever the command is run; one outside of it stays whole.
     """
     found = {problem.code for several in problems.values() for problem in several}
     codes = [*(code for code in CODES if code in found), *sorted(found - CODES.keys())]
@@ -116,5 +118,19 @@ def _text(words: str) -> str:
 
 def _uri(path: str) -> str:
     """Return a path as a reference to a URI (section 3.4.3)."""
-    pure = PurePath(path)
-    return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
+    if path == "-":
+        return path
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 (links are left as they are named)
+    root = _repository(whole) or Path.cwd()
+    if not whole.is_relative_to(root):
+        return whole.as_uri()
+    return quote(os.fsencode(whole.relative_to(root).as_posix()))
+
+
+def _repository(file: Path) -> Path | None:
+    """Return the folder of the repository that a file lies in."""
+    for folder in file.parents:
+        with suppress(OSError, ValueError):
+            if (folder / ".git").exists():
+                return folder
+    return None

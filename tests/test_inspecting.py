@@ -182,8 +182,12 @@ def test_test_prints_a_line_a_test_and_the_coverage():
     assert lines[0] == "pass  reads & <b>"
     assert lines[1] == "FAIL  sells (line 6)"
     assert lines[2].startswith("      expected permit, got deny: No rule permits it")
-    assert lines[3:5] == ["2 tests: 1 passed, 1 failed", "tested: 1 of 2 rules, 50 %"]
-    assert lines[5].startswith("  never: permission http://x.org/q (old.jsonld:")
+    assert lines[3:6] == [
+        "2 tests: 1 passed, 1 failed",
+        "note: decided by the clock, for want of a time in the world: 2 tests (reads & <b>, sells)",
+        "tested: 1 of 2 rules, 50 %",
+    ]
+    assert lines[6].startswith("  never: permission http://x.org/q (old.jsonld:")
 
 
 @pytest.mark.parametrize(("least", "status"), [("50", 0), ("50.1", 1), ("100", 1)])

@@ -143,17 +143,66 @@ def test_coverage_names_the_rules_that_no_test_concerns(run):
     assert [(one.rule, one.covered) for one in report.rules] == [
         ("http://x.org/r", True),
         ("http://x.org/d", False),
+        ("http://x.org/duty", False),
         ("http://x.org/p", False),
     ]
-    assert report.coverage == pytest.approx(1 / 3)
+    assert report.coverage == pytest.approx(1 / 4)
     assert report.rules[0].decided == ("one",)
 
 
 def test_a_rule_that_covers_without_deciding_is_matched(run):
     report = run(a_test(target=f"{DATASET}/name", expect="deny"))
-    permitted, _, prohibited = report.rules
+    permitted, _, _, prohibited = report.rules
     assert (permitted.decided, permitted.matched) == ((), ("one",))
     assert (prohibited.decided, prohibited.matched) == (("one",), ())
+
+
+def test_a_test_that_fails_covers_nothing(run):
+    report = run(a_test(expect="deny"), a_test("two", "print", expect="permit"))
+    assert not report.passed
+    assert [one.rule for one in report.rules if one.covered] == []
+    assert report.coverage == 0
+
+
+def test_duties_and_obligations_are_covered_where_they_are_owed_or_done(run):
+    tidy = {"uid": "http://x.org/o", "assignee": ANALYST, "action": "delete"}
+    rules = json.dumps({**json.loads(RULES), "obligation": tidy})
+    head = HEAD.replace("policy.jsonld", "own.jsonld")
+
+    def covered(*tests):
+        found = run(*tests, head=head, own=rules)
+        assert found.passed, found.tests
+        return [one.rule.rpartition("/")[2] for one in found.rules if one.covered]
+
+    owed = a_test("owed", "print", expect="deny")
+    assert covered(owed) == ["d", "duty"]
+    done = "    world: {duties: {http://x.org/duty: fulfilled}}\n"
+    assert covered(a_test("done", "print", more=done)) == ["d", "duty", "o"]
+    assert covered(a_test("read")) == ["r", "o"]
+
+
+@pytest.mark.parametrize(
+    ("own", "effect"),
+    [
+        ("", "permit"),
+        ("    world: {duties: {http://x.org/duty: null}}\n", "deny"),
+        ("    world: {duties: null}\n", "deny"),
+        ("    world: {duties: {http://x.org/duty: violated}}\n", "deny"),
+    ],
+)
+def test_a_test_can_unset_what_the_world_of_all_says(run, own, effect):
+    head = HEAD.replace("Z}", "Z, duties: {http://x.org/duty: fulfilled}}")
+    assert run(a_test("one", "print", expect=effect, more=own), head=head).passed
+
+
+def test_a_duty_of_a_policy_and_a_time_can_be_unset(run):
+    duties = "{http://x.org/policy: {http://x.org/duty: fulfilled}}"
+    head = HEAD.replace("Z}", f"Z, duties: {duties}}}")
+    unset = "    world: {duties: {http://x.org/policy: {http://x.org/duty: null}}}\n"
+    assert run(a_test("one", "print"), head=head).passed
+    assert run(a_test("one", "print", expect="deny", more=unset), head=head).passed
+    timeless = run(a_test("one"), a_test("two", more="    world: {time: null}\n"))
+    assert [one.by_clock for one in timeless.tests] == [False, True]
 
 
 def test_a_report_is_json_and_back(run):

@@ -1,7 +1,7 @@
 import json
 import os
 import string
-from pathlib import PurePath
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -47,6 +47,8 @@ KNOWN = {
     "fixes": {"description", "artifactChanges"},
 }
 """The properties that we use of those that the schema knows; it allows no others."""
+
+ROOT = Path(__file__).parents[1]
 
 
 def check(value, name="log"):
@@ -134,7 +136,8 @@ def test_a_problem_without_a_place_has_no_region():
         ("a b/ä.jsonld", "a%20b/%C3%A4.jsonld"),
         ("c:d.jsonld", "c%3Ad.jsonld"),
         ("/x/y#z.jsonld", "file:///x/y%23z.jsonld"),
-        ("../p.jsonld", "../p.jsonld"),
+        ("a/../p.jsonld", "p.jsonld"),
+        ("-", "-"),
     ],
 )
 def test_a_path_is_a_reference(path, uri):
@@ -153,7 +156,27 @@ def test_any_words_and_any_path_make_a_log(message, hint, path):
     log = json.loads(json.dumps(sarif_log({path: [Problem("P007", message, hint, AT)]})))
     check(log)
     uri = log["runs"][0]["artifacts"][0]["location"]["uri"]
-    assert unquote(uri.removeprefix("file://")) == PurePath(path).as_posix()
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 (links stay)
+    is_inside = whole.is_relative_to(ROOT)
+    expected = whole.relative_to(ROOT) if is_inside and path != "-" else whole
+    assert path == "-" or unquote(uri.removeprefix("file://")) == expected.as_posix()
+
+
+def test_paths_are_relative_to_the_repository_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "policies" / "inner").mkdir(parents=True)
+
+    def uri(path):
+        return sarif_log({str(path): []})["runs"][0]["artifacts"][0]["location"]["uri"]
+
+    monkeypatch.chdir(tmp_path / "policies" / "inner")
+    whole = tmp_path / "policies" / "a.jsonld"
+    assert [uri("../a.jsonld"), uri(whole), uri("b.jsonld")] == [
+        *("policies/a.jsonld", "policies/a.jsonld", "policies/inner/b.jsonld"),
+    ]
+    (tmp_path / ".git").rmdir()
+    assert uri("b.jsonld") == "b.jsonld"
+    assert uri("../a.jsonld") == whole.as_uri()
 
 
 def test_a_file_name_that_is_no_text_is_named_byte_by_byte():

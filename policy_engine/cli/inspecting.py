@@ -45,6 +45,7 @@ class ReportFormat(StrEnum):
 
 _Drawn = Literal["svg", "mermaid", "dot"]
 _ENDINGS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
+_SHOWN = 5
 _MARKS = {"widens": "widens", "narrows": "narrows", "either": "either", "neither": "-"}
 _TOGETHER = {
     "widens": "Together they can only widen what is permitted.",
@@ -267,6 +268,11 @@ def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
     failed = len(report.failed)
     passed = len(report.tests) - failed
     yield f"{counted(len(report.tests), 'test')}: {passed} passed, {failed} failed"
+    timeless = [one.name for one in report.tests if one.by_clock]
+    if timeless:
+        named = ", ".join(map(printable, timeless[:_SHOWN])) + ", ..." * (len(timeless) > _SHOWN)
+        told = counted(len(timeless), "test")
+        yield f"note: decided by the clock, for want of a time in the world: {told} ({named})"
     yield _coverage_text(report, min_coverage)
     for rule in report.rules:
         if not rule.covered:

@@ -42,7 +42,10 @@ class Suite:
 
 
 class TestResult(BaseModel):
-    """What came of one test: what was decided, and a sentence for each thing not as expected."""
+    """What came of one test: what was decided, and a sentence for each thing not as expected.
+
+    `by_clock` tells that it names no time, so that tomorrow something else may come of it.
+    """
 
     __test__: ClassVar[bool] = False
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -54,6 +57,7 @@ class TestResult(BaseModel):
     rule: str
     reason: str
     failures: tuple[str, ...] = ()
+    by_clock: bool = False
 
     @property
     def passed(self) -> bool:
@@ -62,13 +66,17 @@ class TestResult(BaseModel):
 
 
 class RuleCoverage(BaseModel):
-    """In which tests a rule decided, and in which it covered the request without deciding."""
+    """In which tests a rule decided, and in which it covered the request without deciding.
+
+    A duty or an obligation decides where it is owed; a duty matches where it was fulfilled. Tests
+    that fail count for nothing: what they say of a rule is not so.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     policy: str
     rule: str
-    kind: Literal["permission", "prohibition"]
+    kind: Literal["permission", "prohibition", "duty", "obligation"]
     source: str
     line: int
     decided: tuple[str, ...] = ()

@@ -257,10 +257,24 @@ def _shown(item: Item) -> str:
 
 
 def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a state of the world laid over another: what it says, and the rest of the other."""
+    """Return a state of the world laid over another: what it says, and the rest of the other.
+
+    What it says to be nothing (null) is unset: a fact, a duty, a count, or all of them.
+    """
     joined = {**default, **own}
     for key, value in own.items():
         below = default.get(key)
-        if isinstance(value, dict) and isinstance(below, dict):
-            joined[key] = {**below, **value}
-    return joined
+        if isinstance(value, dict):
+            joined[key] = _laid(value, below if isinstance(below, dict) else {})
+    return {key: value for key, value in joined.items() if value is not None}
+
+
+def _laid(own: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a state of the world laid over another, without what it unsets."""
+    joined = {**below, **own}
+    for key, value in own.items():
+        under = below.get(key)
+        if isinstance(value, dict) and None in value.values():
+            inner = {**(under if isinstance(under, dict) else {}), **value}
+            joined[key] = {name: one for name, one in inner.items() if one is not None}
+    return {key: value for key, value in joined.items() if value is not None}

@@ -3,12 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine import terms
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Decider, Decision
-from policy_engine.policy import USUAL, Limits, Policy, Reading, VocabularySource, read_file
+from policy_engine.policy import (
+    USUAL,
+    Limits,
+    Policy,
+    Reading,
+    Rule,
+    VocabularySource,
+    read_file,
+)
 from policy_engine.policy.naming import Names
 from policy_engine.policy_tests.model import (
     Expectation,
@@ -21,6 +29,7 @@ from policy_engine.policy_tests.model import (
 from policy_engine.policy_tests.reading import read_suite
 
 _Rule = tuple[str, str, str]
+_Kind = Literal["permission", "prohibition", "duty", "obligation"]
 
 
 def run_policy_tests(
@@ -43,10 +52,12 @@ def run_policy_tests(
     decisions = [decider.decide(test.request, test.world) for test in suite.tests]
     pairs = list(zip(suite.tests, decisions, strict=True))
     names = Names(decider.policies)
+    results = tuple(_result(test, decision, names) for test, decision in pairs)
+    passed = [pair for pair, came in zip(pairs, results, strict=True) if came.passed]
     return TestReport(
         file=str(path),
-        tests=tuple(_result(test, decision, names) for test, decision in pairs),
-        rules=tuple(_coverage(decider.policies, pairs)),
+        tests=results,
+        rules=tuple(_coverage(decider.policies, passed)),
     )
 
 
@@ -87,6 +98,7 @@ def _result(test: PolicyTest, decision: Decision, names: Names) -> TestResult:
         rule=decision.rule,
         reason=decision.reason,
         failures=tuple(_failures(test.expect, decision, names)),
+        by_clock=decision.time_by == "clock",
     )
 
 
@@ -117,25 +129,55 @@ def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterat
 def _coverage(
     policies: Sequence[Policy], pairs: Sequence[tuple[PolicyTest, Decision]]
 ) -> Iterator[RuleCoverage]:
-    decided: dict[_Rule, list[str]] = {}
-    matched: dict[_Rule, list[str]] = {}
+    """Yield in which tests each rule counted: permissions with their duties, and the others."""
+    seen = _Seen()
     for test, decision in pairs:
+        seen.add(test.name, decision)
+    for policy in policies:
+        for rule in policy.permissions:
+            yield seen.coverage(policy, rule, "permission")
+            for duty in rule.duties:
+                yield seen.coverage(policy, duty, "duty", rule)
+        for rule in policy.prohibitions:
+            yield seen.coverage(policy, rule, "prohibition")
+        for rule in policy.obligations:
+            yield seen.coverage(policy, rule, "obligation")
+
+
+class _Seen:
+    """The names of the tests in which rules decided, were owed, or covered the request."""
+
+    def __init__(self) -> None:
+        self.decided: dict[_Rule, dict[str, None]] = {}
+        self.matched: dict[_Rule, dict[str, None]] = {}
+        self.applied: dict[_Rule, dict[str, None]] = {}
+
+    def add(self, name: str, decision: Decision) -> None:
+        """Take up what was decided in a test."""
         for match in decision.matches:
             decides = (match.policy, match.rule) == (decision.policy, decision.rule)
-            names = (decided if decides else matched).setdefault(
-                (match.policy, match.rule, match.kind), []
-            )
-            if test.name not in names:
-                names.append(test.name)
-    for policy in policies:
-        for rule in policy.permissions + policy.prohibitions:
-            key = (policy.uid, rule.label(), rule.kind)
-            yield RuleCoverage(
-                policy=policy.uid,
-                rule=rule.label(),
-                kind="permission" if rule.kind == "permission" else "prohibition",
-                source=policy.source,
-                line=rule.place.line,
-                decided=tuple(decided.get(key, ())),
-                matched=tuple(matched.get(key, ())),
-            )
+            key = match.policy, match.rule, match.kind
+            (self.decided if decides else self.matched).setdefault(key, {})[name] = None
+            if match.applies:
+                self.applied.setdefault(key, {})[name] = None
+        for owed in decision.duties:
+            for kind in ("duty", "obligation"):
+                self.decided.setdefault((owed.policy, owed.duty, kind), {})[name] = None
+
+    def coverage(
+        self, policy: Policy, rule: Rule, kind: _Kind, of: Rule | None = None
+    ) -> RuleCoverage:
+        """Return in which tests a rule counted, or the duty `of` a permission."""
+        key = policy.uid, rule.label(), kind
+        matched = self.matched.get(key, {})
+        if of is not None:  # a permission holds where its duties are fulfilled
+            matched = self.applied.get((policy.uid, of.label(), "permission"), {})
+        return RuleCoverage(
+            policy=policy.uid,
+            rule=rule.label(),
+            kind=kind,
+            source=policy.source,
+            line=rule.place.line,
+            decided=tuple(self.decided.get(key, ())),
+            matched=tuple(matched),
+        )
