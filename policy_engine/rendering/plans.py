@@ -52,6 +52,7 @@ def _add_anonymization(table: Table, plan: Plan, asked: Anonymize) -> None:
     for what, names in (
         ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
         ("pseudonymise", columns_of.pseudonymize),
+        ("in all releases of", tuple(filter(None, [columns_of.pseudonym_scope]))),
         ("redact", columns_of.redact),
         ("count persons by", tuple(filter(None, [columns_of.privacy_unit]))),
     ):

@@ -11,6 +11,7 @@ from building import DATASET
 from policy_engine import apply_policy
 from policy_engine.api import plan_policy
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.rendering.plans import plan_table
 
 KEY = b"0123456789abcdef0123456789abcdef"
 PEOPLE = {"name": ["Ann", "Bob", "Cid", "Dan"], "age": [1, 2, 8, 9]}
@@ -131,6 +132,12 @@ def test_releases_of_one_scope_have_the_same_pseudonyms():
     for key, scope in ((b"y" * 32, "cohort"), (KEY, "another")):
         other = applied(AGAIN, key=key, **{**NAMED, "pseudonymScope": scope})
         assert not set(found) & set(other.table["name"].to_pylist())
+
+
+def test_a_plan_shows_the_scope_of_its_pseudonyms():
+    asked = asking(**NAMED, pseudonymScope="cohort")
+    rows = zip(*(column.cells for column in plan_table(plan_policy(asked)).columns), strict=True)
+    assert ("", "in all releases of", "cohort") in rows
 
 
 def test_a_scope_is_the_text_that_is_written():
