@@ -27,6 +27,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "outputs='logits'": "--outputs logits",
         "record=FILE": "--record FILE",
         "references=(FILE, ...)": "--reference FILE --reference FILE",
+        "report=DIR": "--report DIR",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
         "time_limit=SECONDS": "--time-limit SECONDS",
         "trust_pickle=True": "--trust-pickle",
