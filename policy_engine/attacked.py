@@ -88,7 +88,19 @@ def _reached(found: Figures, bound: AttackBound) -> Estimate | NotApplicable:
     """Return the figure that a bound is about."""
     if bound.measure == "tprAtFpr":
         return _at(found, bound).tpr
-    return {"precision": found.precision, "recall": found.recall, "auc": found.auc}[bound.measure]
+    if bound.measure == "auc":
+        return _either_way(found.auc)
+    return {"precision": found.precision, "recall": found.recall}[bound.measure]
+
+
+def _either_way(auc: Estimate) -> Estimate:
+    """Return the area of the scores as they are or turned round, whichever may be larger.
+
+    Where members rank below others, whoever turns the scores round tells them apart as well.
+    """
+    if auc.high >= 1 - auc.low:
+        return auc
+    return Estimate(value=1 - auc.value, low=1 - auc.high, high=1 - auc.low)
 
 
 def model_figures(report: MembershipAudit) -> ModelFigures:
