@@ -15,9 +15,9 @@ import policy_engine
 from policy_engine.cli import app
 from policy_engine.errors import PolicyEngineError
 
-WITHOUT_PARENTS = {"convert", "evaluate", "test"}
+WITHOUT_PARENTS = {"agree", "convert", "evaluate", "test"}
 READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
-READING += ("evaluate", "graph", "diff", "convert", "test")
+READING += ("evaluate", "graph", "diff", "agree", "convert", "test")
 VERBS = ("apply_policy", "certify_output", "check_policy", "compare_release", "decide_request")
 VERBS += (
     "decider",
@@ -80,6 +80,7 @@ def test_a_limit_holds_in_every_command(released):
         ["evaluate", "--policy", path, "--request", path],
         ["graph", path],
         ["diff", path, path],
+        ["agree", path, "--as", "http://x.org/a"],
         ["convert", path],
     ):
         found = CliRunner().invoke(app, [*given, *few])
