@@ -1,7 +1,7 @@
 """Rules made ready for decisions: what could match a request, found without walking them all."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
@@ -11,7 +11,7 @@ from policy_engine.owners.model import assigners, issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import COUNTS, MAKING, OFFER
+from policy_engine.policy.model import COUNTS, MAKING, OFFER, is_parameter
 from policy_engine.wording import rule_name
 
 MOST_KEYS = 4_096
@@ -26,7 +26,8 @@ class Clause:
     It `is_plain` where no condition or duty bounds it, and `is_counted` where how often does.
     Whether it matches is always worked out in full: the index only tells where to look.
     `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
-    it is made of.
+    it is made of. The `rule` of a permission is without what refines how something is made, which
+    is no condition; `makes_by` are the actions of which it says how.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Clause:
     is_counted: bool
     assigners: frozenset[str]
     sources: frozenset[str]
+    makes_by: frozenset[str]
 
     @classmethod
     def of(
@@ -52,13 +54,9 @@ class Clause:
         closures: Closures,
         sources: Iterable[Asset] = (),
     ) -> "Clause":
-        """Return a rule made ready.
-
-        What a permission to make something is refined by are parameters that no request has.
-        """
-        is_open = rule.kind == "prohibition"
-        actions = [a for a in rule.actions if is_open or a.iri not in MAKING or not a.refinements]
-        members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *actions)
+        """Return a rule made ready."""
+        rule, makes_by = _without_parameters(rule)
+        members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *rule.actions)
         bound = rule.constraints or rule.duties or any(member.refinements for member in members)
         conditions = chain(rule.constraints, *(member.refinements for member in members))
         bound = bound or policy.type == OFFER
@@ -69,13 +67,14 @@ class Clause:
             closures,
             frozenset(target.iri for target in rule.targets),
             frozenset(party.iri for party in rule.assignees),
-            frozenset(action.iri for action in actions),
+            frozenset(action.iri for action in rule.actions),
             frozenset(rule.purposes),
             rule.label(),
             not bound,
             any(part.left_operand in COUNTS for one in conditions for part in one.constraints()),
             assigners(rule),
             frozenset(source.iri for source in sources),
+            makes_by,
         )
 
     @property
@@ -362,6 +361,27 @@ def by_start(names: Iterable[str]) -> dict[str, list[str]]:
         for start in starts(name):
             found.setdefault(start, []).append(name)
     return found
+
+
+def _without_parameters(rule: Rule) -> tuple[Rule, frozenset[str]]:
+    """Return a permission without what says how something is made, and of which actions it does.
+
+    A prohibition of making something in one way may be one of any: it stays as it is.
+    """
+    makes_by = frozenset(
+        action.iri
+        for action in (rule.actions if rule.kind == "permission" else ())
+        if action.iri in MAKING and any(map(is_parameter, action.refinements))
+    )
+    if not makes_by:
+        return rule, makes_by
+    actions = tuple(_bare(one) if one.iri in makes_by else one for one in rule.actions)
+    return replace(rule, actions=actions), makes_by
+
+
+def _bare(action: Action) -> Action:
+    conditions = tuple(one for one in action.refinements if not is_parameter(one))
+    return replace(action, refinements=conditions)
 
 
 def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:

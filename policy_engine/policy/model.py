@@ -30,6 +30,9 @@ COUNT, BY_PARTY, BY_ASSET = (
 )
 COUNTS = (COUNT, BY_PARTY, BY_ASSET)
 """The left operands that are about how often a rule was exercised."""
+_TOLD_OF_REQUESTS = (*COUNTS, JOINTLY, READ_SO_FAR, DERIVED)
+_PARAMETERS = (terms.PE, terms.MOSAICROWN)
+"""What parameters of making something are named in."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 """How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
 IRI = "@id"
@@ -94,6 +97,15 @@ class LogicalConstraint:
 
 
 Condition: TypeAlias = Constraint | LogicalConstraint
+
+
+def is_parameter(condition: Condition) -> bool:
+    """Tell whether a refinement says how something is made, which is no condition of anything."""
+    operands = [leaf.left_operand for leaf in condition.constraints()]
+    return bool(operands) and all(
+        one in terms.vocabulary() and one.startswith(_PARAMETERS) and one not in _TOLD_OF_REQUESTS
+        for one in operands
+    )
 
 
 @dataclass(frozen=True)
