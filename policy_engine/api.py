@@ -265,9 +265,8 @@ def apply_policy(
     check_limit(time_limit, engine)
     with launched(engine, keep=output is None) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
-        plan = make_plan(read, catalog, engine=launcher.name, cells=cells)
+        plan, upstream = _planned(read, catalog, launcher, certificates, cells)
         _check_bounded(plan, time_limit)
-        upstream = _upstream(plan, launcher, certificates)
         run, is_kept = launcher.engine(catalog, progress, key, time_limit), False
         history = _history(plan, attempts)
         carried_out = partial(
@@ -311,6 +310,21 @@ def _check_bounded(plan: Plan, time_limit: float | None) -> None:
         raise PlanError.of("M003", message, "Leave it out.")
 
 
+def _planned(
+    policy: Policy,
+    catalog: Catalog,
+    launcher: Launcher,
+    given: Sequence[str | Path | Certificate] = (),
+    cells: CellStyle = "text",
+) -> tuple[Plan, tuple[Upstream, ...]]:
+    """Return the plan for data, and the certified release that these are, if they are one."""
+    plan = make_plan(policy, catalog, engine=launcher.name, cells=cells)
+    found = _upstream(plan, launcher, given)
+    if found:
+        plan = make_plan(policy, catalog, engine=launcher.name, cells=cells, upstream=found)
+    return plan, found
+
+
 def _upstream(
     plan: Plan, launcher: Launcher, given: Sequence[str | Path | Certificate]
 ) -> tuple[Upstream, ...]:
@@ -343,8 +357,7 @@ def plan_policy(
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
-        catalog = launcher.catalog(read, data, taxonomies)
-        return make_plan(read, catalog, engine=launcher.name)
+        return _planned(read, launcher.catalog(read, data, taxonomies), launcher)[0]
 
 
 def estimate_policy(
@@ -362,7 +375,7 @@ def estimate_policy(
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     with launched("local") as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
-        plan = make_plan(read, catalog)
+        plan, _ = _planned(read, catalog, launcher)
         if not plan.audits:
             return NotApplicable(reason="the policy asks for no audit")
         run = launcher.engine(catalog)
@@ -433,10 +446,10 @@ def certify_output(
         stored = launcher.stored(place)
         cells = _cells_of(launcher, place, plan)
         bound = catalog if data else None
-        release = Release(
-            plan=make_plan(read, bound, engine=launcher.name, cells=cells), output=stored
-        )
         earlier = _certificate_of(launcher, place)
+        before = earlier.upstream if earlier else ()
+        plan = make_plan(read, bound, engine=launcher.name, cells=cells, upstream=before)
+        release = Release(plan=plan, output=stored)
         run = launcher.engine(catalog, key=key)
         opened = None
         try:
@@ -676,7 +689,7 @@ def explore_policy(
     with launched(engine) as launcher:
         catalog = launcher.catalog(read, data, taxonomies)
         run = launcher.engine(catalog, progress, key, time_limit)
-        plan = make_plan(read, catalog, engine=launcher.name)
+        plan, _ = _planned(read, catalog, launcher)
         try:
             return explore(plan, run, settings_of(choices), progress)
         finally:

@@ -10,12 +10,33 @@ from policy_engine.errors import CertificateError
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
+class Generalised(BaseModel):
+    """A column of a release whose cells stand for several values, and how they were made.
+
+    Without a `generalization` that was decided by its type. A taxonomy is named as the policy of
+    the release names it; `mask` stands for the ends of texts that a prefix hides.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    name: str
+    generalization: str = ""
+    taxonomy: str = ""
+    mask: str = ""
+
+    @property
+    def how(self) -> str:
+        """Return by what it was generalised, after a blank; empty where its type decided."""
+        return f" by {self.generalization!r}" if self.generalization else ""
+
+
 class Upstream(BaseModel):
     """A certified release that another one was made from, as its certificate told it then.
 
     The digests are sha-256: that of the output, by which the release is known, that of its
-    certificate's text, and that of the policy it was made for. `upstream` is what that release
-    was itself made from. PROV-O calls the relation `prov:wasDerivedFrom`.
+    certificate's text, and that of the policy it was made for. `generalised` are its columns
+    whose cells stand for several values. `upstream` is what that release was itself made from.
+    PROV-O calls the relation `prov:wasDerivedFrom`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -25,6 +46,7 @@ class Upstream(BaseModel):
     certificate_digest: _Digest
     policy: str
     policy_digest: str
+    generalised: tuple[Generalised, ...] = ()
     upstream: tuple["Upstream", ...] = ()
 
 

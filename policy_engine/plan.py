@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from policy_engine import terms
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Catalog, Dataset, missing_columns
+from policy_engine.chaining import check_read_as_meant
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
+from policy_engine.lineage import Upstream
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
 from policy_engine.modelling import FEWEST, Audit, FileBounds, Training, modelling
@@ -197,21 +199,24 @@ def make_plan(
     *,
     engine: EngineName = "local",
     cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
 ) -> Plan:
     """Return the plan that carries out what the policy permits to be made of data.
 
     That is one anonymisation, one model, or a model of what was anonymised, with the audits that
     its duties ask for: sanitise, train, audit, publish. With a catalog, the plan is bound to the
-    data; without, it says what would be done to
-    whatever lies there. Raises PlanError with every problem that shows without the data's
-    values, or with all that the engine does not have (M009), and DataError where the data
-    lacks a column or a taxonomy cannot be read.
+    data; without, it says what would be done to whatever lies there. `upstream` tells of the
+    release that the data are: its generalised columns are not read as values. Raises PlanError
+    with every problem that shows without the data's values, or with all that the engine does not
+    have (M009), and DataError where the data lacks a column or a taxonomy cannot be read.
     """
     trainer, training, audits = modelling(policy)
     sanitised = transformation(policy) if transforms(policy) or training is None else None
     rule = trainer or (sanitised or transformation(policy))[0]
     asked = sanitised[1] if sanitised else None
     _check_engine(policy, asked, engine, audited=bool(training or audits))
+    learnt = [one.modelling for one in audits] + ([training] if training else [])
+    check_read_as_meant(policy, asked, learnt, upstream)
     target = (sanitised[0] if sanitised else rule).targets[0].iri
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}

@@ -1,11 +1,13 @@
 """The certificates of what is read, where that is itself a release."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from policy_engine.certificate import Certificate, shortcomings
+from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.errors import CertificateError, listed
-from policy_engine.lineage import Upstream
+from policy_engine.lineage import Generalised, Upstream
+from policy_engine.plan import Plan
 
 Beside = Callable[[], Certificate | None]
 """Looks for the certificate that lies beside an input and speaks of it."""
@@ -48,5 +50,39 @@ def as_upstream(certificate: Certificate) -> Upstream:
         certificate_digest=hashlib.sha256(certificate.to_jsonld().encode()).hexdigest(),
         policy=plan.policy,
         policy_digest=plan.policy_digest,
+        generalised=tuple(_generalised(certificate)),
         upstream=certificate.upstream,
+    )
+
+
+def _generalised(certificate: Certificate) -> Iterator[Generalised]:
+    """Yield the columns of a release whose cells stand for several values.
+
+    Those that it generalised, and those that it kept as the release before it generalised them.
+    A range in two columns of its ends is there by three names: each of them is no value.
+    """
+    plan = certificate.plan
+    asked = plan.anonymize.columns.quasi_identifier if plan.anonymize else ()
+    made = {one.name: _how(one) for one in asked if one.generalization not in PERTURBATIVE}
+    for one in made.values():
+        yield one
+        if plan.publish.cells == "bounds":
+            for end in ("low", "high"):
+                yield one.model_copy(update={"name": f"{one.name}_{end}"})
+    before = (one for each in certificate.upstream for one in each.generalised)
+    yield from (one for one in before if one.name not in made and _is_kept(one.name, plan))
+
+
+def _is_kept(name: str, plan: Plan) -> bool:
+    columns = plan.anonymize.columns if plan.anonymize else None
+    return columns is not None and name in (*columns.sensitive_names, *columns.insensitive)
+
+
+def _how(column: QuasiIdentifier) -> Generalised:
+    is_masked = column.generalization == "prefix"
+    return Generalised(
+        name=column.name,
+        generalization=column.generalization or "",
+        taxonomy=column.taxonomy,
+        mask=column.mask if is_masked else "",
     )

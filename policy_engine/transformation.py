@@ -8,7 +8,7 @@ from policy_engine import terms
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_name
 from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
-from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
+from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.clashes import Overlaps
@@ -102,6 +102,14 @@ def parameters_of(action: Action) -> dict[str, Constraint]:
         for part in action.refinements
         if isinstance(part, Constraint)
     }
+
+
+def places_of_columns(policy: Policy) -> Iterator[tuple[str, Place]]:
+    """Yield the columns that the transformations of a policy name, each with its place."""
+    for rule, action in transforms(policy):
+        for part in parameters_of(action).values():
+            if terms.names_columns(part.left_operand):
+                yield from ((n, v.place) for n, v in _columns(part, rule.targets[0].iri, []))
 
 
 def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:

@@ -1,0 +1,55 @@
+"""Columns of an input that an earlier release generalised: what may be done with their cells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from policy_engine.anonymization import Anonymization
+from policy_engine.errors import NOWHERE, Place, PlanError, Problem
+from policy_engine.lineage import Generalised, Upstream
+from policy_engine.modelling import Modelling
+from policy_engine.policy import Policy
+from policy_engine.transformation import places_of_columns
+
+
+def check_read_as_meant(
+    policy: Policy,
+    asked: Anonymization | None,
+    learnt: Sequence[Modelling],
+    upstream: Sequence[Upstream],
+) -> None:
+    """Raise PlanError (M015) where a plan takes cells that stand for several values for values.
+
+    A range, a set or a node of a hierarchy is no value: two that overlap would count as different
+    ones, and what is lost would be told of the cells alone, not of what they were made from.
+    """
+    known = {one.name: one for each in upstream for one in each.generalised}
+    places = dict(places_of_columns(policy))
+    used = dict.fromkeys((*_uses(asked), *((one.label, "predicted") for one in learnt)))
+    problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+
+
+def _uses(asked: Anonymization | None) -> Iterator[tuple[str, str]]:
+    """Yield the columns whose values an anonymisation goes by, and what it does with them."""
+    if asked is None:
+        return
+    columns = asked.columns
+    yield from ((name, "generalised again") for name in columns.quasi_names)
+    if any(method.is_about_values for method in asked.methods.values()):
+        yield from ((name, "counted as values") for name in columns.sensitive_names)
+    if columns.privacy_unit:
+        yield columns.privacy_unit, "taken for persons"
+
+
+def _problem(
+    column: Generalised, use: str, upstream: Sequence[Upstream], places: Mapping[str, Place]
+) -> Problem:
+    of = next(one.asset for one in upstream if column in one.generalised)
+    message = (
+        f"The column {column.name!r} of {of} was generalised{column.how}: its cells stand for "
+        f"several values, and are not to be {use}."
+    )
+    hint = "Anonymise the data that it was made from anew, or name the column as insensitive."
+    if use == "predicted":
+        hint = "Train in the policy that anonymises, or predict a column that is as it was."
+    return Problem("M015", message, hint, places.get(column.name, NOWHERE))
