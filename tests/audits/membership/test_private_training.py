@@ -7,6 +7,7 @@ from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.audits.membership.training import stacks
 from policy_engine.audits.membership.training.batches import poisson
 from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.parameters import Design, first_parameters
@@ -49,6 +50,13 @@ def _private(clipping_norm, noise_multiplier, **more):
     return NETWORK.model_copy(update={"privacy": privacy, **more})
 
 
+@pytest.fixture(params=["processor", "device"])
+def drawn_by(request, monkeypatch):
+    """Where noise is drawn: with a GPU in the loop itself, which runs on a processor here."""
+    monkeypatch.setattr(stacks, "gpus", lambda _: ["one"] if request.param == "device" else [])
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def gradients(records):
     """Give each record's gradient by TensorFlow's own differentiation, (n, parameters)."""
@@ -81,6 +89,7 @@ def test_without_noise_and_clipping_a_whole_batch_is_plain_training(records):
     np.testing.assert_allclose(_changes(records, _private(1e6, 0.0)), plain, atol=1e-6)
 
 
+@pytest.mark.usefixtures("drawn_by")
 def test_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     norm, multiplier = 1e-3, 50.0
     noise = np.concatenate([_changes(records, _private(norm, multiplier), n) for n in range(10)])
@@ -89,6 +98,7 @@ def test_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     assert abs(noise.mean()) < 4 * share / np.sqrt(len(noise))
 
 
+@pytest.mark.usefixtures("drawn_by")
 def test_the_noise_of_the_steps_of_an_epoch_adds_up(records):
     """Four steps of 10 records: their deviations add up in squares, so to twice that of one."""
     network = _private(1e-3, 50.0, batch_size=10)
@@ -96,6 +106,7 @@ def test_the_noise_of_the_steps_of_an_epoch_adds_up(records):
     assert noise.std() == pytest.approx(2 * 0.5 * 50 * 1e-3 / 10, rel=0.08)
 
 
+@pytest.mark.usefixtures("drawn_by")
 def test_models_and_steps_have_noise_of_their_own(records):
     network = _private(1e-3, 100.0)
     one, other = (_changes(records, network, seed) for seed in (1, 2))
@@ -119,6 +130,20 @@ def test_the_sum_is_divided_by_the_expected_batch_not_the_drawn_one(records, gra
     expected = -1e-4 * 25 * 4 * clipped.mean(axis=0)
     change = _changes(records, network)
     assert np.linalg.norm(change - expected) < 0.25 * np.linalg.norm(expected)
+
+
+def test_models_that_are_trained_together_have_the_noise_that_each_has_alone(records, drawn_by):
+    network, rows = _private(1e-3, 50.0), [ROWS, ROWS[:20]]
+    both = NetworkLearner(network).train(records, rows, [3, 4]).models
+    alone = [
+        NetworkLearner(network).train(records, [one], [n]).models[0]
+        for one, n in zip(rows, (3, 4), strict=True)
+    ]
+    for together, single in zip(both, alone, strict=True):
+        for one, other in zip(together, single, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-6)
+    told = NetworkLearner(network).name.endswith("by a GPU's noise")
+    assert told is (drawn_by == "device")
 
 
 def test_normals_are_normal():

@@ -19,7 +19,12 @@ from policy_engine.audits.membership.training.parameters import Design, Paramete
 from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.audits.membership.training.spending import Spending, most_spent, spending_of
-from policy_engine.audits.membership.training.stacks import Job, bytes_of_a_model, train
+from policy_engine.audits.membership.training.stacks import (
+    Job,
+    bytes_of_a_model,
+    draws_on_device,
+    train,
+)
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.estimates import NotApplicable
 
@@ -84,8 +89,11 @@ class NetworkLearner:
 
     @property
     def name(self) -> str:
-        """The description as JSON, and whether the noise is secret."""
-        return self.network.model_dump_json() + " in secret" * self.is_secret
+        """The description as JSON, and where the noise is from: nowhere that is told, or a GPU."""
+        if self.is_secret:
+            return f"{self.network.model_dump_json()} in secret"
+        is_of_device = self.network.privacy is not None and draws_on_device()
+        return self.network.model_dump_json() + " by a GPU's noise" * is_of_device
 
     @property
     def is_secret(self) -> bool:

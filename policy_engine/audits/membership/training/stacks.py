@@ -25,7 +25,12 @@ from policy_engine.audits.membership.training.parameters import (
     of_model,
     stacked,
 )
-from policy_engine.audits.membership.training.runtime import cores, need_tensorflow, use_few_threads
+from policy_engine.audits.membership.training.runtime import (
+    cores,
+    gpus,
+    need_tensorflow,
+    use_few_threads,
+)
 from policy_engine.audits.membership.training.spending import Spending, stage_of, steps_per_epoch
 from policy_engine.audits.membership.training.steps import Rates, Shape, State, Work, compiled
 from policy_engine.engines.engine import Progress, silent
@@ -37,6 +42,17 @@ FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
 _NOISE_BYTES = 1 << 24
 _NO_NOISE = np.zeros((1, 1, 1), np.float32)
+
+
+def draws_on_device() -> bool:
+    """Tell whether the noise of private training is drawn on a GPU, with the steps.
+
+    Beside one, the processor's noise is what every step would wait for. It follows from the seed
+    all the same, though it is another than a processor's.
+    """
+    return bool(gpus(need_tensorflow()))
+
+
 _WORTH_A_THREAD = 2_000_000  # products of a step, below which threads only wait for each other
 
 
@@ -89,6 +105,7 @@ class Job:
             private=bool(self.spendings),
             even=len(set(map(len, self.rows))) == 1,
             features=kind,
+            draws=bool(self.spendings) and draws_on_device(),
         )
 
 
@@ -198,7 +215,8 @@ class _Stack:
     def _steps(self, batches: Batches, active: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Take the steps in as many calls as the memory for noise asks for; return the losses."""
         size = 4 * self._job.design.count() * len(self._job.rows)
-        at_once = max(1, _NOISE_BYTES // size) if self._shape.private else len(active)
+        is_given = self._shape.private and not self._shape.draws
+        at_once = max(1, _NOISE_BYTES // size) if is_given else len(active)
         losses = np.zeros(len(self._job.rows), np.float32)
         for first in range(0, len(active), at_once):
             end = min(first + at_once, len(active))
@@ -215,8 +233,17 @@ class _Stack:
             for model, rng in enumerate(self._dropout):
                 keys[:, model] = rng.integers(0, 1 << 64, len(active), np.uint64)
         spending = self._job.spending
-        noise = self._fresh_noise(active, spending) if spending else _NO_NOISE
-        return Work(batches.rows, batches.widths, batches.counts, active, keys, noise)
+        is_given = spending is not None and not self._shape.draws
+        noise = self._fresh_noise(active, spending) if spending and is_given else _NO_NOISE
+        draws = self._fresh_draws(active)
+        return Work(batches.rows, batches.widths, batches.counts, active, keys, noise, draws)
+
+    def _fresh_draws(self, active: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """Return what the noise of each step and model follows from where the loop draws it."""
+        draws = np.zeros(active.shape, np.uint64)
+        for model, taken in enumerate(active.sum(axis=0) if self._shape.draws else ()):
+            draws[:taken, model] = self._noise[model].integers(0, 1 << 64, taken, np.uint64)
+        return draws
 
     def _fresh_noise(self, active: NDArray[np.bool_], spending: Spending) -> NDArray[np.float32]:
         """Return noise for each step, model and parameter, already over the expected batch."""
@@ -235,7 +262,8 @@ class _Stack:
     def _rates(self) -> Rates:
         spending = self._job.spending
         norm = spending.clipping_norm if spending else 1.0
-        return Rates(self._job.network.learning_rate, norm, self._expected())
+        multiplier = spending.noise_multiplier if spending else 0.0
+        return Rates(self._job.network.learning_rate, norm, self._expected(), multiplier)
 
     def _state(self) -> State:
         slots = tuple(tuple(one.handle for one in slot) for slot in self._slots)

@@ -28,7 +28,8 @@ Tensor = Any
 class Shape:
     """What a loop is compiled for; all else are its arguments.
 
-    `even` says that every model takes part in every step.
+    `even` says that every model takes part in every step; `draws`, that the noise is drawn in the
+    loop, on the device that it runs on, and not given.
     """
 
     models: int
@@ -39,6 +40,7 @@ class Shape:
     private: bool
     even: bool
     features: str
+    draws: bool = False
 
     def slots(self) -> int:
         """Return how many numbers the optimizer keeps for each parameter."""
@@ -51,7 +53,8 @@ class Work(NamedTuple):
     """What some steps train on: `Batches`, who takes part, and what is random.
 
     `active` (steps, S) says which models take part, `keys` (steps, S) seed dropout, `noise`
-    (steps, S, parameters) is added to the gradients of private training.
+    (steps, S, parameters) is added to the gradients of private training; where the loop draws it,
+    it follows from `draws` (steps, S).
     """
 
     rows: Tensor
@@ -60,14 +63,19 @@ class Work(NamedTuple):
     active: Tensor
     keys: Tensor
     noise: Tensor
+    draws: Tensor
 
 
 class Rates(NamedTuple):
-    """Numbers that training depends on; `expected` (S,) is the mean size of a Poisson batch."""
+    """Numbers that training depends on; `expected` (S,) is the mean size of a Poisson batch.
+
+    `noise_multiplier` is that of noise that the loop draws.
+    """
 
     learning_rate: Tensor
     clipping_norm: Tensor
     expected: Tensor
+    noise_multiplier: Tensor
 
 
 class State(NamedTuple):
@@ -97,15 +105,16 @@ class _Loop:
         spec, tf, models = self._tf.TensorSpec, self._tf, self._shape.models
         handles = tuple(spec((), tf.resource) for _ in self._shapes)
         numbers = spec((None,), tf.int32)
-        counts, active, keys = (
-            spec((None, models), kind) for kind in (tf.int32, tf.bool, tf.uint64)
+        counts, active, keys, draws = (
+            spec((None, models), kind) for kind in (tf.int32, tf.bool, tf.uint64, tf.uint64)
         )
+        number = spec((), tf.float32)
         noise = spec((None, None, None), tf.float32)
         return [
             spec((None, self._shape.design.widths[0]), tf.as_dtype(self._shape.features)),
             numbers,
-            Work(numbers, numbers, counts, active, keys, noise),
-            Rates(spec((), tf.float32), spec((), tf.float32), spec((models,), tf.float32)),
+            Work(numbers, numbers, counts, active, keys, noise, draws),
+            Rates(number, number, spec((models,), tf.float32), number),
             State(handles, (handles,) * self._shape.slots()),
             spec((models,), tf.float32),
         ]
@@ -168,16 +177,27 @@ class _Loop:
             deltas = differentiation.backward(passed, delta * present[:, :, None], parameters)
         gradients = summed(tf, passed.inputs, deltas)
         if self._shape.private:
-            gradients = self._noised(gradients, work.noise[step])
+            drawn = self._drawn(work.draws[step], rates) if self._shape.draws else work.noise[step]
+            gradients = self._noised(gradients, drawn)
         if self._shape.l2:
             for kernel in range(0, len(gradients), 2):
                 gradients[kernel] += 2 * self._shape.l2 * parameters[kernel]
         return gradients
 
+    def _drawn(self, seeds: Tensor, rates: Rates) -> Tensor:
+        """Return normal numbers (S, parameters), over the expected batch, by a seed (S,) each."""
+        tf, count = self._tf, sum(self._sizes())
+        pairs = tf.unstack(tf.bitcast(seeds, tf.int32), num=self._shape.models)
+        normals = [tf.random.stateless_normal((count,), seed=pair) for pair in pairs]
+        deviations = rates.noise_multiplier * rates.clipping_norm / rates.expected
+        return tf.stack(normals) * deviations[:, None]
+
+    def _sizes(self) -> list[int]:
+        return [int(np.prod(shape[1:])) for shape in self._shapes]
+
     def _noised(self, gradients: list[Tensor], noise: Tensor) -> list[Tensor]:
         """Add to each gradient its part of the noise (S, parameters)."""
-        sizes = [int(np.prod(shape[1:])) for shape in self._shapes]
-        parts = self._tf.split(noise, sizes, axis=1)
+        parts = self._tf.split(noise, self._sizes(), axis=1)
         pairs = zip(gradients, parts, self._shapes, strict=True)
         return [gradient + self._tf.reshape(part, shape) for gradient, part, shape in pairs]
 
