@@ -1,12 +1,13 @@
 """What is made of a release remembers it, and stands as long as all that it was made from does."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
 
 from policy_engine import apply_policy
+from policy_engine.api import certify_output
 from policy_engine.certificate import load_certificate, read_certificate
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import CertificateError
@@ -127,6 +128,22 @@ def test_changing_the_policy_before_withdraws_what_was_made(chain):
     text = (chain / "first.jsonld").read_text()
     (chain / "first.jsonld").write_text(text.replace('"rightOperand": 2', '"rightOperand": 3'))
     assert "as it was then" in asked(chain, "first", "second").reason
+
+
+def test_writing_the_policy_before_otherwise_withdraws_nothing(chain):
+    text = json.loads((chain / "first.jsonld").read_text())
+    (chain / "first.jsonld").write_text(json.dumps(dict(reversed(text.items()))))
+    assert asked(chain, "first", "second").permitted
+
+
+def test_renewing_the_certificate_before_withdraws_nothing(chain):
+    now = load_certificate(chain / "one")
+    before = now.model_copy(update={"time": now.time - timedelta(hours=1)})
+    (chain / "one/certificate.jsonld").write_text(before.to_jsonld())
+    made_again(chain)
+    certify_output(chain / "one/safe.csv", chain / "first.jsonld", write=True)
+    assert load_certificate(chain / "one") != before
+    assert asked(chain, "first", "second").permitted
 
 
 def test_what_was_made_before_its_certificate_was_known_is_read_by_nobody(chain):
