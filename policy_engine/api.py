@@ -264,8 +264,8 @@ def apply_policy(
         raise PlanError.of("M003", message)
     check_limit(time_limit, engine)
     with launched(engine, keep=output is None) as launcher:
-        catalog = launcher.catalog(read, data, taxonomies)
-        plan, upstream = _planned(read, catalog, launcher, certificates, cells)
+        planned = _planned(read, launcher, data, taxonomies, certificates, cells)
+        catalog, plan, upstream = planned.catalog, planned.plan, planned.upstream
         _check_bounded(plan, time_limit)
         run, is_kept = launcher.engine(catalog, progress, key, time_limit), False
         history = _history(plan, attempts)
@@ -310,19 +310,45 @@ def _check_bounded(plan: Plan, time_limit: float | None) -> None:
         raise PlanError.of("M003", message, "Leave it out.")
 
 
+@dataclass(frozen=True)
+class _Planned:
+    """A plan for data, where these lie, and the certified release that they are, if any."""
+
+    catalog: Catalog
+    plan: Plan
+    upstream: tuple[Upstream, ...]
+
+
 def _planned(
     policy: Policy,
-    catalog: Catalog,
     launcher: Launcher,
+    data: Mapping[str, Any],
+    taxonomies: Mapping[str, Any] | None,
     given: Sequence[str | Path | Certificate] = (),
     cells: CellStyle = "text",
-) -> tuple[Plan, tuple[Upstream, ...]]:
-    """Return the plan for data, and the certified release that these are, if they are one."""
+) -> _Planned:
+    catalog = launcher.catalog(policy, data, taxonomies)
     plan = make_plan(policy, catalog, engine=launcher.name, cells=cells)
     found = _upstream(plan, launcher, given)
     if found:
         plan = make_plan(policy, catalog, engine=launcher.name, cells=cells, upstream=found)
-    return plan, found
+        catalog = _understood(catalog, policy, plan, taxonomies)
+    return _Planned(catalog, plan, found)
+
+
+def _understood(
+    catalog: Catalog, policy: Policy, plan: Plan, taxonomies: Mapping[str, Any] | None
+) -> Catalog:
+    """Return a catalog with the taxonomies by which what a model learns from was generalised.
+
+    Raises DataError (C012) where one is neither given nor beside the policy.
+    """
+    names = tuple(dict.fromkeys(one.taxonomy for one in plan.cells_learnt if one.taxonomy))
+    folder = Path(policy.source).parent if policy.source else None
+    found = find_taxonomies(names, taxonomies or {}, folder)
+    known = replace(catalog, taxonomies={**found, **catalog.taxonomies})
+    known.digests(names)
+    return known
 
 
 def _upstream(
@@ -357,7 +383,7 @@ def plan_policy(
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
-        return _planned(read, launcher.catalog(read, data, taxonomies), launcher)[0]
+        return _planned(read, launcher, data, taxonomies).plan
 
 
 def estimate_policy(
@@ -374,11 +400,11 @@ def estimate_policy(
 
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     with launched("local") as launcher:
-        catalog = launcher.catalog(read, data, taxonomies)
-        plan, _ = _planned(read, catalog, launcher)
+        planned = _planned(read, launcher, data, taxonomies)
+        plan = planned.plan
         if not plan.audits:
             return NotApplicable(reason="the policy asks for no audit")
-        run = launcher.engine(catalog)
+        run = launcher.engine(planned.catalog)
         table, _ = run.read(plan.read)
         return estimate(plan, run, table)
 
@@ -450,7 +476,7 @@ def certify_output(
         before = earlier.upstream if earlier else ()
         plan = make_plan(read, bound, engine=launcher.name, cells=cells, upstream=before)
         release = Release(plan=plan, output=stored)
-        run = launcher.engine(catalog, key=key)
+        run = launcher.engine(_understood(catalog, read, plan, taxonomies), key=key)
         opened = None
         try:
             if record is not None:
@@ -687,11 +713,10 @@ def explore_policy(
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     check_limit(time_limit, engine)
     with launched(engine) as launcher:
-        catalog = launcher.catalog(read, data, taxonomies)
-        run = launcher.engine(catalog, progress, key, time_limit)
-        plan, _ = _planned(read, catalog, launcher)
+        planned = _planned(read, launcher, data, taxonomies)
+        run = launcher.engine(planned.catalog, progress, key, time_limit)
         try:
-            return explore(plan, run, settings_of(choices), progress)
+            return explore(planned.plan, run, settings_of(choices), progress)
         finally:
             run.close()
 

@@ -187,7 +187,7 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     steps = [
         step.model_dump_json() for step in (public.anonymize, public.train) if step is not None
     ]
-    exactly = [*steps, *(one.model_dump_json() for one in modellings)]
+    exactly = [*steps, *(one.model_dump_json() for one in (*modellings, *plan.cells_learnt))]
     versions = [f"{name} {version_of(name)}" for name in _DECIDING]
     labels = sorted({one.label for one in modellings})
     learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))

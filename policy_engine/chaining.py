@@ -9,24 +9,40 @@ from policy_engine.modelling import Modelling
 from policy_engine.policy import Policy
 from policy_engine.transformation import places_of_columns
 
+_PREDICTED, _LEARNT = "predicted", "learnt from"
+
 
 def check_read_as_meant(
     policy: Policy,
     asked: Anonymization | None,
     learnt: Sequence[Modelling],
     upstream: Sequence[Upstream],
-) -> None:
-    """Raise PlanError (M015) where a plan takes cells that stand for several values for values.
+) -> tuple[Generalised, ...]:
+    """Return the columns of the input whose cells stand for several values.
+
+    Raises PlanError (M015) where a plan takes cells that stand for several values for values.
 
     A range, a set or a node of a hierarchy is no value: two that overlap would count as different
-    ones, and what is lost would be told of the cells alone, not of what they were made from.
+    ones, and what is lost would be told of the cells alone, not of what they were made from. A
+    model learns from what they stand for, but for the periods of calendars.
     """
     known = {one.name: one for each in upstream for one in each.generalised}
     places = dict(places_of_columns(policy))
-    used = dict.fromkeys((*_uses(asked), *((one.label, "predicted") for one in learnt)))
+    used = dict.fromkeys((*_uses(asked), *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
     if problems:
         raise PlanError(*problems, source=policy.source)
+    return tuple(known.values())
+
+
+def _learnt_from(
+    learnt: Sequence[Modelling], known: Mapping[str, Generalised]
+) -> Iterator[tuple[str, str]]:
+    """Yield the columns of which a model would take the cells as they are written."""
+    periods = [name for name, one in known.items() if one.generalization == "calendar"]
+    for one in learnt:
+        yield one.label, _PREDICTED
+        yield from ((name, _LEARNT) for name in one.features if name in periods)
 
 
 def _uses(asked: Anonymization | None) -> Iterator[tuple[str, str]]:
@@ -50,6 +66,6 @@ def _problem(
         f"several values, and are not to be {use}."
     )
     hint = "Anonymise the data that it was made from anew, or name the column as insensitive."
-    if use == "predicted":
-        hint = "Train in the policy that anonymises, or predict a column that is as it was."
+    if use in (_PREDICTED, _LEARNT):
+        hint = "Train in the policy that anonymises the data, or leave the column out."
     return Problem("M015", message, hint, places.get(column.name, NOWHERE))

@@ -166,6 +166,7 @@ CODES = {
     "A019": "attempts whose record cannot be relied on",
     "A020": "more attempts at a model than the policy allows",
     "A021": "too few records for a bound on attacks to be shown",
+    "A022": "features that are the same in all records",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule governs",
     "W002": "a parent's prohibition that is undone",

@@ -1,7 +1,7 @@
 """What a release was made from: the releases before it, back to what no certificate tells of."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,8 @@ class Generalised(BaseModel):
     """A column of a release whose cells stand for several values, and how they were made.
 
     Without a `generalization` that was decided by its type. A taxonomy is named as the policy of
-    the release names it; `mask` stands for the ends of texts that a prefix hides.
+    the release names it, `unlisted` tells where values stand that it lacks; `mask` stands for the
+    ends of texts that a prefix hides.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -22,6 +23,7 @@ class Generalised(BaseModel):
     name: str
     generalization: str = ""
     taxonomy: str = ""
+    unlisted: Literal["refuse", "root"] = "refuse"
     mask: str = ""
 
     @property

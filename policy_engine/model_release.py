@@ -28,6 +28,8 @@ from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
     Covered,
     as_released,
+    as_values,
+    check_nodes,
     described,
     fit_for_release,
     fit_on_release,
@@ -37,11 +39,13 @@ from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_
 from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.audits.membership.soundness import check_informative, uninformative
 from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.readings import record_marks
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
+from policy_engine.lineage import Generalised
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import FEWEST, FilesMeasured, Modelling
 from policy_engine.plan import Attack, Plan
@@ -278,7 +282,7 @@ class Workpiece:
         """How columns become features, from what the model may know alone."""
         if self.is_released:
             learnt = self._shown().take(pa.array(self.members))
-            return fit_for_release(learnt, self.modelling.label, self.fewest)
+            return fit_for_release(self._as_values(learnt), self.modelling.label, self.fewest)
         return fit_on_release(self._learnt(), self.modelling.label, self._covered)
 
     @property
@@ -306,7 +310,7 @@ class Workpiece:
         self, steps: Sequence[Attack], model: Path | None, progress: Progress
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
-        return audit(
+        report = audit(
             self._judged,
             self._learner,
             self._settings(steps),
@@ -318,12 +322,16 @@ class Workpiece:
             sanitiser=self._sanitiser(),
             progress=progress,
         )
+        said = (*report.warnings, *uninformative(self._learnt_from))
+        return report.model_copy(update={"warnings": said})
 
     def check_sides(self, steps: Sequence[Attack]) -> None:
         """Raise AuditError where the records do not bear the models that an audit trains.
 
-        As `splits_of`, and as where labels or features are no use: before anything is attempted.
+        As `splits_of`, and as where labels or features are no use, or say nothing (A022): before
+        anything is attempted.
         """
+        check_informative(self._learnt_from)
         settings, groups = self._settings(steps), self.groups
         attacks = attacks_of_model(settings, self._learner.gives)
         splits_of(self._judged, attacks, settings, self.members, groups=groups)
@@ -354,10 +362,10 @@ class Workpiece:
         """Return what the files of the model give away of the records that it learnt from."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
-        asked = self._shown().take(members)
+        asked = self._as_values(self._shown().take(members))
         learnt = Learnt(
-            tables=(self.table.take(members), asked, self._learnt()),
-            records=self._sanitised_records(self.members),
+            tables=(self._as_values(self.table.take(members)), asked, self._learnt()),
+            records=self._learnt_from,
             asked=self._records(asked, "the records learnt from"),
             architecture=self.modelling.architecture,
         )
@@ -398,6 +406,15 @@ class Workpiece:
             return original
         return as_released(original, self._typed["table"], self._covered)
 
+    @cached_property
+    def _learnt_from(self) -> Records:
+        """The records as the model that is audited learns from them."""
+        return self._sanitised_records(self.members)
+
+    def _as_values(self, table: pa.Table) -> pa.Table:
+        """Return records by values where an earlier release holds cells: nobody has them here."""
+        return as_values(table, self._generalised, self._covered)
+
     def _records(self, table: pa.Table, name: str) -> Records:
         return self.fitted.records(table, name, self._covered.leaves)
 
@@ -418,14 +435,21 @@ class Workpiece:
             return None
         return Sanitiser(self.plan.anonymize.model_dump_json(), self._sanitised_records)
 
+    @property
+    def _generalised(self) -> list[Generalised]:
+        """The features that an earlier release generalised."""
+        known = self.plan.read.generalised
+        return [one for one in known if one.name in self.modelling.features]
+
     @cached_property
     def _covered(self) -> Covered:
-        if self.plan.anonymize is None:
-            return Covered({}, {})
-        columns = self.plan.anonymize.columns.quasi_identifier
+        columns = self.plan.anonymize.columns.quasi_identifier if self.plan.anonymize else ()
         named = {one.name: one.taxonomy for one in columns if one.taxonomy}
+        named |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}
         masks = {one.name: one.mask or "*" for one in columns if one.generalization == "prefix"}
-        return Covered(leaves_of(self.engine.taxonomies, named), masks)
+        leaves = leaves_of(self.engine.taxonomies, named)
+        check_nodes(self.table, self._generalised, leaves)
+        return Covered(leaves, masks)
 
 
 def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:

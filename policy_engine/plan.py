@@ -12,7 +12,7 @@ from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import Catalog, Dataset, missing_columns
 from policy_engine.chaining import check_read_as_meant
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
-from policy_engine.lineage import Upstream
+from policy_engine.lineage import Generalised, Upstream
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
 from policy_engine.modelling import FEWEST, Audit, FileBounds, Training, modelling
@@ -31,13 +31,17 @@ class _Frozen(BaseModel):
 
 
 class Read(_Frozen):
-    """Read columns of an asset from where it lies; the location is empty until it is known."""
+    """Read columns of an asset from where it lies; the location is empty until it is known.
+
+    `generalised` are those whose cells an earlier release made, where one is known to be read.
+    """
 
     step: Literal["read"] = "read"
     asset: str
     location: str = ""
     format: str = ""
     columns: tuple[str, ...]
+    generalised: tuple[Generalised, ...] = ()
 
 
 class Drop(_Frozen):
@@ -156,6 +160,13 @@ class Plan(_Frozen):
         return max(FEWEST, self.anonymize.k) if self.anonymize else FEWEST
 
     @property
+    def cells_learnt(self) -> tuple[Generalised, ...]:
+        """The columns that models learn from and that an earlier release generalised."""
+        modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
+        named = {name for one in modellings for name in one.features}
+        return tuple(one for one in self.read.generalised if one.name in named)
+
+    @property
     def file_bounds(self) -> FileBounds | None:
         """The bounds on the files of the model that is released, None where none is."""
         if self.train is None:
@@ -175,8 +186,9 @@ class Plan(_Frozen):
     def public(self) -> "Plan":
         """Return the plan with all that its policy says, and nothing that the data does.
 
-        Where the input lies, columns that the policy does not mention, and the digests of
-        taxonomies are left out: what is not released is not told of by a digest either.
+        Where the input lies, what it was made from, columns that the policy does not mention, and
+        the digests of taxonomies are left out: what is not released is not told of by a digest
+        either.
         """
         return self.model_copy(update={"steps": tuple(map(_public, self.steps))})
 
@@ -187,7 +199,7 @@ class Plan(_Frozen):
 
 def _public(step: Step) -> Step:
     if isinstance(step, Read):
-        return step.model_copy(update={"location": "", "format": ""})
+        return step.model_copy(update={"location": "", "format": "", "generalised": ()})
     if isinstance(step, Drop):
         return step.model_copy(update={"unmentioned": ()})
     return step.model_copy(update={"taxonomies": {}}) if isinstance(step, Anonymize) else step
@@ -216,11 +228,13 @@ def make_plan(
     asked = sanitised[1] if sanitised else None
     _check_engine(policy, asked, engine, audited=bool(training or audits))
     learnt = [one.modelling for one in audits] + ([training] if training else [])
-    check_read_as_meant(policy, asked, learnt, upstream)
+    generalised = check_read_as_meant(policy, asked, learnt, upstream)
     target = (sanitised[0] if sanitised else rule).targets[0].iri
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
     read, drop = _reading(target, asked, training, dataset)
+    known = tuple(one for one in generalised if one.name in read.columns)
+    read = read.model_copy(update={"generalised": known})
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)

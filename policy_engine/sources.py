@@ -84,5 +84,6 @@ def _how(column: QuasiIdentifier) -> Generalised:
         name=column.name,
         generalization=column.generalization or "",
         taxonomy=column.taxonomy,
+        unlisted=column.unlisted,
         mask=column.mask if is_masked else "",
     )

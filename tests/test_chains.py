@@ -4,11 +4,12 @@ import json
 
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, column, permission, policy
+from modelled import people_table, train, use
 
 from policy_engine import apply_policy
 from policy_engine.api import explore_policy, plan_policy
 from policy_engine.certificate import load_certificate
-from policy_engine.errors import PlanError
+from policy_engine.errors import AuditError, DataError, PlanError
 
 AGAIN, THRICE = "http://x.org/again", "http://x.org/thrice"
 
@@ -97,3 +98,109 @@ def test_what_was_generalised_stays_so_in_later_releases(people):
         apply_policy(step(AGAIN, THRICE, quasi=["age"]), {AGAIN: again})
     [told] = load_certificate(again.parent).upstream
     assert [one.name for one in told.generalised] == ["age", "city"]
+
+
+# -- models of what was anonymised before ---------------------------------------------------------
+
+
+def training(features=("age", "city", "dose"), model="GaussianNB", label="disease"):
+    """Return a policy of its own that trains on a release."""
+    named = [f"{OUTPUT}/{name}" for name in features]
+    rule = train(model, OUTPUT, feature=named, label=f"{OUTPUT}/{label}")
+    return policy([rule, use()], uid="http://x.org/second")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    table = people_table(tmp_path_factory.mktemp("people") / "people.csv")
+    first, *rows = table.read_text().splitlines()
+    dosed = [f"{row},{number % 97},x" for number, row in enumerate(rows)]
+    table.write_text("\n".join([f"{first},dose,land", *dosed]) + "\n")
+    return table
+
+
+def anonymised(many, folder, quasi, k=5, **more):
+    """Return a release of the table of many people."""
+    kept = ["disease", "dose"]
+    action = anonymize(
+        method="k-anonymity", k=k, identifier=["name"], quasi=quasi, insensitive=kept
+    )
+    text = policy([permission(action=action, output=OUTPUT)], uid="http://x.org/first")
+    return apply_policy(text, {DATASET: many}, folder / "safe.csv", **more).path
+
+
+def encoded(release):
+    columns = json.loads((release.path / "encoding.json").read_text())["columns"]
+    return {one["name"]: one for one in columns}
+
+
+def test_a_model_of_a_release_learns_what_its_cells_stand_for(many, tmp_path):
+    made = anonymised(many, tmp_path, ["age", column("city", weight=0.01)], k=20)
+    assert {"[", "{"} <= set(made.read_text())
+    text = training()
+    plan = plan_policy(text, {OUTPUT: made})
+    assert [one.name for one in plan.cells_learnt] == ["age", "city"]
+    release = apply_policy(text, {OUTPUT: made}, tmp_path / "model", seed=1)
+    found = encoded(release)
+    assert found["age"]["kind"] == "levels"
+    assert len(found["age"]["levels"]) > 2
+    assert found["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]
+    assert [one.name for one in release.certificate.upstream[0].generalised] == ["age", "city"]
+    assert release.certificate.models[0].on_others.value > 0.6
+
+
+PLACES = "Rome,South\nNice,South\nOslo,North\nBern,North\n"
+
+
+def test_a_model_of_nodes_needs_the_taxonomy_that_they_are_of(many, tmp_path):
+    city = column("city", generalization="taxonomy", taxonomy="places")
+    (tmp_path / "places.csv").write_text(PLACES)
+    (tmp_path / "other.csv").write_text("Lima,South\nOslo,North\n")
+    known = {"places": tmp_path / "places.csv"}
+    made = anonymised(many, tmp_path, ["age", city], k=60, taxonomies=known)
+    with pytest.raises(DataError, match="C012 No taxonomy is given for 'places'"):
+        plan_policy(training(), {OUTPUT: made})
+    other = {"places": tmp_path / "other.csv"}
+    with pytest.raises(DataError, match=r"R007 .* of 'city' are no nodes of the taxonomy 'places'"):
+        apply_policy(training(), {OUTPUT: made}, tmp_path / "model", taxonomies=other)
+    release = apply_policy(training(), {OUTPUT: made}, tmp_path / "model", seed=1, taxonomies=known)
+    assert encoded(release)["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]
+
+
+def test_generalised_labels_are_not_predicted(many, tmp_path):
+    made = anonymised(many, tmp_path, ["age", "city"])
+    with pytest.raises(PlanError, match=r"M015 The column 'city' of .* not to be predicted"):
+        plan_policy(training(["age"], label="city"), {OUTPUT: made})
+
+
+def test_periods_of_calendars_are_not_learnt_from(people):
+    born = "".join(
+        f"{row},{'born' if not n else f'19{50 + n}-01-01'}\n"
+        for n, row in enumerate(PEOPLE.splitlines())
+    )
+    people.write_text(born)
+    made = released(
+        people, quasi=[column("born", generalization="calendar")], insensitive=["disease"]
+    )
+    with pytest.raises(PlanError, match=r"M015 The column 'born' of .* 'calendar': .* learnt from"):
+        plan_policy(training(["born"]), {OUTPUT: made})
+
+
+# -- models that learn nothing --------------------------------------------------------------------
+
+
+def test_a_model_whose_features_are_all_the_same_is_not_made(many, tmp_path):
+    age = column("age", generalization="prefix")  # all of it is masked
+    how = {"algorithm": "full-domain", "sensitive": ["disease"]}
+    action = anonymize(method="k-anonymity", k=40, quasi=[age], **how)
+    text = policy([permission(action=action, output=OUTPUT), train(), use()])
+    with pytest.raises(AuditError, match="A022 All 119 records that the model learns from have"):
+        apply_policy(text, {DATASET: many}, tmp_path / "model")
+
+
+def test_a_feature_that_says_nothing_is_told(many, tmp_path):
+    features = [f"{DATASET}/{name}" for name in ("age", "land")]
+    text = policy([train("GaussianNB", DATASET, feature=features), use()])
+    release = apply_policy(text, {DATASET: many}, tmp_path / "model", seed=1)
+    [report] = release.release.reports
+    assert any("learns nothing from 'land':" in said for said in report.warnings)

@@ -24,6 +24,9 @@ def plan_table(plan: Plan) -> Table:
     location = plan.read.location or "wherever it lies"
     columns = f"{escape(location)}: {printed_list(plan.read.columns)}"
     table.add_row("read", escape(plan.read.asset), columns)
+    if plan.read.generalised:
+        made = ", ".join(f"{one.name}{one.how}" for one in plan.read.generalised)
+        table.add_row("", "generalised before", escape(made))
     table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
     table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
     if plan.anonymize is not None:

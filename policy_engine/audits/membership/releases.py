@@ -17,7 +17,8 @@ from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.records import Fitted
 from policy_engine.audits.membership.splits import in_a_word
 from policy_engine.engines.reading_back import cell_column, texts_of
-from policy_engine.errors import AuditError, Problem
+from policy_engine.errors import AuditError, DataError, Problem
+from policy_engine.lineage import Generalised
 from policy_engine.taxonomy import Taxonomy
 
 
@@ -25,8 +26,8 @@ from policy_engine.taxonomy import Taxonomy
 class Covered:
     """What the cells of an anonymised table stand for: the original values under each label.
 
-    `leaves` are those of taxonomies, by column and label; `prefixes` the character that masks
-    the ends of texts, by column.
+    Generalised by the plan, or by an earlier release. `leaves` are those of taxonomies, by column
+    and label; `prefixes` the character that masks the ends of texts, by column.
     """
 
     leaves: Leaves
@@ -72,6 +73,42 @@ def fit_for_release(table: pa.Table, label: str, fewest: int) -> Fitted:
     """
     _check_classes(table, label, fewest)
     return Fitted.of(table, label, fewest)
+
+
+def as_values(table: pa.Table, generalised: Iterable[Generalised], covered: Covered) -> pa.Table:
+    """Return a table with one of the values that each cell stands for, in turn.
+
+    Only of columns that an earlier release `generalised`: for originals that nobody has here.
+    """
+    for one in generalised:
+        place = table.schema.get_field_index(one.name)
+        spread = _spread(one.name, table, covered.leaves.get(one.name, {}))
+        table = table.set_column(place, spread.schema.field(0), spread.column(0))
+    return table
+
+
+def check_nodes(table: pa.Table, generalised: Iterable[Generalised], leaves: Leaves) -> None:
+    """Raise DataError (R007) where cells are no nodes of the taxonomy that they were made by."""
+    problems = [
+        problem
+        for one in generalised
+        if one.taxonomy and one.unlisted == "refuse"
+        for problem in _strange(one, table, leaves.get(one.name, {}))
+    ]
+    if problems:
+        raise DataError(*problems)
+
+
+def _strange(
+    column: Generalised, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]
+) -> Iterator[Problem]:
+    known = {cells.ALL, None, *leaves, *(value for under in leaves.values() for value in under)}
+    _, texts = texts_of(column.name, table.column(column.name))
+    lacking = {value for text in texts for value in _values(text, {})} - known
+    if lacking:
+        message = f"{len(lacking):,} cells of {column.name!r} are no nodes of the taxonomy "
+        message += f"{column.taxonomy!r}, by which an earlier release generalised them."
+        yield Problem("R007", message, "Give the taxonomy that the release was made with.")
 
 
 def described(fitted: Fitted) -> dict[str, Any]:
@@ -132,7 +169,7 @@ def _features(table: pa.Table, label: str) -> list[str]:
 def _spread(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
     """Return a column with one of the values that each cell stands for, in turn."""
     rows, texts = texts_of(name, cell_column(table, name))
-    values = [tuple(_values(text, leaves)) for text in texts]
+    values = _each_known([tuple(_values(text, leaves)) for text in texts])
     turns = [0] * len(texts)
     spread: list[str | None] = []
     for row in rows.tolist():
@@ -141,6 +178,12 @@ def _spread(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -
         turns[row] += 1
     field = pa.field(name, pa.string(), metadata={"csv": "text"})
     return pa.table([pa.array(spread, pa.string())], schema=pa.schema([field]))
+
+
+def _each_known(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
+    """Return the values of each cell; those of one that stands for all are all that others have."""
+    known = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
+    return [known if each == (cells.ALL,) and known else each for each in values]
 
 
 def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator[str | None]:

@@ -18,7 +18,7 @@ from policy_engine.audits.membership.readings import (
 )
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.splits import Splits
-from policy_engine.errors import listed
+from policy_engine.errors import AuditError, listed
 
 _TOLD = 0.01
 """The share of the members from which on repetitions are told."""
@@ -37,6 +37,41 @@ def of_data(records: Records, splits: Splits) -> Iterator[str]:
     """Yield what is wrong with records on which the target was trained by lot or was told."""
     yield from _repetitions(records, splits)
     yield from _labels_in_features(records)
+
+
+# -- features that say nothing --------------------------------------------------------------------
+
+
+def check_informative(records: Records) -> None:
+    """Raise AuditError (A022) where all records that a model learns from have the same features.
+
+    It learns no more than how frequent the labels are, and what attacks do not find in it shows
+    nothing.
+    """
+    if len(records) and not _varies(records).any():
+        message = f"All {len(records):,} records that the model learns from have the same features:"
+        message += " it learns nothing, and an audit of it would show nothing."
+        hint = "Generalise less, or name other features."
+        raise AuditError.of("A022", message, hint)
+
+
+def uninformative(records: Records) -> Iterator[str]:
+    """Yield a warning of the columns that are the same feature in all records learnt from."""
+    varies, start, names = _varies(records), 0, []
+    for one in records.encoding:
+        names += [] if varies[start : start + one.width].any() else [one.name]
+        start += one.width
+    if names:
+        yield (
+            f"The model learns nothing from {listed(names)}: in all records that it learns from, "
+            "these features are the same."
+        )
+
+
+def _varies(records: Records) -> NDArray[np.bool_]:
+    """Return which features (width,) have two values or more."""
+    flat = records.features.reshape(len(records), -1)
+    return np.asarray((flat != flat[:1]).any(axis=0))
 
 
 # -- records that stand there several times -------------------------------------------------------
