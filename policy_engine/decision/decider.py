@@ -1,6 +1,6 @@
 """Who may read what, for which purpose, and why."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import nsmallest
@@ -43,7 +43,7 @@ from policy_engine.decision.model import (
     World,
     in_full,
 )
-from policy_engine.decision.outputs import Output, void_outputs
+from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
 from policy_engine.decision.ownership import Leave, Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
@@ -124,6 +124,10 @@ class Decider:
         claims = Claims(self.policies, self.index.void)
         claims.check(known, edges, data)
         return claims.owned(known, edges) if stated else known
+
+    def ended(self, view: View) -> Mapping[str, str]:
+        """Return the outputs of policies that are not in force, each with the uid of its policy."""
+        return {**voided_outputs(self.policies, view.void), **self.void} if view.void else self.void
 
     def decide(
         self, request: Request, world: World | None = None, history: History | None = None
@@ -415,9 +419,10 @@ class _Case:
 
     def _void(self) -> Decision | None:
         """Deny what was made under a policy that is not in force."""
-        targets = self.request.targets if self.decider.void else ()
+        void = self.decider.ended(self.view)
+        targets = self.request.targets if void else ()
         overlaps = self.view.closures.overlaps
-        for asset, uid in self.decider.void.items():
+        for asset, uid in void.items():
             if any(overlaps("asset", target, asset) for target in targets):
                 reason = f"{asset} was made under {uid}, which is not in force"
                 return self._deny(f"{reason}: nobody may read it.", policy=uid)

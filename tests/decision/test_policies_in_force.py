@@ -11,7 +11,7 @@ from policy_engine import apply_policy, decide_request, query_data
 from policy_engine.certificate import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import Decider, Request, World
-from policy_engine.policy import InForce, Reading, load_policy
+from policy_engine.policy import Hierarchy, InForce, Reading, load_policy, read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import in_full
 
@@ -180,3 +180,19 @@ def test_a_folder_is_validated_as_a_whole(market):
     assert [line.partition(" ")[0].rpartition("/")[2] for line in found.stdout.splitlines()] == [
         *("a.jsonld:1:2:", "b.jsonld:1:111:"),
     ]
+
+
+@pytest.mark.parametrize(("assigner", "is_locked"), [("", True), ("http://x.org/stranger", False)])
+def test_what_a_void_policy_makes_is_read_by_nobody_but_for_a_strangers(assigner, is_locked):
+    rule = {"assignee": ANALYST, "target": DATASET, "action": "anonymize", "output": OUTPUT}
+    clash = {"target": "http://x.org/All", "action": "anonymize"}
+    made = {**READERS, "uid": "http://x.org/void", "conflict": "invalid", "permission": rule}
+    made |= {"prohibition": clash} | ({"assigner": assigner} if assigner else {})
+    texts = [json.dumps(one) for one in (made, READERS)]
+    parts = Hierarchy(asset=((DATASET, "http://x.org/All"),))
+    policies = [*map(read_policy, texts)]
+    decided = Decider(policies, hierarchy=parts).decide(ASKED, World(time=NOON))
+    assert decided.permitted is not is_locked
+    assert ("is not in force" in decided.reason) is is_locked
+    if is_locked:  # as it is where the world alone says what voids it
+        assert decided == Decider(policies).decide(ASKED, World(time=NOON, memberships=parts))
