@@ -72,11 +72,11 @@ def decide_request(
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
         named = (*request.targets, *stated.columns)
         hierarchy = in_spelling_of(given, read, known, named)
-    held = _certificates(certificates)
+    held = proofs(certificates)
     made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
     if log is None:
         return made.decide(request, world)
-    return _opened(log, log_key).decide(made, request, world)
+    return opened(log, log_key).decide(made, request, world)
 
 
 def decider(
@@ -95,7 +95,7 @@ def decider(
     """
     read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), None)
     stated = load_owners(owners, read, contexts)
-    return Decider(read, _certificates(certificates), hierarchy, stated)
+    return Decider(read, proofs(certificates), hierarchy, stated)
 
 
 def query_data(
@@ -139,12 +139,12 @@ def query_data(
         assignee,
         make_catalog(named_data(data, read)),
         purpose,
-        certificates=_certificates(certificates),
+        certificates=proofs(certificates),
         hierarchy=hierarchy,
         world=world,
         dialect=dialect,
         run=run,
-        log=None if log is None else _opened(log, log_key),
+        log=None if log is None else opened(log, log_key),
         owners=load_owners(owners, read, contexts),
     )
 
@@ -187,7 +187,7 @@ def fulfil_duty(
         time=_in_a_zone(time).isoformat(),
         evidence=evidence or None,
     )
-    return _opened(log, log_key).append(deed)
+    return opened(log, log_key).append(deed)
 
 
 def list_duties(
@@ -280,7 +280,8 @@ def attest_output(
     return made
 
 
-def _certificates(given: Sequence[Proof]) -> list[Certificate | Attestation]:
+def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
+    """Return what vouches for outputs, each read already or in a file."""
     return [one if isinstance(one, Certificate | Attestation) else _loaded(one) for one in given]
 
 
@@ -290,7 +291,8 @@ def _loaded(path: str | Path) -> Certificate | Attestation:
     return attested or load_certificate(place)
 
 
-def _opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
+def opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
+    """Return a log, which is begun where it is not there. Raises as `DecisionLog.open` does."""
     from policy_engine.decision_log import DecisionLog  # noqa: PLC0415 (only where asked for)
 
     return DecisionLog.open(Path(log), key)

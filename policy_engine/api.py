@@ -1,6 +1,6 @@
 """The five verbs, from the text of a policy to an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
 from policy_engine.answering import (
+    Proof,
     attest_output,
     decide_request,
     decider,
     fulfil_duty,
     list_duties,
+    proofs,
     query_data,
     time_at,
     world_at,
 )
 from policy_engine.arguments import checked
+from policy_engine.attestation import Attestation
 from policy_engine.catalog import (
     MEMORY,
     SPARK_FORMATS,
@@ -46,7 +49,7 @@ from policy_engine.certificate import (
     proven,
     read_certificate,
 )
-from policy_engine.decision import Decider, read_request, read_world
+from policy_engine.decision import World, read_request, read_world
 from policy_engine.engines.engine import Engine, Progress, silent
 from policy_engine.errors import (
     CertificateError,
@@ -54,15 +57,14 @@ from policy_engine.errors import (
     OutputError,
     PlanError,
     PolicyEngineError,
-    PolicyError,
-    Problem,
 )
 from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
 from policy_engine.lineage import Upstream
-from policy_engine.modelling import asks_for_data, check_plannable
-from policy_engine.owners import OwnersSource, load_owners
+from policy_engine.making import Acting, asked, asking_of
+from policy_engine.modelling import check_plannable
+from policy_engine.owners import OwnersSource
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
     USUAL,
@@ -89,7 +91,6 @@ from policy_engine.release import Release, run_plan
 from policy_engine.sources import upstream_of
 from policy_engine.staging import check_name, check_settled, settled, strangers, told
 from policy_engine.storage import Place
-from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,7 +230,13 @@ def apply_policy(
     allow_pickle: bool = False,
     owners: OwnersSource | None = None,
     time_limit: float | None = None,
-    certificates: Sequence[str | Path | Certificate] = (),
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -255,16 +262,24 @@ def apply_policy(
     that was found by then; the certificate says so, and every bound holds all the same. Where
     the input is itself a release, its certificate is the one that lies beside it, or among
     `certificates`: the input has to be what it certifies, and the new certificate names it.
+    The owner acts or, where one is named, a `party`, for a `purpose`: whether they may anonymize
+    the input, or train on it, is then decided as reading is, by all that the policy's text holds
+    and other `policies`, in a state of the `world`, and by what stands in a `log`, to which that
+    is added before anything is made. DeniedError (D007) says why they may not.
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    read = _owned(policy, Reading(contexts, parents, limits, vocabularies), owners, data)
+    acting = Acting(party, purpose, policies, world, log, log_key)
+    reading = Reading(contexts, parents, limits, vocabularies)
+    found = asked(policy, reading, owners, data, acting)
+    read, held = found.policy, proofs(certificates)
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
     check_limit(time_limit, engine)
     with launched(engine, keep=output is None) as launcher:
-        planned = _planned(read, launcher, data, taxonomies, certificates, cells)
+        made_by = found.made_by([*held, *_lying(launcher, read, data)])
+        planned = _planned(read, launcher, data, taxonomies, held, cells)
         catalog, plan, upstream = planned.catalog, planned.plan, planned.upstream
         _check_bounded(plan, time_limit)
         run, is_kept = launcher.engine(catalog, progress, key, time_limit), False
@@ -278,10 +293,11 @@ def apply_policy(
             allow_pickle=allow_pickle,
             upstream=upstream,
         )
+        by = {"made_by": made_by}
         try:
             if output is None:
                 kept = _record_file(record)
-                made = carried_out(plan, run)
+                made = carried_out(plan, run).model_copy(update=by)
                 _write_reports(made, report)
                 verified = _verified(made, run, kept)
                 is_kept = True
@@ -296,7 +312,7 @@ def apply_policy(
             with publication(
                 file, run.session, overwrite=overwrite, wait=wait, progress=progress
             ) as place:
-                made = carried_out(plan, run, place.staged)
+                made = carried_out(plan, run, place.staged).model_copy(update=by)
                 _write_reports(made, report)
                 return _published(made, run, place, kept)
         finally:
@@ -324,12 +340,12 @@ def _planned(
     launcher: Launcher,
     data: Mapping[str, Any],
     taxonomies: Mapping[str, Any] | None,
-    given: Sequence[str | Path | Certificate] = (),
+    held: Sequence[Certificate | Attestation] = (),
     cells: CellStyle = "text",
 ) -> _Planned:
     catalog = launcher.catalog(policy, data, taxonomies)
     plan = make_plan(policy, catalog, engine=launcher.name, cells=cells)
-    found = _upstream(plan, launcher, given)
+    found = _upstream(plan, launcher, held)
     if found:
         plan = make_plan(policy, catalog, engine=launcher.name, cells=cells, upstream=found)
         catalog = _understood(catalog, policy, plan, taxonomies)
@@ -352,16 +368,26 @@ def _understood(
 
 
 def _upstream(
-    plan: Plan, launcher: Launcher, given: Sequence[str | Path | Certificate]
+    plan: Plan, launcher: Launcher, held: Sequence[Certificate | Attestation]
 ) -> tuple[Upstream, ...]:
     """Return the certified release that the input of a plan is, if it is one."""
     location = plan.read.location
     return upstream_of(
         plan.read.asset,
         location,
-        [one if isinstance(one, Certificate) else load_certificate(place_of(one)) for one in given],
+        [one for one in held if isinstance(one, Certificate)],
         lambda: None if location == MEMORY else _certificate_of(launcher, place_of(location)),
     )
+
+
+def _lying(
+    launcher: Launcher, policy: Policy, data: Mapping[str, Any] | None
+) -> Iterator[Certificate]:
+    """Yield the certificates that lie beside the data and speak of them."""
+    for given in named_data(data or {}, [policy]).values():
+        if isinstance(given, str | Path):
+            found = _certificate_of(launcher, place_of(given))
+            yield from [found] if found else []
 
 
 def plan_policy(
@@ -379,7 +405,8 @@ def plan_policy(
 
     `owners` are as for `apply_policy`.
     """
-    read = _owned(policy, Reading(contexts, parents, limits, vocabularies), owners, data)
+    reading = Reading(contexts, parents, limits, vocabularies)
+    read = asked(policy, reading, owners, data, Acting()).policy
     if not data:
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
@@ -503,7 +530,8 @@ def certify_output(
         # where it would be lost.
         committed = earlier.commitment if earlier and (opened or write) else None
         kept: dict[str, Any] = {"commitment": committed}
-        kept |= {"ended": earlier.ended, "upstream": earlier.upstream} if earlier else {}
+        for name in ("ended", "upstream", "made_by") if earlier else ():
+            kept[name] = getattr(earlier, name)
         cut = {"approximated": earlier.approximated} if earlier and write else {}
         certificate = found.certificate.model_copy(update={**kept, **cut})
         if write:
@@ -742,44 +770,9 @@ def suggest_hierarchy(
     return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
 
 
-def _owned(
-    source: Source,
-    reading: Reading,
-    owners: OwnersSource | None,
-    data: Mapping[str, Any] | None,
-) -> Policy:
-    """Return the policy that asks for a transformation, of assets that are its to transform.
-
-    Raises PlanError (M014) where its assigner does not own them, by what is said in `owners` and
-    granted by the other policies of the text; PolicyError (P019) where an output is not its own
-    to name.
-    """
-    found = reading.policies(source)
-    asking = _asking_of(found)
-    stated = load_owners(owners, found, reading.contexts)
-    made = Decider(found, owners=stated, data=named_data(data or {}, [asking]))
-    problems = [
-        Problem(
-            "M014", f"{rule_name(rule.label(), asking.uid)} does not count: {why}.", "", rule.place
-        )
-        for rule, why in made.unowned(asking)
-    ]
-    if problems:
-        raise PlanError(*problems, source=asking.source)
-    return asking
-
-
 def _asking(source: Source, reading: Reading) -> Policy:
     """Return the one policy of a text or, of several, the one that asks for a transformation."""
-    return _asking_of(reading.policies(source))
-
-
-def _asking_of(found: Sequence[Policy]) -> Policy:
-    asking = [policy for policy in found if asks_for_data(policy)]
-    if len(found) > 1 and len(asking) != 1:
-        message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."
-        raise PolicyError(Problem("P001", message, "", found[0].place), source=found[0].source)
-    return asking[0] if asking else found[0]
+    return asking_of(reading.policies(source))
 
 
 def _destination(output: str | Path, plan: Plan) -> Place:

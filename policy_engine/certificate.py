@@ -25,7 +25,7 @@ from policy_engine.errors import (
 )
 from policy_engine.estimates import NotApplicable
 from policy_engine.gate import ModelFigures, said, shortfalls
-from policy_engine.lineage import Upstream
+from policy_engine.lineage import MadeBy, Maker, Upstream
 from policy_engine.methods import Measurement
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import FilesMeasured
@@ -61,8 +61,9 @@ class Certificate(BaseModel):
     with what the attacks reached, `models` tells of each model that was attacked, and `attempts`
     how many times such models were made of the same data, this time counted, until the bounds
     held. `upstream` is the certified release that this was made from, with all before it; empty
-    where no certificate tells of the input. Of a model, measurements and `rows_out` are those of
-    the table that it was trained on.
+    where no certificate tells of the input. `made_by` is the party who made it, with the rules by
+    which it was permitted to, or the owner; None where that is not known. Of a model, measurements
+    and `rows_out` are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -81,6 +82,7 @@ class Certificate(BaseModel):
     files: FilesMeasured | None = None
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
+    made_by: MadeBy = None
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
 
@@ -161,6 +163,7 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         files=release.files,
         utility=shown,
         upstream=release.upstream,
+        made_by=release.made_by,
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
     )
@@ -449,9 +452,17 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
             "prov:wasAssociatedWith": {
                 "@type": "prov:SoftwareAgent",
                 "pe:version": certificate.versions.get("policy-engine", ""),
+                **_on_behalf_of(certificate.made_by),
             },
         },
     }
+
+
+def _on_behalf_of(made_by: MadeBy) -> dict[str, Any]:
+    """Return the party that the engine acted for, where it is not the owner."""
+    if not isinstance(made_by, Maker):
+        return {}
+    return {"prov:actedOnBehalfOf": {"@id": made_by.party, "@type": "prov:Agent"}}
 
 
 def _derived_from(upstream: tuple[Upstream, ...]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ PolicyEngineError
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
  ├── RequestError       an access request that cannot be understood
+ ├── DeniedError        what a party asks to make, and is not permitted to
  ├── LogError           a decision log that cannot be read, or whose chain is broken
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
@@ -135,6 +136,7 @@ CODES = {
     "D004": "owners that cannot be understood",
     "D005": "a world that says of counts or duties what the log does not",
     "D006": "a duty that no policy has, or several",
+    "D007": "what the party who acts is not permitted to make",
     "G001": "a decision log that cannot be read",
     "G002": "a decision log whose chain is broken",
     "Q001": "a query that cannot be parsed",
@@ -359,6 +361,10 @@ class RequestError(PolicyEngineError):
     """An access request that cannot be understood."""
 
     exit_code = 2
+
+
+class DeniedError(PolicyEngineError):
+    """What a party may not make: the request was understood, and denied."""
 
 
 class LogError(PolicyEngineError):

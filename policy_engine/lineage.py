@@ -1,4 +1,4 @@
-"""What a release was made from: the releases before it, back to what no certificate tells of."""
+"""What a release was made from, back to what no certificate tells of, and who made it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -50,6 +50,21 @@ class Upstream(BaseModel):
     policy_digest: str
     generalised: tuple[Generalised, ...] = ()
     upstream: tuple["Upstream", ...] = ()
+
+
+class Maker(BaseModel):
+    """The party who made a release, to what end, and the rules by which it was permitted to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    party: str
+    purpose: str = ""
+    rules: tuple[str, ...]
+
+
+MadeBy = Maker | Literal["owner"] | None
+"""Who made a release: a party that was permitted to, or the owner, whom nobody asks for a
+permission; None where that is not known."""
 
 
 def check_read(upstream: Sequence[Upstream], digest: str, location: str) -> None:

@@ -11,7 +11,7 @@ from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.errors import OutputError
 from policy_engine.gate import ModelFigures
-from policy_engine.lineage import Upstream, check_read
+from policy_engine.lineage import MadeBy, Upstream, check_read
 from policy_engine.methods.membership_inference import AttackMeasurement
 from policy_engine.modelling import FilesMeasured
 from policy_engine.plan import Plan
@@ -33,7 +33,7 @@ class Release(BaseModel):
     data in the same way, this one the last; `files` what the files of a model give away; `seed`
     is the one that was given, `salt` what the pseudonyms are the release's own by, None where it
     has none, or shares them with others.
-    `upstream` is the certified release that the input is, if it is one.
+    `upstream` is the certified release that the input is, if it is one, `made_by` who made it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -54,6 +54,7 @@ class Release(BaseModel):
     seed: int | None = None
     salt: Annotated[str | None, Field(repr=False)] = None
     upstream: tuple[Upstream, ...] = ()
+    made_by: MadeBy = None
 
     def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
         """Return the release with what the audits of its plan measured."""

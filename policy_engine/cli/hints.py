@@ -23,6 +23,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "overwrite=True": "--overwrite",
         "owners=FILE": "--owners FILE",
         "parents=[FILE]": "--parent FILE",
+        "party=IRI": "--as IRI",
         "policy=POLICY": "--policy POLICY",
         "outputs='logits'": "--outputs logits",
         "record=FILE": "--record FILE",

@@ -288,6 +288,105 @@ def numbers_of(text: str, option_name: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
+# -- who acts -------------------------------------------------------------------------------------
+
+_ACTING: dict[str, Any] = {
+    "party": Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="IRI",
+            help="Who acts: whether they may make it is decided first. Else the owner, who may.",
+        ),
+    ],
+    "purpose": PurposeOption,
+    "world": WorldOption,
+    "time": TimeOption,
+    "log": LogOption,
+    "log_key": LogKeyOption,
+    "more": Annotated[
+        list[Path],
+        typer.Option(
+            "--policy",
+            metavar="POLICY",
+            help="Further policies to decide by, in files, folders and registries.",
+        ),
+    ],
+}
+"""The options of every command by which something is made: the parameters of `acting_of`."""
+_UNSAID: dict[str, Any] = {"party": None, "world": None, "log": None, "log_key": None, "more": []}
+
+
+def acting_of(
+    reading: "Reading",
+    policy: Path,
+    party: str | None = None,
+    purpose: str = "",
+    world: Path | None = None,
+    time: str = "",
+    log: Path | None = None,
+    log_key: Path | None = None,
+    more: list[Path] | None = None,
+) -> dict[str, Any]:
+    """Return who acts, and by what it is decided whether they may, as the API takes it.
+
+    Raises RequestError for what is of a party's request where none acts.
+    """
+    check_log(log, log_key)
+    given = {"--purpose": purpose, "--world": world, "--time": time, "--log": log}
+    found = [name for name, value in given.items() if value]
+    if found and party is None:
+        raise usage(f"{found[0]} is for --as PARTY. Without it the owner acts.")
+    from policy_engine.api import world_at  # noqa: PLC0415
+
+    state = None
+    if world is not None or time:
+        files = [one for one in (policy, *(more or ())) if str(one) != "-"] if world else []
+        state = world_at(world, time, reading.in_force(*files))
+    return {
+        "party": party,
+        "purpose": purpose,
+        "policies": tuple(more or ()),
+        "world": state,
+        "log": log,
+        "log_key": log_key,
+    }
+
+
+def acts(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say who acts, in place of `acting`.
+
+    `without` names those that it has itself, or has no use for. It stands below `reads_policies`.
+    """
+    names = [name for name in _ACTING if name not in without]
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_UNSAID.get(name, ""),
+            annotation=_ACTING[name],
+        )
+        for name in names
+    ]
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command)
+        others = [one for name, one in own.parameters.items() if name != "acting"]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            who = {name: given.pop(name) for name in names}
+            command(acting=acting_of(given["reading"], given["policy"], **who), **given)
+
+        # What typer makes options of.
+        parameters = [*others, *options]
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorated
+
+
 # -- how policies are read ------------------------------------------------------------------------
 
 _READING: dict[str, Any] = {

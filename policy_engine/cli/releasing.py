@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyArgument,
     TaxonomyOption,
+    acts,
     engine_of,
     folder_of,
     numbers_of,
@@ -95,6 +96,7 @@ def plan(
 
 @quotes_values
 @reads_policies()
+@acts()
 def apply(
     policy: PolicyArgument,
     output: Annotated[
@@ -155,6 +157,7 @@ def apply(
     ] = [],  # noqa: B006
     *,
     reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Make of data what a policy asks, prove it on the output, and write it."""
     from policy_engine.api import apply_policy  # noqa: PLC0415
@@ -179,6 +182,7 @@ def apply(
             owners=owners,
             time_limit=time_limit,
             certificates=certificate,
+            **acting,
             **reading.keywords,
         )
     if output_format is Format.JSON:

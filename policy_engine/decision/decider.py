@@ -32,6 +32,7 @@ from policy_engine.decision.lineage import Lineage, inputs_of
 from policy_engine.decision.members import Members
 from policy_engine.decision.mixing import Mix, mixes, names
 from policy_engine.decision.model import (
+    Carried,
     Counted,
     Decision,
     Grant,
@@ -130,19 +131,24 @@ class Decider:
         return {**voided_outputs(self.policies, view.void), **self.void} if view.void else self.void
 
     def decide(
-        self, request: Request, world: World | None = None, history: History | None = None
+        self,
+        request: Request,
+        world: World | None = None,
+        history: History | None = None,
+        carried: Carried | None = None,
     ) -> Decision:
         """Return the answer to a request in a state of the world.
 
         Without a time of the world, the clock's is taken, and the decision says so. With a
         `history`, it says how often rules were exercised; `DecisionLog.decide` answers by that of
-        a log, and adds to it in one go. Raises ArgumentError (U002) for what is no Request or no
-        World, and RequestError (D005) where the world says of counts what the history does not.
+        a log, and adds to it in one go. Of a request to make something, `carried` says by which
+        rule that is done. Raises ArgumentError (U002) for what is no Request or no World, and
+        RequestError (D005) where the world says of counts what the history does not.
         """
         _check(request, world)
         self._check_agreement(world, history)
         asked = self._asked(request)
-        return _Case(self, asked, world or _NOTHING_KNOWN, history).decide()
+        return _Case(self, asked, world or _NOTHING_KNOWN, history, carried=carried).decide()
 
     def row_access(
         self,
@@ -262,12 +268,14 @@ class _Case:
         together: tuple[str, ...] = (),
         is_delegation: bool = False,
         maker: frozenset[str] | None = None,
+        carried: Carried | None = None,
     ) -> None:
         self.decider = decider
         self.request = request
         self.world = world
         self.history = history
         self.maker = maker
+        self.carried = carried
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -352,7 +360,8 @@ class _Case:
             if fails:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return self._deny(reason, policy=one.policy.uid)
-        for output in outputs:
+        on_the_way = self.carried.on_the_way if self.carried else ()
+        for output in (one for one in outputs if one.asset not in on_the_way):
             reason = output.uncertified or self._lineage().fails(output)
             if reason:
                 return self._deny(reason, policy=output.policy.uid)
@@ -362,9 +371,12 @@ class _Case:
         return self._void()
 
     def _made(self) -> list[Made]:
-        """Return the outputs that the request touches."""
+        """Return the outputs that the request touches; who makes one of a target reads none."""
         found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
-        return [one for one in found if self._concerns(one.clause)]
+        made = [one for one in found if self._concerns(one.clause)]
+        if self.facts.making:
+            made = [one for one in made if one.clause.targets.isdisjoint(self.request.targets)]
+        return made
 
     def _lineage(self) -> Lineage:
         return Lineage(self.view, self.decider.output, self._over)
@@ -478,10 +490,21 @@ class _Case:
 
     def _unheard(self, clause: Clause) -> str:
         """Return why a permission does not count for what is asked for; empty where it does."""
-        if self.ownership is None:
+        why = ""
+        if self.ownership is not None:
+            own = self.view.own(clause)
+            why = self.ownership.permission_fails(clause, self.request.targets, own)
+        return why or (self._in_another_way(clause, self.carried) if self.carried else "")
+
+    def _in_another_way(self, clause: Clause, carried: Carried) -> str:
+        """Return that a permission says how something is made, and another rule is carried out."""
+        covering = clause.actions.intersection(self._asked_of(clause).action)
+        is_it = (clause.policy.uid, clause.label) == (carried.policy, carried.rule)
+        if is_it or not covering or not covering <= clause.makes_by:
             return ""
-        own = self.view.own(clause)
-        return self.ownership.permission_fails(clause, self.request.targets, own)
+        name = rule_name(carried.rule, carried.policy)
+        action = terms.compact(self.request.action)
+        return f"it says how to {action}, and that is done as {name} says"
 
     def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
         """Return a permission that says what it lacks: to name what is mixed."""

@@ -296,6 +296,19 @@ class Decision(BaseModel):
 
 
 @dataclass(frozen=True)
+class Carried:
+    """The rule that is carried out by making something, by its policy's uid and its label.
+
+    Of other permissions to make it, those count that leave open how. What is made `on_the_way`
+    needs no certificate yet.
+    """
+
+    policy: str
+    rule: str
+    on_the_way: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Grant:
     """A rule that matches all of a request but, perhaps, what depends on single rows."""
 

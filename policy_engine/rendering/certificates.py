@@ -8,8 +8,10 @@ from rich.table import Table
 from policy_engine.certificate import Certificate, files_of
 from policy_engine.estimates import Estimate, NotApplicable
 from policy_engine.gate import said, state
+from policy_engine.lineage import Maker
 from policy_engine.record import Record
 from policy_engine.rendering.tables import new_table, printed_figure, printed_loss
+from policy_engine.terms import compact
 
 
 def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
@@ -47,6 +49,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
+    yield from _of_makers(certificate)
     yield from _of_models(certificate)
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
@@ -65,6 +68,16 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield who made it, where that is known."""
+    made_by = certificate.made_by
+    if isinstance(made_by, Maker):
+        purpose = f" for {compact(made_by.purpose)}" if made_by.purpose else ""
+        yield "made by", escape(f"{made_by.party}{purpose}")
+    elif made_by:
+        yield "made by", f"the {made_by}"
 
 
 def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,184 @@
+"""What a policy asks to be made of data: whether its assigner may, and the party who acts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine import terms
+from policy_engine.answering import opened
+from policy_engine.attestation import Attestation
+from policy_engine.certificate import Certificate
+from policy_engine.decision import Decider, Decision, Request, World, read_request
+from policy_engine.decision.history import History
+from policy_engine.decision.model import Carried
+from policy_engine.errors import DeniedError, PlanError, PolicyError, Problem, RequestError
+from policy_engine.lineage import MadeBy, Maker
+from policy_engine.modelling import asks_for_data, modelling
+from policy_engine.owners import Owners, OwnersSource, load_owners
+from policy_engine.policy import InForce, Policy, Reading, Rule, Source
+from policy_engine.policy.datasets import named_data
+from policy_engine.policy.model import ANONYMIZE, TRAIN
+from policy_engine.transformation import transforms
+from policy_engine.wording import rule_name
+
+if TYPE_CHECKING:
+    from policy_engine.decision_log.log import Transaction
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Who has something made of data, to what end, and by what it is decided whether they may.
+
+    Without a `party` that is the owner, whom nobody has to permit it. `policies` are looked at
+    besides the one that asks, in a state of the `world`; a `log` tells what was done so far, and
+    is told what was decided unless this is a `trial`. Raises RequestError (D001) for what is of
+    a party's request alone.
+    """
+
+    party: str | None = None
+    purpose: str = ""
+    policies: Sequence[Source] = ()
+    world: World | None = None
+    log: str | Path | None = None
+    log_key: str | Path | bytes | None = None
+    is_trial: bool = False
+
+    def __post_init__(self) -> None:
+        given = {"purpose": self.purpose, "world": self.world, "log": self.log}
+        found = [name for name, value in given.items() if value is not None and value != ""]
+        if found and self.party is None:
+            message = f"Nobody is said to act, and the {' and the '.join(found)} of a request "
+            message += "is given. Where the owner acts, nothing is decided."
+            raise RequestError.of("D001", message, "Give who acts as well: party=IRI.")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The policy that asks for something to be made, with all by which that is decided."""
+
+    policy: Policy
+    known: InForce
+    owners: Owners
+    data: tuple[str, ...]
+    acting: Acting
+
+    def made_by(self, certificates: Sequence[Certificate | Attestation]) -> MadeBy:
+        """Return who makes what the policy asks for, once that is permitted to whoever acts.
+
+        `certificates` vouch for the input, where that was made itself. Each thing that is made
+        is one request: to anonymize, and to train. With a log, these are decided in one go, and
+        what was decided is on the disk before anything is made. Raises DeniedError (D007) with
+        the reason, and as `Decider.decide` and `DecisionLog.decide` do.
+        """
+        acting = self.acting
+        if acting.party is None:
+            return "owner"
+        decider = Decider(self.known, certificates, None, self.owners, self.data)
+        # One moment for all that is asked: a constraint on the time must not change in between.
+        world = acting.world or World()
+        now = world.model_copy(update={"time": world.time or datetime.now(UTC)})
+        by = {"time_by": "caller" if world.time else "clock"}
+        with self._log() as (history, log):
+            found: list[Decision] = []
+            for request, carried in self._requests():
+                decision = decider.decide(request, now, history, carried).model_copy(update=by)
+                found = [*found, decision] if decision.permitted else [decision]
+                if not decision.permitted:
+                    break
+            for decision in found if log else ():
+                log.append(decision)  # type: ignore[union-attr]
+        return _maker(found)
+
+    @contextmanager
+    def _log(self) -> "Iterator[tuple[History | None, Transaction | None]]":
+        """Return what a log tells, and what is to be added to, alone with it."""
+        acting = self.acting
+        if acting.log is None:
+            yield None, None
+        elif acting.is_trial:
+            from policy_engine.decision_log import read_history  # noqa: PLC0415 (where asked for)
+
+            yield read_history(acting.log, acting.log_key), None
+        else:
+            with opened(acting.log, acting.log_key).transaction() as log:
+                yield log.history, log
+
+    def _requests(self) -> Iterator[tuple[Request, Carried]]:
+        """Yield what is asked for, each thing with the rule that is carried out."""
+        on_the_way: frozenset[str] = frozenset()
+        party, purpose = self.acting.party or "", self.acting.purpose
+        for rule, action in _made(self.policy):
+            targets = [target.iri for target in rule.targets]
+            request = read_request(party, action, targets, purpose, self.known)
+            yield request, Carried(self.policy.uid, rule.label(), on_the_way)
+            on_the_way |= {rule.output}
+
+
+def asked(
+    source: Source,
+    reading: Reading,
+    owners: OwnersSource | None,
+    data: Mapping[str, Any] | None,
+    acting: Acting,
+) -> Asked:
+    """Return the policy that asks for something of assets that are its to transform.
+
+    Raises PlanError (M014) where its assigner does not own them, by what is said in `owners` and
+    granted by the other policies that are given; PolicyError (P019) where an output is not its
+    own to name, (P012) where another policy that is given replaces it.
+    """
+    found = reading.policies(source)
+    asking = asking_of(found)
+    time = acting.world.time if acting.world else None
+    known = reading.in_force(*found, *acting.policies, time=time) if acting.policies else found
+    if asking.digest not in [policy.digest for policy in known]:
+        message = f"The policy {asking.uid} is not in force. {' '.join(known.notes)}"
+        raise PolicyError(Problem("P012", message.strip(), "", asking.place), source=asking.source)
+    stated = load_owners(owners, known, reading.contexts)
+    given = tuple(named_data(data or {}, [asking]))
+    made = Decider(known, owners=stated, data=given)
+    problems = [
+        Problem(
+            "M014", f"{rule_name(rule.label(), asking.uid)} does not count: {why}.", "", rule.place
+        )
+        for rule, why in made.unowned(asking)
+    ]
+    if problems:
+        raise PlanError(*problems, source=asking.source)
+    return Asked(asking, known, stated, given, acting)
+
+
+def asking_of(found: Sequence[Policy]) -> Policy:
+    """Return the one policy or, of several, the one that asks for something to be made.
+
+    Raises PolicyError (P001) where several do, or none of several.
+    """
+    asking = [policy for policy in found if asks_for_data(policy)]
+    if len(found) > 1 and len(asking) != 1:
+        message = f"One policy is to ask for a transformation. Of {len(found)}, {len(asking)} do."
+        raise PolicyError(Problem("P001", message, "", found[0].place), source=found[0].source)
+    return asking[0] if asking else found[0]
+
+
+def _made(policy: Policy) -> Iterator[tuple[Rule, str]]:
+    """Yield the rules that a plan carries out, in their order, each with the action."""
+    trainer, _, _ = modelling(policy)
+    yield from ((rule, ANONYMIZE) for rule, _ in transforms(policy))
+    if trainer:
+        yield trainer, TRAIN
+
+
+def _maker(decisions: Sequence[Decision]) -> Maker:
+    """Return the party who is permitted to make something. Raises DeniedError (D007)."""
+    for one in decisions:
+        if not one.permitted:
+            asked, what = one.request, " and ".join(one.request.targets)
+            purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ""
+            message = f"{asked.assignee} may not {terms.compact(asked.action)} {what}{purpose}. "
+            raise DeniedError.of("D007", message + one.reason)
+    first = decisions[0].request
+    rules = dict.fromkeys(rule_name(one.rule, one.policy) for one in decisions)
+    return Maker(party=first.assignee, purpose=first.purpose, rules=tuple(rules))
