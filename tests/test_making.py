@@ -184,7 +184,8 @@ def test_a_release_that_fails_is_a_logged_permit(people, tmp_path):
 
 def test_of_a_derived_input_the_certificate_is_asked_for(people, tmp_path):
     made(people, first())
-    action = json.loads(json.dumps(ACTION).replace(DATASET, OUTPUT))
+    action = anonymize(method="k-anonymity", k=2, quasi=["disease"])
+    action = json.loads(json.dumps(action).replace(DATASET, OUTPUT))
     again = permission(action=action, target=OUTPUT, output=f"{OTHER}/safe", uid=f"{OTHER}#make")
     source, whole = other(again), {"policies": [first()], "party": ANALYST, "purpose": "marketing"}
     data = {OUTPUT: tmp_path / "out" / "anonPeople.csv"}
