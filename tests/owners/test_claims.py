@@ -177,11 +177,11 @@ def test_what_a_stranger_makes_locks_nobody_out():
     assert "no certificate" in decided([mine, own]).reason
 
 
-def test_a_void_policy_of_a_state_of_the_world_makes_nothing():
+def test_what_a_policy_makes_is_not_opened_by_a_state_of_the_world_that_voids_it():
     parts = {"assignees": [ANN]}
     press = rule("prohibition", VISITS, assignees=["urn:press"])
     void = policy("", makes(VISITS, SAFE, **parts), press, conflict="invalid", uid="urn:void")
     reads = policy("", rule("permission", SAFE, action="read"), uid="urn:reads")
     known = {"memberships": Hierarchy(party=((ANN, "urn:press"),))}
-    assert not decided([void, reads], SAFE, owners=None).permitted
-    assert decided([void, reads], SAFE, owners=None, **known).permitted
+    assert "no certificate" in decided([void, reads], SAFE, owners=None).reason
+    assert "is not in force" in decided([void, reads], SAFE, owners=None, **known).reason
