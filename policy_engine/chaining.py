@@ -1,7 +1,8 @@
 """Columns of an input that an earlier release generalised: what may be done with their cells."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from policy_engine import cells
 from policy_engine.anonymization import Anonymization
 from policy_engine.errors import NOWHERE, Place, PlanError, Problem
 from policy_engine.lineage import Generalised, Upstream
@@ -33,6 +34,24 @@ def check_read_as_meant(
     if problems:
         raise PlanError(*problems, source=policy.source)
     return tuple(known.values())
+
+
+def looks_generalised(texts: Iterable[str]) -> bool:
+    """Tell whether many of a column's texts are ranges or sets, as releases have them."""
+    found = [_is_several(text) for text in texts if text]
+    return bool(found) and sum(found) >= _MANY * len(found)
+
+
+_MANY = 0.2
+
+
+def _is_several(text: str) -> bool:
+    if text[0] not in "[{":
+        return False
+    try:
+        return len(cells.read_cell(text).values) > 1
+    except ValueError:
+        return False
 
 
 def _learnt_from(

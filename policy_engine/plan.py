@@ -167,6 +167,16 @@ class Plan(_Frozen):
         return tuple(one for one in self.read.generalised if one.name in named)
 
     @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns of the input of which the values matter, in their order."""
+        modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
+        names = {name for one in modellings for name in (one.label, *one.features)}
+        if self.anonymize is not None:
+            columns = self.anonymize.columns
+            names |= {*columns.quasi_names, *columns.sensitive_names, columns.privacy_unit}
+        return tuple(name for name in self.read.columns if name in names)
+
+    @property
     def file_bounds(self) -> FileBounds | None:
         """The bounds on the files of the model that is released, None where none is."""
         if self.train is None:

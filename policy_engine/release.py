@@ -1,15 +1,17 @@
 """Where the sanitised data lies, and its digest."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.attempts import Attempt, History, Judged
 from policy_engine.audits.membership.result import MembershipAudit
+from policy_engine.chaining import looks_generalised
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
-from policy_engine.errors import OutputError
+from policy_engine.errors import OutputError, listed
 from policy_engine.gate import ModelFigures
 from policy_engine.lineage import MadeBy, Upstream, check_read
 from policy_engine.methods.membership_inference import AttackMeasurement
@@ -33,7 +35,8 @@ class Release(BaseModel):
     data in the same way, this one the last; `files` what the files of a model give away; `seed`
     is the one that was given, `salt` what the pseudonyms are the release's own by, None where it
     has none, or shares them with others.
-    `upstream` is the certified release that the input is, if it is one, `made_by` who made it.
+    `upstream` is the certified release that the input is, if it is one, `made_by` who made it;
+    `doubts` are what the owner is warned of.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -55,6 +58,7 @@ class Release(BaseModel):
     salt: Annotated[str | None, Field(repr=False)] = None
     upstream: tuple[Upstream, ...] = ()
     made_by: MadeBy = None
+    doubts: tuple[str, ...] = ()
 
     def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
         """Return the release with what the audits of its plan measured."""
@@ -89,6 +93,7 @@ def run_plan(
     """
     table, source = engine.read(plan.read)
     check_read(upstream, source.digest, source.location)
+    doubts = tuple(_doubts(plan, engine, table))
     if plan.train is not None:
         from policy_engine.model_release import release_model  # noqa: PLC0415 (slow to import)
 
@@ -105,7 +110,9 @@ def run_plan(
             allow_pickle=allow_pickle,
         )
         whole = replace(source, rows=table.num_rows)
-        return _of_model(made, plan, whole, folder, seed, upstream)
+        return _of_model(made, plan, whole, folder, seed, upstream).model_copy(
+            update={"doubts": doubts}
+        )
     step = plan.anonymization()
     anonymous = engine.anonymize(table, step, plan.publish)
     release = Release(
@@ -118,6 +125,7 @@ def run_plan(
         seed=seed,
         salt=engine.salt if step.columns.has_own_pseudonyms else None,
         upstream=upstream,
+        doubts=doubts,
     )
     if not plan.audits:
         return release
@@ -127,6 +135,20 @@ def run_plan(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
     return release.audited(judged, reports)
+
+
+def _doubts(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
+    """Yield a warning of columns that look like those of a release that no certificate is of."""
+    known = {one.name for one in plan.read.generalised}
+    names = [name for name in plan.values_read if name not in known]
+    texts = engine.texts(table, names)
+    doubtful = [name for name in names if looks_generalised(texts[name])]
+    if doubtful:
+        yield (
+            f"Many cells of {listed(doubtful)} are ranges or sets, as of an earlier release, and "
+            "each is taken for one value: what is lost, and what is alike, is told of the cells "
+            "alone. With the certificate of that release they are known for what they are."
+        )
 
 
 def _folder(destination: Path | str | None) -> Path:

@@ -9,6 +9,8 @@ from modelled import people_table, train, use
 from policy_engine import apply_policy
 from policy_engine.api import explore_policy, plan_policy
 from policy_engine.certificate import load_certificate
+from policy_engine.chaining import looks_generalised
+from policy_engine.cli.answers import warnings_of
 from policy_engine.errors import AuditError, DataError, PlanError
 
 AGAIN, THRICE = "http://x.org/again", "http://x.org/thrice"
@@ -204,3 +206,29 @@ def test_a_feature_that_says_nothing_is_told(many, tmp_path):
     release = apply_policy(text, {DATASET: many}, tmp_path / "model", seed=1)
     [report] = release.release.reports
     assert any("learns nothing from 'land':" in said for said in report.warnings)
+
+
+# -- without a certificate ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("quasi", "is_told"), [(["age"], True), (["disease"], False)])
+def test_cells_of_an_unknown_release_are_doubted(people, quasi, is_told):
+    made = released(people, **FIRST)
+    alone = made.rename(people.parent / "alone.csv")
+    release = apply_policy(step(OUTPUT, AGAIN, quasi=quasi), {OUTPUT: alone})
+    assert any("'age' are ranges or sets" in said for said in release.release.doubts) is is_told
+    assert warnings_of(release) == list(release.release.doubts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_told"),
+    [
+        (["[20 - 30]", "[31 - 40]", "41"], True),
+        (["{a, b}", "c", "", None], True),
+        (["[20 - 20]", "{a", "[1, 2]", "20-30"], False),
+        (["{a, b}", *"cdefg"], False),
+        ([], False),
+    ],
+)
+def test_what_looks_like_the_cells_of_a_release(texts, is_told):
+    assert looks_generalised(texts) is is_told

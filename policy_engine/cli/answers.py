@@ -56,9 +56,10 @@ def summary(release: "VerifiedRelease") -> dict[str, Any]:
 
 
 def warnings_of(release: "VerifiedRelease") -> list[str]:
-    """Return what its audits warn the owner of, each sentence once."""
-    reports = release.release.reports
-    return [*dict.fromkeys(said for found in reports for said in found.warnings)]
+    """Return what the owner is warned of, by audits too, each sentence once."""
+    made = release.release
+    said = (*made.doubts, *(one for found in made.reports for one in found.warnings))
+    return [*dict.fromkeys(said)]
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,7 +1,7 @@
 """What every engine can do, and how it tells of its progress."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from policy_engine.kernels.grouping import Whole
     from policy_engine.taxonomy import Taxonomy
 
+FIRST_ROWS = 1_000
+"""How many rows are looked at to see what a column holds."""
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
 
@@ -119,6 +121,10 @@ class Engine(Protocol):
 
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
+        ...
+
+    def texts(self, table: Any, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return different texts of a table's first rows by column, none of one without texts."""
         ...
 
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Any:

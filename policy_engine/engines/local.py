@@ -1,6 +1,6 @@
 """The local engine: in this process, on Arrow tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,16 @@ from policy_engine.engines.anonymizing import (
     sorted_within,
 )
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.engine import Ended, Measured, Progress, Stored, deadline, silent
+from policy_engine.engines.encoding import is_text
+from policy_engine.engines.engine import (
+    FIRST_ROWS,
+    Ended,
+    Measured,
+    Progress,
+    Stored,
+    deadline,
+    silent,
+)
 from policy_engine.engines.identifiers import (
     check_unlinked,
     new_salt,
@@ -86,6 +95,11 @@ class LocalEngine:
             raise DataError.of("R001", "The table has no rows.", source=step.location)
         self._progress("reading", table.num_rows, table.num_rows)
         return table, Stored(step.location, digest, table.num_rows)
+
+    def texts(self, table: pa.Table, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return different texts of a table's first rows by column, none of one without texts."""
+        first = table.slice(0, FIRST_ROWS)
+        return {name: _texts(first.column(name)) for name in names}
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> pa.Table:
         """Generalise the quasi-identifiers, and put the rows in a new order.
@@ -242,3 +256,9 @@ def _generalised(
 
 
 _CELL = pa.dictionary(pa.int32(), pa.string())
+
+
+def _texts(column: pa.ChunkedArray) -> tuple[str, ...]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    found = column.unique().to_pylist() if is_text(kind) else []
+    return tuple(one for one in found if one is not None)

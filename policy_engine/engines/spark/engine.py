@@ -1,6 +1,6 @@
 """The Spark engine: plans run on a cluster, with the rows and the figures of the local engine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
-from policy_engine.engines.engine import Ended, Measured, Progress, Stored, silent
+from policy_engine.engines.engine import FIRST_ROWS, Ended, Measured, Progress, Stored, silent
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
@@ -141,6 +141,17 @@ class SparkRun:
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
             return frame, Stored(step.location, self._digest(source, frame))
+
+    def texts(self, table: DataFrame, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return different texts of a table's first rows by column, none of one without texts."""
+        are_texts = [name for name, kind in table.dtypes if kind == "string" and name in names]
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+        if are_texts:
+            with running(self._engine.spark, "reading"):
+                rows = table.select([F.col(quoted(name)) for name in are_texts]).take(FIRST_ROWS)
+            for place, name in enumerate(are_texts):
+                found[name] = tuple({row[place] for row in rows} - {None})
+        return found
 
     def _digest(self, source: str | DataFrame, frame: DataFrame) -> str:
         """Return the digest of the input: of its rows where it is a frame, or its files are too
