@@ -2,16 +2,20 @@
 
 import json
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, column, permission, policy
 from modelled import people_table, train, use
 
 from policy_engine import apply_policy
 from policy_engine.api import explore_policy, plan_policy
+from policy_engine.audits.membership.releases import Covered, as_values, fit_for_release
 from policy_engine.certificate import load_certificate
 from policy_engine.chaining import looks_generalised
 from policy_engine.cli.answers import warnings_of
 from policy_engine.errors import AuditError, DataError, PlanError
+from policy_engine.lineage import Generalised
 
 AGAIN, THRICE = "http://x.org/again", "http://x.org/thrice"
 
@@ -151,6 +155,26 @@ def test_a_model_of_a_release_learns_what_its_cells_stand_for(many, tmp_path):
     assert release.certificate.models[0].on_others.value > 0.6
 
 
+@pytest.mark.parametrize(
+    ("cells", "leaves", "features"),
+    [
+        (["[20 - 40]", "20", "40"], {}, [0.5, 0, 1]),
+        (["{a, b}", "a", "b"], {}, [[0.5, 0.5], [1, 0], [0, 1]]),
+        (["South", "Rome", "Nice"], {"South": ("Nice", "Rome")}, [[0.5, 0.5], [0, 1], [1, 0]]),
+        (["12*", "123", "1**"], {}, np.eye(3)[[1, 2, 0]]),
+        (["*", "a", "b"], {}, [[0.5, 0.5], [1, 0], [0, 1]]),
+        (["*", "20", "40"], {}, [0.5, 0, 1]),
+    ],
+)
+def test_what_features_the_cells_of_a_release_are(cells, leaves, features):
+    table = pa.table({"cell": cells * 100, "label": ["a", "b"] * 150})
+    covered = Covered({"cell": leaves}, {})
+    values = as_values(table, [Generalised(name="cell")], covered)
+    found = fit_for_release(values, "label", 10).records(table, "t", covered.leaves).features[:3]
+    scaled = (found - found.min()) / np.ptp(found)
+    assert scaled == pytest.approx(np.array(features).reshape(3, -1))
+
+
 PLACES = "Rome,South\nNice,South\nOslo,North\nBern,North\n"
 
 
@@ -164,7 +188,7 @@ def test_a_model_of_nodes_needs_the_taxonomy_that_they_are_of(many, tmp_path):
         plan_policy(training(), {OUTPUT: made})
     other = {"places": tmp_path / "other.csv"}
     with pytest.raises(DataError, match=r"R007 .* of 'city' are no nodes of the taxonomy 'places'"):
-        apply_policy(training(), {OUTPUT: made}, tmp_path / "model", taxonomies=other)
+        apply_policy(training(), {OUTPUT: made}, tmp_path / "model", seed=1, taxonomies=other)
     release = apply_policy(training(), {OUTPUT: made}, tmp_path / "model", seed=1, taxonomies=known)
     assert encoded(release)["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]
 
@@ -196,8 +220,8 @@ def test_a_model_whose_features_are_all_the_same_is_not_made(many, tmp_path):
     how = {"algorithm": "full-domain", "sensitive": ["disease"]}
     action = anonymize(method="k-anonymity", k=40, quasi=[age], **how)
     text = policy([permission(action=action, output=OUTPUT), train(), use()])
-    with pytest.raises(AuditError, match="A022 All 119 records that the model learns from have"):
-        apply_policy(text, {DATASET: many}, tmp_path / "model")
+    with pytest.raises(AuditError, match=r"A022 All 11\d records that the model learns"):
+        apply_policy(text, {DATASET: many}, tmp_path / "model", seed=1)
 
 
 def test_a_feature_that_says_nothing_is_told(many, tmp_path):
