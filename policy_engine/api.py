@@ -1,6 +1,6 @@
 """The five verbs, from the text of a policy to an answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -61,8 +61,8 @@ from policy_engine.errors import (
 from policy_engine.estimates import NotApplicable
 from policy_engine.launch import Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
-from policy_engine.lineage import Upstream
-from policy_engine.making import Acting, asked, asking_of
+from policy_engine.lineage import MadeBy, Upstream
+from policy_engine.making import Acting, Asked, asked_by, asking_of
 from policy_engine.modelling import check_plannable
 from policy_engine.owners import OwnersSource
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
@@ -271,14 +271,14 @@ def apply_policy(
     """
     acting = Acting(party, purpose, policies, world, log, log_key)
     reading = Reading(contexts, parents, limits, vocabularies)
-    found = asked(policy, reading, owners, data, acting)
+    found = asked_by(policy, reading, owners, data, acting)
     read, held = found.policy, proofs(certificates)
     if cells not in get_args(CellStyle):
         message = f"cells is not allowed to be {cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
     check_limit(time_limit, engine)
     with launched(engine, keep=output is None) as launcher:
-        made_by = found.made_by([*held, *_lying(launcher, read, data)])
+        made_by = _made_by(found, launcher, data, held)
         planned = _planned(read, launcher, data, taxonomies, held, cells)
         catalog, plan, upstream = planned.catalog, planned.plan, planned.upstream
         _check_bounded(plan, time_limit)
@@ -380,14 +380,22 @@ def _upstream(
     )
 
 
-def _lying(
-    launcher: Launcher, policy: Policy, data: Mapping[str, Any] | None
-) -> Iterator[Certificate]:
-    """Yield the certificates that lie beside the data and speak of them."""
-    for given in named_data(data or {}, [policy]).values():
+def _made_by(
+    found: Asked,
+    launcher: Launcher,
+    data: Mapping[str, Any] | None,
+    held: Sequence[Certificate | Attestation],
+) -> MadeBy:
+    """Return who makes what a policy asks for, once that is permitted.
+
+    By the certificates that are given, and those that lie beside the data and speak of them.
+    """
+    known = [*held]
+    for given in named_data(data or {}, [found.policy]).values() if found.acting.party else ():
         if isinstance(given, str | Path):
-            found = _certificate_of(launcher, place_of(given))
-            yield from [found] if found else []
+            lying = _certificate_of(launcher, place_of(given))
+            known += [lying] if lying else []
+    return found.made_by(known)
 
 
 def plan_policy(
@@ -400,17 +408,29 @@ def plan_policy(
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
 ) -> Plan:
     """Return what would be done; bound to data where there is any.
 
-    `owners` are as for `apply_policy`.
+    `owners` are as for `apply_policy`, and so is a `party` with all by which it is decided whether
+    they may make it; to the `log` nothing is added, for nothing is made.
     """
-    reading = Reading(contexts, parents, limits, vocabularies)
-    read = asked(policy, reading, owners, data, Acting()).policy
+    acting = Acting(party, purpose, policies, world, log, log_key, is_trial=True)
+    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
+    found = asked_by(policy, reading, owners, data, acting)
+    read = found.policy
     if not data:
+        found.made_by(held)
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
-        return _planned(read, launcher, data, taxonomies).plan
+        _made_by(found, launcher, data, held)
+        return _planned(read, launcher, data, taxonomies, held).plan
 
 
 def estimate_policy(
@@ -471,6 +491,14 @@ def certify_output(
     attempts: str | Path | None = None,
     *,
     write: bool = False,
+    owners: OwnersSource | None = None,
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -482,20 +510,24 @@ def certify_output(
     same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
     `apply_policy`: models are made and attacked again where the policy has a table audited.
     With `write`, the certificate is renewed: it takes the place of the one beside the output, of
-    which it keeps the commitment to the owner's record and what cannot be measured. Raises
+    which it keeps the commitment to the owner's record and what cannot be measured. `owners`,
+    `certificates` of the input, and a `party` with all by which it is decided whether they may
+    make such an output, are as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks, or a file read here
     carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
-    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    acting = Acting(party, purpose, policies, world, log, log_key)
+    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
+    decided = asked_by(policy, reading, owners, data, acting)
+    read = decided.policy
     place = _only_output(place_of(output))
     if not str(place).startswith(TABLE):
         check_name(storage.name(place), "An output")
     with _settled(place), launched(engine) as launcher:
+        _made_by(decided, launcher, data, held)
         catalog = launcher.catalog(read, data or {}, taxonomies)
         plan = make_plan(read, engine=launcher.name)
-        if plan.train:
-            message = "A model tells nobody on whom it was trained: it is audited when it is made."
-            raise DataError.of("V006", message, "Make it again: policy-engine apply.")
+        _check_measurable(plan)
         stored = launcher.stored(place)
         cells = _cells_of(launcher, place, plan)
         bound = catalog if data else None
@@ -526,18 +558,32 @@ def certify_output(
         check_digest(found.certificate, stored)
         if earlier:
             check_digest(earlier, stored)
-        # A commitment that nobody can open says nothing: it is repeated where it was opened, or
-        # where it would be lost.
-        committed = earlier.commitment if earlier and (opened or write) else None
-        kept: dict[str, Any] = {"commitment": committed}
-        for name in ("ended", "upstream", "made_by") if earlier else ():
-            kept[name] = getattr(earlier, name)
-        cut = {"approximated": earlier.approximated} if earlier and write else {}
-        certificate = found.certificate.model_copy(update={**kept, **cut})
+        kept = _kept(earlier, is_opened=opened is not None, write=write)
+        certificate = found.certificate.model_copy(update=kept)
         if write:
             _check_renewable(place)
             renew(place, certificate, lambda: launcher.stored(place))
     return certificate
+
+
+def _check_measurable(plan: Plan) -> None:
+    """Raise DataError (V006) for a model."""
+    if plan.train:
+        message = "A model tells nobody on whom it was trained: it is audited when it is made."
+        raise DataError.of("V006", message, "Make it again: policy-engine apply.")
+
+
+def _kept(earlier: Certificate | None, *, is_opened: bool, write: bool) -> dict[str, Any]:
+    """Return what an earlier certificate says of an output that nobody measures again.
+
+    A commitment that nobody can open says nothing: it is repeated where it was opened, or where
+    it would be lost.
+    """
+    if earlier is None:
+        return {"commitment": None}
+    names = ("ended", "upstream", "made_by", *(("approximated",) if write else ()))
+    committed = earlier.commitment if is_opened or write else None
+    return {"commitment": committed, **{name: getattr(earlier, name) for name in names}}
 
 
 def _check_renewable(output: Place) -> None:
@@ -729,6 +775,14 @@ def explore_policy(
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
     time_limit: float | None = None,
+    owners: OwnersSource | None = None,
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
@@ -738,10 +792,13 @@ def explore_policy(
     """
     from policy_engine.exploration import explore, settings_of  # noqa: PLC0415 (slow to import)
 
-    read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
+    acting = Acting(party, purpose, policies, world, log, log_key)
+    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
+    found = asked_by(policy, reading, owners, data, acting)
     check_limit(time_limit, engine)
     with launched(engine) as launcher:
-        planned = _planned(read, launcher, data, taxonomies)
+        _made_by(found, launcher, data, held)
+        planned = _planned(found.policy, launcher, data, taxonomies, held)
         run = launcher.engine(planned.catalog, progress, key, time_limit)
         try:
             return explore(planned.plan, run, settings_of(choices), progress)

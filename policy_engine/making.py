@@ -1,6 +1,6 @@
 """What a policy asks to be made of data: whether its assigner may, and the party who acts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +26,10 @@ from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
     from policy_engine.decision_log.log import Transaction
+
+
+Proven = Certificate | Attestation
+"""What vouches for an input that was made itself."""
 
 
 @dataclass(frozen=True)
@@ -54,36 +58,20 @@ class Acting:
             message += "is given. Where the owner acts, nothing is decided."
             raise RequestError.of("D001", message, "Give who acts as well: party=IRI.")
 
+    def maker(self, decider: Decider, requests: Iterable[tuple[Request, Carried | None]]) -> Maker:
+        """Return the party that acts, once all that they ask for is permitted.
 
-@dataclass(frozen=True)
-class Asked:
-    """The policy that asks for something to be made, with all by which that is decided."""
-
-    policy: Policy
-    known: InForce
-    owners: Owners
-    data: tuple[str, ...]
-    acting: Acting
-
-    def made_by(self, certificates: Sequence[Certificate | Attestation]) -> MadeBy:
-        """Return who makes what the policy asks for, once that is permitted to whoever acts.
-
-        `certificates` vouch for the input, where that was made itself. Each thing that is made
-        is one request: to anonymize, and to train. With a log, these are decided in one go, and
-        what was decided is on the disk before anything is made. Raises DeniedError (D007) with
-        the reason, and as `Decider.decide` and `DecisionLog.decide` do.
+        With a log, it is decided in one go, and what was decided is on the disk before anything
+        is made. Raises DeniedError (D007) with the reason, and as `Decider.decide` and
+        `DecisionLog.decide` do.
         """
-        acting = self.acting
-        if acting.party is None:
-            return "owner"
-        decider = Decider(self.known, certificates, None, self.owners, self.data)
         # One moment for all that is asked: a constraint on the time must not change in between.
-        world = acting.world or World()
+        world = self.world or World()
         now = world.model_copy(update={"time": world.time or datetime.now(UTC)})
         by = {"time_by": "caller" if world.time else "clock"}
         with self._log() as (history, log):
             found: list[Decision] = []
-            for request, carried in self._requests():
+            for request, carried in requests:
                 decision = decider.decide(request, now, history, carried).model_copy(update=by)
                 found = [*found, decision] if decision.permitted else [decision]
                 if not decision.permitted:
@@ -95,16 +83,38 @@ class Asked:
     @contextmanager
     def _log(self) -> "Iterator[tuple[History | None, Transaction | None]]":
         """Return what a log tells, and what is to be added to, alone with it."""
-        acting = self.acting
-        if acting.log is None:
+        if self.log is None:
             yield None, None
-        elif acting.is_trial:
+        elif self.is_trial:
             from policy_engine.decision_log import read_history  # noqa: PLC0415 (where asked for)
 
-            yield read_history(acting.log, acting.log_key), None
+            is_begun = Path(self.log).exists()
+            yield read_history(self.log, self.log_key) if is_begun else History(), None
         else:
-            with opened(acting.log, acting.log_key).transaction() as log:
+            with opened(self.log, self.log_key).transaction() as log:
                 yield log.history, log
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The policy that asks for something to be made, with all by which that is decided."""
+
+    policy: Policy
+    known: InForce
+    owners: Owners
+    data: tuple[str, ...]
+    acting: Acting
+
+    def made_by(self, certificates: Sequence[Proven]) -> MadeBy:
+        """Return who makes what the policy asks for, once that is permitted to whoever acts.
+
+        `certificates` vouch for the input, where that was made itself. Each thing that is made
+        is one request: to anonymize, and to train. Raises as `Acting.maker` does.
+        """
+        if self.acting.party is None:
+            return "owner"
+        decider = Decider(self.known, certificates, None, self.owners, self.data)
+        return self.acting.maker(decider, self._requests())
 
     def _requests(self) -> Iterator[tuple[Request, Carried]]:
         """Yield what is asked for, each thing with the rule that is carried out."""
@@ -117,7 +127,29 @@ class Asked:
             on_the_way |= {rule.output}
 
 
-def asked(
+def may_train(
+    target: str,
+    reading: Reading,
+    acting: Acting,
+    owners: OwnersSource | None = None,
+    certificates: Sequence[Proven] = (),
+) -> MadeBy:
+    """Return who has models trained on an asset, as audits do, once that is permitted.
+
+    Without a `target` that is the only dataset of the policies. Raises as `Acting.maker` does,
+    and RequestError (D001) where they have none, or several.
+    """
+    if acting.party is None:
+        return "owner"
+    time = acting.world.time if acting.world else None
+    known = reading.in_force(*acting.policies, time=time)
+    [asset] = named_data({target: ""}, known)
+    decider = Decider(known, certificates, None, load_owners(owners, known, reading.contexts))
+    request = read_request(acting.party, TRAIN, [asset], acting.purpose, known)
+    return acting.maker(decider, [(request, None)])
+
+
+def asked_by(
     source: Source,
     reading: Reading,
     owners: OwnersSource | None,

@@ -1,20 +1,28 @@
 """Who makes a release is decided as who reads one is; without a party the owner acts."""
 
 import json
+from functools import partial
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
 from modelled import of_release
 from typer.testing import CliRunner
 
-from policy_engine import apply_policy, decide_request, read_request
+from policy_engine import (
+    apply_policy,
+    certify_output,
+    decide_request,
+    explore_policy,
+    plan_policy,
+    read_request,
+)
 from policy_engine.certificate import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log
 from policy_engine.errors import DeniedError, PolicyError, RequestError
 from policy_engine.lineage import Maker
-from policy_engine.making import Acting, asked
+from policy_engine.making import Acting, asked_by
 from policy_engine.policy import Reading
 
 RULE, OTHER, BOB = "http://x.org/first#make", "http://x.org/other", "http://x.org/bob"
@@ -200,7 +208,7 @@ def test_of_a_derived_input_the_certificate_is_asked_for(people, tmp_path):
 def acted(source, *prohibitions, data=DATASET, **parts):
     """Return who makes what a policy asks for, or why not, without making it."""
     acting = Acting(ANALYST, policies=[other(prohibitions=prohibitions)], world=NOON, **parts)
-    found = asked(source, Reading(), None, {data: "nowhere.csv"}, acting)
+    found = asked_by(source, Reading(), None, {data: "nowhere.csv"}, acting)
     try:
         return found.made_by([])
     except DeniedError as error:
@@ -238,7 +246,7 @@ def test_a_prohibition_of_a_regulator_reaches_who_makes():
     for name in ("law", "stranger"):
         forbids = other(prohibitions=[{**NEVER, "assigner": f"http://x.org/{name}"}])
         acting = Acting(ANALYST, policies=[forbids], world=NOON)
-        found = asked(source, Reading(), owners, {DATASET: "nowhere.csv"}, acting)
+        found = asked_by(source, Reading(), owners, {DATASET: "nowhere.csv"}, acting)
         try:
             told[name] = found.made_by([]).party
         except DeniedError as error:
@@ -257,3 +265,27 @@ def test_the_command_ends_with_1_where_the_party_is_denied(people, tmp_path):
     assert CliRunner().invoke(app, args).exception.exit_code == 2
     permitted = CliRunner().invoke(app, [*args, "--as", ANALYST])
     assert (permitted.exit_code, "made by" in permitted.output) == (0, True)
+
+
+def test_to_plan_and_to_explore_is_decided_alike(people, tmp_path):
+    log, source, data = tmp_path / "log.jsonl", first(constraint=ONCE), {DATASET: people}
+    acting = {"party": ANALYST, "purpose": "marketing", "world": NOON, "log": log}
+    for verb in (plan_policy, partial(explore_policy, choices={"k": (2,)})):
+        with pytest.raises(DeniedError):
+            verb(source, data, **{**acting, "party": BOB})
+    assert plan_policy(source, data, **acting) == plan_policy(source, data, **acting)
+    assert len(explore_policy(source, data, {"k": (2,)}, **acting)) == 1
+    assert [one.decision.effect for one in read_log(log)] == ["deny", "permit"]
+    with pytest.raises(DeniedError, match="count is 2"):
+        explore_policy(source, data, {"k": (2,)}, **acting)
+
+
+def test_to_certify_is_decided_alike_and_leaves_who_made_it(people, tmp_path):
+    source, again = first(), {"purpose": "marketing", "world": NOON}
+    made(people, source, party=None, purpose="", world=None)
+    with pytest.raises(DeniedError):
+        certify_output(tmp_path / "out", source, party=BOB, **again)
+    found = certify_output(tmp_path / "out", source, party=ANALYST, write=True, **again)
+    assert found.made_by == "owner"
+    (tmp_path / "out" / "certificate.jsonld").unlink()
+    assert certify_output(tmp_path / "out" / "anonPeople.csv", source).made_by is None

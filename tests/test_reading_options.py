@@ -17,7 +17,7 @@ from policy_engine.errors import PolicyEngineError
 
 WITHOUT_PARENTS = {"agree", "convert", "evaluate", "test"}
 READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
-READING += ("evaluate", "graph", "diff", "agree", "convert", "test")
+READING += ("evaluate", "graph", "diff", "agree", "convert", "test", "attest", "fulfil", "duties")
 VERBS = ("apply_policy", "certify_output", "check_policy", "compare_release", "decide_request")
 VERBS += (
     "decider",

@@ -319,18 +319,18 @@ _UNSAID: dict[str, Any] = {"party": None, "world": None, "log": None, "log_key":
 
 def acting_of(
     reading: "Reading",
-    policy: Path,
+    policies: list[Path],
     party: str | None = None,
     purpose: str = "",
     world: Path | None = None,
     time: str = "",
     log: Path | None = None,
     log_key: Path | None = None,
-    more: list[Path] | None = None,
 ) -> dict[str, Any]:
     """Return who acts, and by what it is decided whether they may, as the API takes it.
 
-    Raises RequestError for what is of a party's request where none acts.
+    `policies` are those that short names in the world are read by; all but the first are further
+    ones. Raises RequestError for what is of a party's request where none acts.
     """
     check_log(log, log_key)
     given = {"--purpose": purpose, "--world": world, "--time": time, "--log": log}
@@ -341,12 +341,12 @@ def acting_of(
 
     state = None
     if world is not None or time:
-        files = [one for one in (policy, *(more or ())) if str(one) != "-"] if world else []
+        files = [one for one in policies if str(one) != "-"] if world else []
         state = world_at(world, time, reading.in_force(*files))
     return {
         "party": party,
         "purpose": purpose,
-        "policies": tuple(more or ()),
+        "policies": tuple(policies[1:]),
         "world": state,
         "log": log,
         "log_key": log_key,
@@ -356,7 +356,7 @@ def acting_of(
 def acts(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that say who acts, in place of `acting`.
 
-    `without` names those that it has itself, or has no use for. It stands below `reads_policies`.
+    `without` names those that it has itself. It stands below `reads_policies`.
     """
     names = [name for name in _ACTING if name not in without]
     options = [
@@ -376,7 +376,9 @@ def acts(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         @wraps(command)
         def run(**given: Any) -> None:
             who = {name: given.pop(name) for name in names}
-            command(acting=acting_of(given["reading"], given["policy"], **who), **given)
+            first, more = given["policy"], who.pop("more", [])
+            policies = first if isinstance(first, list) else [first, *more]
+            command(acting=acting_of(given["reading"], policies, **who), **given)
 
         # What typer makes options of.
         parameters = [*others, *options]

@@ -44,8 +44,18 @@ TimeLimitOption = Annotated[
     ),
 ]
 
+InputOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--certificate",
+        metavar="FILE_OR_DIR",
+        help="The certificate of the input, where that is a release and it lies elsewhere.",
+    ),
+]
+
 
 @reads_policies()
+@acts()
 def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
@@ -54,9 +64,11 @@ def plan(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Show what would be done, and how long it and its audits would take; write nothing."""
     from policy_engine.api import (  # noqa: PLC0415
@@ -67,7 +79,9 @@ def plan(
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
     given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
-    made = plan_policy(policy, given, engine=chosen, owners=owners, **how)
+    made = plan_policy(
+        policy, given, engine=chosen, owners=owners, certificates=certificate, **acting, **how
+    )
     cost = None
     if made.audits and given:
         cost = estimate_policy(policy, given, **how)
@@ -148,13 +162,7 @@ def apply(
         ),
     ] = False,
     time_limit: TimeLimitOption = None,
-    certificate: Annotated[
-        list[Path],
-        typer.Option(
-            metavar="FILE_OR_DIR",
-            help="The certificate of the input, where that is a release and it lies elsewhere.",
-        ),
-    ] = [],  # noqa: B006
+    certificate: InputOption = [],  # noqa: B006
     *,
     reading: "Reading",
     acting: dict[str, Any],
@@ -224,10 +232,16 @@ def show(
 
 @quotes_values
 @reads_policies()
+@acts("more")
 def certify(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
     policy: Annotated[
-        Path, typer.Option("--policy", metavar="POLICY", help="What the output has to hold.")
+        list[Path],
+        typer.Option(
+            "--policy",
+            metavar="POLICY",
+            help="What the output has to hold; further ones to decide by, with --as.",
+        ),
     ],
     data: Annotated[
         list[str],
@@ -252,6 +266,8 @@ def certify(
         ),
     ] = None,
     attempts: AttemptsOption = None,
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
     *,
     write: Annotated[
         bool,
@@ -260,6 +276,7 @@ def certify(
         ),
     ] = False,
     reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Measure an existing output again: exit 1 where it does not hold what the policy asks.
 
@@ -268,9 +285,9 @@ def certify(
     from policy_engine.api import certify_output  # noqa: PLC0415
 
     with unanswered(PolicyError, PlanError):
-        certificate = certify_output(
+        found = certify_output(
             output,
-            policy,
+            policy[0],
             taxonomies=paths_of(taxonomy, "--taxonomy"),
             data=paths_of(data),
             key=key,
@@ -278,17 +295,20 @@ def certify(
             record=record,
             attempts=attempts,
             write=write,
+            owners=owners,
+            certificates=certificate,
+            **acting,
             **reading.keywords,
         )
     if output_format is Format.JSON:
-        print_json(json.loads(certificate.to_jsonld()))
+        print_json(json.loads(found.to_jsonld()))
         return
     from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
-    console().print(certificate_table(certificate))
+    console().print(certificate_table(found))
     if write:
-        kept = " with its commitment to the owner's record" if certificate.commitment else ""
+        kept = " with its commitment to the owner's record" if found.commitment else ""
         console().print(f"the certificate was renewed{kept}", markup=False)
     if record is not None:
         what = "and is of the input given" if data else "the input was not given to be compared"
@@ -376,6 +396,7 @@ def compare(
 
 @quotes_values
 @reads_policies()
+@acts()
 def explore(
     policy: PolicyArgument,
     data: DataOption,
@@ -392,8 +413,11 @@ def explore(
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     time_limit: TimeLimitOption = None,
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
     *,
     reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Show what the release would lose at several settings; write no release."""
     from policy_engine.api import explore_policy  # noqa: PLC0415
@@ -409,6 +433,9 @@ def explore(
             engine=engine_of(engine, master, conf),
             progress=progress,
             time_limit=time_limit,
+            owners=owners,
+            certificates=certificate,
+            **acting,
             **reading.keywords,
         )
     if chart is not None:
