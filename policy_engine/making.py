@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine import terms
-from policy_engine.answering import opened
+from policy_engine.answering import Proof, opened, proofs
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_request
@@ -132,7 +132,7 @@ def may_train(
     reading: Reading,
     acting: Acting,
     owners: OwnersSource | None = None,
-    certificates: Sequence[Proven] = (),
+    certificates: Sequence[Proof] = (),
 ) -> MadeBy:
     """Return who has models trained on an asset, as audits do, once that is permitted.
 
@@ -144,7 +144,8 @@ def may_train(
     time = acting.world.time if acting.world else None
     known = reading.in_force(*acting.policies, time=time)
     [asset] = named_data({target: ""}, known)
-    decider = Decider(known, certificates, None, load_owners(owners, known, reading.contexts))
+    stated = load_owners(owners, known, reading.contexts)
+    decider = Decider(known, proofs(certificates), None, stated)
     request = read_request(acting.party, TRAIN, [asset], acting.purpose, known)
     return acting.maker(decider, [(request, None)])
 

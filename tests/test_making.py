@@ -20,7 +20,7 @@ from policy_engine.certificate import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log
-from policy_engine.errors import DeniedError, PolicyError, RequestError
+from policy_engine.errors import AuditError, DeniedError, PolicyError, RequestError
 from policy_engine.lineage import Maker
 from policy_engine.making import Acting, asked_by
 from policy_engine.policy import Reading
@@ -289,3 +289,20 @@ def test_to_certify_is_decided_alike_and_leaves_who_made_it(people, tmp_path):
     assert found.made_by == "owner"
     (tmp_path / "out" / "certificate.jsonld").unlink()
     assert certify_output(tmp_path / "out" / "anonPeople.csv", source).made_by is None
+
+
+@pytest.mark.parametrize("command", ["membership", "tradeoff"])
+def test_an_audit_asks_to_train(people, tmp_path, command):
+    (tmp_path / "p.jsonld").write_text(json.dumps(first(purpose=None)))
+    rule = permission(action="pe:train", purpose=None)
+    (tmp_path / "train.jsonld").write_text(json.dumps(other(rule)))
+    log = tmp_path / "log.jsonl"
+    args = ["audit", command, "--data", str(people), "--log", str(log), "--as", ANALYST, "--policy"]
+    denied = CliRunner().invoke(app, [*args, str(tmp_path / "p.jsonld")]).exception
+    assert isinstance(denied, DeniedError)
+    # Permitted, it is refused for the records, of which there are too few.
+    refused = CliRunner().invoke(app, [*args, str(tmp_path / "train.jsonld")]).exception
+    assert isinstance(refused, AuditError)
+    assert [one.decision.effect for one in read_log(log)] == ["deny", "permit"]
+    alone = CliRunner().invoke(app, [*args[:4], "--target", DATASET]).exception
+    assert (alone.code, alone.exit_code) == ("U001", 2)

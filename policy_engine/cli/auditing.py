@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,10 +22,21 @@ from policy_engine.cli.fitted import (
     ViewsOption,
     fitted_model,
 )
-from policy_engine.cli.options import Format, FormatOption, folder_of, numbers_of, usage
+from policy_engine.cli.options import (
+    Format,
+    FormatOption,
+    InputOption,
+    OwnersOption,
+    acts,
+    folder_of,
+    numbers_of,
+    reads_policies,
+    usage,
+)
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
+    from policy_engine.policy import Reading
 
 audits = typer.Typer(
     help="Attack what is to be released: membership inference.", no_args_is_help=True
@@ -65,6 +76,14 @@ RangesOption = Annotated[
     list[str],
     typer.Option("--range", metavar="COLUMN=LOW:HIGH", help="Declare the ends of these ranges."),
 ]
+TargetOption = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        metavar="IRI",
+        help="Which asset the records are, for --as; else the policies' only dataset.",
+    ),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option(
@@ -77,6 +96,8 @@ OutOption = Annotated[
 
 
 @audits.command()
+@reads_policies()
+@acts()
 def membership(
     data: AuditedOption = None,
     label: LabelOption = "",
@@ -127,7 +148,13 @@ def membership(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
     ] = None,
+    target: TargetOption = "",
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    *,
+    reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Measure how well an attacker tells who was in a model's training data."""
     from policy_engine.auditing import audit_membership, audit_predictions_file  # noqa: PLC0415
@@ -136,6 +163,7 @@ def membership(
     if (data is None) == (predictions is None):
         records = "--data FILE with records, alone or beside --fitted FILE with a model"
         raise usage(f"Give either {records}, or --predictions FILE with answers.")
+    _check_party(target, reading, acting, owners, certificate)
     known = fitted_model(
         fitted,
         trust_pickle=trust_pickle,
@@ -180,6 +208,24 @@ def membership(
     _print_audit(found, output_format, [*_written(out), *filter(None, [report])])
     if fail_above is not None and _right(found) > fail_above:
         raise typer.Exit(1)
+
+
+def _check_party(
+    target: str,
+    reading: "Reading",
+    acting: dict[str, Any],
+    owners: Path | None,
+    certificates: list[Path],
+) -> None:
+    """Raise DeniedError (D007) where a party acts who may not train on the records."""
+    if acting["party"] is None:
+        if target or owners or certificates:
+            given = "--target" if target else "--owners" if owners else "--certificate"
+            raise usage(f"{given} is for --as PARTY. Without it the owner acts.")
+        return
+    from policy_engine.making import Acting, may_train  # noqa: PLC0415
+
+    may_train(target, reading, Acting(**acting), owners, certificates)
 
 
 def _right(found: "MembershipAudit") -> float:
@@ -277,6 +323,8 @@ def _print_audit(found: "MembershipAudit", output_format: Format, written: list[
 
 
 @audits.command()
+@reads_policies()
+@acts()
 def tradeoff(
     data: Annotated[
         Path, typer.Option("--data", metavar="FILE", help="Records: CSV, CSV.gz, Parquet or npz.")
@@ -295,13 +343,20 @@ def tradeoff(
     shadows: ShadowsOption = 10,
     seed: SeedOption = 0,
     out: OutOption = None,
+    target: TargetOption = "",
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    *,
+    reading: "Reading",
+    acting: dict[str, Any],
 ) -> None:
     """Show what differential privacy takes from an attacker, and from the model's accuracy."""
     from policy_engine.auditing import audit_tradeoff  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
     from policy_engine.audits.privacy.tradeoff import Grid  # noqa: PLC0415
 
+    _check_party(target, reading, acting, owners, certificate)
     grid = Grid(
         noise_multipliers=numbers_of(noise, "--noise"),
         local_epsilons=numbers_of(local_epsilon, "--local-epsilon"),

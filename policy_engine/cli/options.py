@@ -99,6 +99,14 @@ OwnersOption = Annotated[
         help="Who owns which asset: JSON, {asset: party}, or a catalog. Else all is one owner's.",
     ),
 ]
+InputOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--certificate",
+        metavar="FILE_OR_DIR",
+        help="The certificate of the input, where that is a release and it lies elsewhere.",
+    ),
+]
 DataOption = Annotated[
     list[str],
     typer.Option(
@@ -319,7 +327,8 @@ _UNSAID: dict[str, Any] = {"party": None, "world": None, "log": None, "log_key":
 
 def acting_of(
     reading: "Reading",
-    policies: list[Path],
+    policy: Path | None,
+    more: list[Path],
     party: str | None = None,
     purpose: str = "",
     world: Path | None = None,
@@ -329,11 +338,12 @@ def acting_of(
 ) -> dict[str, Any]:
     """Return who acts, and by what it is decided whether they may, as the API takes it.
 
-    `policies` are those that short names in the world are read by; all but the first are further
-    ones. Raises RequestError for what is of a party's request where none acts.
+    `policy` asks for what is made, `more` are looked at besides. Raises RequestError for what is
+    of a party's request where none acts.
     """
     check_log(log, log_key)
-    given = {"--purpose": purpose, "--world": world, "--time": time, "--log": log}
+    given: dict[str, Any] = {"--purpose": purpose, "--world": world, "--time": time, "--log": log}
+    given |= {"--policy": more} if policy is None else {}
     found = [name for name, value in given.items() if value]
     if found and party is None:
         raise usage(f"{found[0]} is for --as PARTY. Without it the owner acts.")
@@ -341,12 +351,13 @@ def acting_of(
 
     state = None
     if world is not None or time:
-        files = [one for one in policies if str(one) != "-"] if world else []
+        named = [one for one in (policy, *more) if one and str(one) != "-"]
+        files = named if world else []
         state = world_at(world, time, reading.in_force(*files))
     return {
         "party": party,
         "purpose": purpose,
-        "policies": tuple(policies[1:]),
+        "policies": tuple(more),
         "world": state,
         "log": log,
         "log_key": log_key,
@@ -376,9 +387,10 @@ def acts(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         @wraps(command)
         def run(**given: Any) -> None:
             who = {name: given.pop(name) for name in names}
-            first, more = given["policy"], who.pop("more", [])
-            policies = first if isinstance(first, list) else [first, *more]
-            command(acting=acting_of(given["reading"], policies, **who), **given)
+            first, more = given.get("policy"), who.pop("more", [])
+            if isinstance(first, list):
+                first, *more = first
+            command(acting=acting_of(given["reading"], first, more, **who), **given)
 
         # What typer makes options of.
         parameters = [*others, *options]

@@ -16,6 +16,7 @@ from policy_engine.cli.options import (
     EngineOption,
     Format,
     FormatOption,
+    InputOption,
     KeyOption,
     MasterOption,
     OwnersOption,
@@ -41,15 +42,6 @@ TimeLimitOption = Annotated[
         "--time-limit",
         metavar="SECONDS",
         help="End the search for classes then with the best found; the certificate says so.",
-    ),
-]
-
-InputOption = Annotated[
-    list[Path],
-    typer.Option(
-        "--certificate",
-        metavar="FILE_OR_DIR",
-        help="The certificate of the input, where that is a release and it lies elsewhere.",
     ),
 ]
 
@@ -272,7 +264,9 @@ def certify(
     write: Annotated[
         bool,
         typer.Option(
-            "--write", help="Renew the certificate beside the output, where all of it holds."
+            "--write",
+            metavar="",
+            help="Renew the certificate beside the output, where all of it holds.",
         ),
     ] = False,
     reading: "Reading",
