@@ -1,30 +1,23 @@
 """The market of market.md: its policies, certificates and states of the world, and its tables."""
 
-import hashlib
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from certifying import certified, sha256
+
 from policy_engine import storage, terms
 from policy_engine.attestation import attest
-from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Request, World
-from policy_engine.estimates import Estimate, NotApplicable
-from policy_engine.methods import Measurement
-from policy_engine.methods.membership_inference import AttackMeasurement
-from policy_engine.modelling import FilesMeasured
 from policy_engine.owners import Owners, load_owners
-from policy_engine.plan import make_plan
 from policy_engine.policy import InForce, load_policy, read_hierarchy, read_policy
 from policy_engine.policy.files import Reading
-from policy_engine.sources import as_upstream
 
 HERE = Path(__file__).parent
 NS = "http://market.example/"
 JUNE = datetime(2026, 6, 1, 12, tzinfo=UTC)
-MADE = datetime(2026, 1, 1, tzinfo=UTC)
 SAFE = f"{NS}SafeVisits"
 
 
@@ -68,46 +61,12 @@ def rows(first):
     return found
 
 
-# -- certificates ---------------------------------------------------------------------------------
-
-
-def digest_of(asset):
-    """Return the digest of a table that lies here, or else one of its own."""
-    file = HERE / "data" / f"{asset.removeprefix(NS)}.csv"
-    return storage.digest(file) if file.exists() else sha256(asset)
-
-
-def sha256(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def certified(policy, *before, **changes):
-    """Return a certificate by which all that a policy asks for holds."""
-    plan = make_plan(policy)
-    bounds = plan.anonymize.bounds() if plan.anonymize else ()
-    half = Estimate(value=0.5, low=0.45, high=0.55)
-    files = plan.file_bounds
-    return Certificate(
-        plan=plan.public(),
-        output_digest=digest_of(plan.publish.asset),
-        rows_out=100,
-        measurements=tuple(
-            Measurement(bound=b.name, column=b.column, asked=b.asked, achieved=b.asked)
-            for b in bounds
-        ),
-        attacks=tuple(
-            AttackMeasurement(attack=name, bound=bound, reached=half)
-            for audit in plan.audits
-            for name in audit.method.run
-            for bound in audit.method.bounds
-        ),
-        attempts=len(plan.audits),
-        files=files
-        and FilesMeasured(asked=files, smallest_leaf=files.smallest_leaf, rare_values=0),
-        utility=NotApplicable(reason="made by hand"),
-        upstream=tuple(map(as_upstream, before)),
-        time=MADE,
-    ).model_copy(update=changes)
+def proof_of(policy, *before):
+    """Return the certificate of what a policy makes: of the table, where that lies here."""
+    made = certified(policy, *before)
+    file = HERE / "data" / f"{made.plan.publish.asset.removeprefix(NS)}.csv"
+    digest = storage.digest(file) if file.exists() else made.output_digest
+    return made.model_copy(update={"output_digest": digest})
 
 
 # -- situations -----------------------------------------------------------------------------------
@@ -149,13 +108,13 @@ def usual():
     """Return the market with all its policies and certificates."""
     policies = {one.uid: one for one in Reading().in_force(HERE / "policies", time=JUNE)}
     named = {uid.removeprefix(f"{NS}policy/"): one for uid, one in policies.items()}
-    release = certified(named["release"])
+    release = proof_of(named["release"])
     totals = HERE / "data" / "Claims.csv"  # what a person vouches for may be any file
     proofs = {
         "SafeVisits": release,
-        "WardTable": certified(named["table"], release),
-        "RiskModel": certified(named["model"], release),
-        "PressTable": certified(changed("press", r'"dct:isReplacedBy".*,', "")),
+        "WardTable": proof_of(named["table"], release),
+        "RiskModel": proof_of(named["model"], release),
+        "PressTable": proof_of(changed("press", r'"dct:isReplacedBy".*,', "")),
         "Totals": attest(named["totals"], totals, f"{NS}Eve", evidence="a look at the sums"),
     }
     world = World(time=JUNE, values={"spatial": f"{NS}Europe"})
@@ -202,7 +161,14 @@ def _unowned(*more):
 
 def _loot():
     loot = policy("loot")
-    return usual().with_policies(loot).with_proofs(Loot=certified(loot))
+    return usual().with_policies(loot).with_proofs(Loot=proof_of(loot))
+
+
+def _wards():
+    """Return the market in which the insurer counts the wards of visits, and overreaches."""
+    counts, costs = policy("ward-counts"), policy("cost-counts")
+    told = [attest(one, HERE / "data" / "Claims.csv", f"{NS}Tess") for one in (counts, costs)]
+    return usual().with_policies(counts, costs).with_proofs(WardCounts=told[0], CostCounts=told[1])
 
 
 def _weak():
@@ -231,6 +197,10 @@ SITUATIONS = {
     "changed": lambda: usual().with_policies(
         changed("release", '"rightOperand": 5', '"rightOperand": 6')
     ),
+    "renewed": lambda: _proof("SafeVisits", time=JUNE),
+    "barred": lambda: usual().with_policies(policy("bars-release")),
+    "wards": _wards,
+    "wards-elsewhere": lambda: _wards().with_world(time=JUNE, values={"spatial": f"{NS}America"}),
     "reprinted": lambda: usual().with_policies(
         changed("release", '"@type": "Set",', '"@type": "Set", "dct:title": "Visits",')
     ),
@@ -247,7 +217,7 @@ SITUATIONS = {
     "takes-offer": lambda: usual().with_policies(policy("takes-offer")),
     "bars-table": lambda: usual().with_policies(policy("bars-table")),
     "loot": _loot,
-    "swapped": lambda: usual().with_proofs(SafeVisits=certified(policy("takes-release"))),
+    "swapped": lambda: usual().with_proofs(SafeVisits=proof_of(policy("takes-release"))),
     "unowned": _unowned,
     "unowned-takes-column": lambda: _unowned(policy("takes-column")),
 }
