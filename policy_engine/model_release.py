@@ -39,7 +39,11 @@ from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_
 from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
-from policy_engine.audits.membership.soundness import check_informative, uninformative
+from policy_engine.audits.membership.soundness import (
+    check_informative,
+    no_better,
+    uninformative,
+)
 from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.engines.readings import record_marks
@@ -322,7 +326,9 @@ class Workpiece:
             sanitiser=self._sanitiser(),
             progress=progress,
         )
-        said = (*report.warnings, *uninformative(self._learnt_from))
+        others = report.target_test
+        said = (*uninformative(self._learnt_from), *no_better(self._judged, others))
+        said = (*report.warnings, *said)
         return report.model_copy(update={"warnings": said})
 
     def check_sides(self, steps: Sequence[Attack]) -> None:

@@ -17,8 +17,10 @@ from policy_engine.audits.membership.readings import (
     values_of,
 )
 from policy_engine.audits.membership.records import Records
+from policy_engine.audits.membership.result import Side
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import AuditError, listed
+from policy_engine.estimates import clopper_pearson
 
 _TOLD = 0.01
 """The share of the members from which on repetitions are told."""
@@ -65,6 +67,20 @@ def uninformative(records: Records) -> Iterator[str]:
         yield (
             f"The model learns nothing from {listed(names)}: in all records that it learns from, "
             "these features are the same."
+        )
+
+
+def no_better(records: Records, others: Side) -> Iterator[str]:
+    """Yield a warning where a model is not seen to be right of `others`, which it never saw, more
+    often than who always names the commonest class."""
+    common = float(np.bincount(records.labels).max() / len(records))
+    right = clopper_pearson(round(others.accuracy * others.records), others.records)
+    if right.low <= common:
+        yield (
+            f"The model is not seen to have learnt anything of use: of records that it never saw "
+            f"it is right about {right.value:.0%} (95% interval {right.low:.0%} to "
+            f"{right.high:.0%}), and who always names the commonest class about {common:.0%}. "
+            "What attacks do not find in it, they may find in a model that learns."
         )
 
 
