@@ -801,7 +801,8 @@ def explore_policy(
         planned = _planned(found.policy, launcher, data, taxonomies, held)
         run = launcher.engine(planned.catalog, progress, key, time_limit)
         try:
-            return explore(planned.plan, run, settings_of(choices), progress)
+            settings = settings_of(choices)
+            return explore(planned.plan, run, settings, progress, planned.upstream)
         finally:
             run.close()
 

@@ -23,6 +23,7 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.estimates import NotApplicable
+from policy_engine.lineage import Upstream, check_read
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.release import Release
@@ -72,16 +73,22 @@ def settings_of(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
 
 
 def explore(
-    plan: Plan, engine: Engine, settings: Sequence[Setting], progress: Progress = silent
+    plan: Plan,
+    engine: Engine,
+    settings: Sequence[Setting],
+    progress: Progress = silent,
+    upstream: Sequence[Upstream] = (),
 ) -> tuple[Run, ...]:
     """Return what the plan's release would be at each setting, in the order given.
 
-    The table is read once. A parameter is set in every model that has it. Raises PlanError
+    The table is read once. A parameter is set in every model that has it. `upstream` tells which
+    release the input is: one that was changed since is refused (V013). Raises PlanError
     (M004) where no model has one, DataError where the table cannot be read, or is refused at
     every setting for the same reason.
     """
     _check_names(plan.anonymization(), settings)
     table, source = engine.read(plan.read)
+    check_read(upstream, source.digest, source.location)
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))

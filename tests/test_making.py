@@ -20,7 +20,13 @@ from policy_engine.certificate import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log
-from policy_engine.errors import AuditError, DeniedError, PolicyError, RequestError
+from policy_engine.errors import (
+    AuditError,
+    CertificateError,
+    DeniedError,
+    PolicyError,
+    RequestError,
+)
 from policy_engine.lineage import Maker
 from policy_engine.making import Acting, asked_by
 from policy_engine.policy import Reading
@@ -199,6 +205,11 @@ def test_of_a_derived_input_the_certificate_is_asked_for(people, tmp_path):
     data = {OUTPUT: tmp_path / "out" / "anonPeople.csv"}
     found = apply_policy(source, data, tmp_path / "further", world=NOON, **whole)
     assert found.certificate.made_by.party == ANALYST
+    data[OUTPUT].write_bytes(data[OUTPUT].read_bytes() + data[OUTPUT].read_bytes()[-9:])
+    with pytest.raises(CertificateError, match="V013"):
+        explore_policy(source, data, {"k": (2,)}, world=NOON, **whole)
+    with pytest.raises(DeniedError, match="which is not in force"):
+        apply_policy(source, data, tmp_path / "none", world=NOON, **{**whole, "policies": []})
     alone = tmp_path / "alone.csv"
     alone.write_bytes(data[OUTPUT].read_bytes())
     with pytest.raises(DeniedError, match="has no certificate"):
