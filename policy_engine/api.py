@@ -441,13 +441,17 @@ def estimate_policy(
     parents: Sequence[Source] = (),
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    certificates: Sequence[Proof] = (),
 ) -> "Cost | NotApplicable":
-    """Return what the audits of a policy would cost here, calibrated on a few of the records."""
+    """Return what the audits of a policy would cost here, calibrated on a few of the records.
+
+    `certificates` are as for `apply_policy`.
+    """
     from policy_engine.model_release import estimate  # noqa: PLC0415 (slow to import)
 
     read = _asking(policy, Reading(contexts, parents, limits, vocabularies))
     with launched("local") as launcher:
-        planned = _planned(read, launcher, data, taxonomies)
+        planned = _planned(read, launcher, data, taxonomies, proofs(certificates))
         plan = planned.plan
         if not plan.audits:
             return NotApplicable(reason="the policy asks for no audit")

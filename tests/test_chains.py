@@ -9,7 +9,7 @@ from building import DATASET, OUTPUT, PEOPLE, anonymize, column, permission, pol
 from modelled import people_table, train, use
 
 from policy_engine import apply_policy
-from policy_engine.api import explore_policy, plan_policy
+from policy_engine.api import estimate_policy, explore_policy, plan_policy
 from policy_engine.audits.membership.releases import Covered, as_values, fit_for_release
 from policy_engine.certificate import load_certificate
 from policy_engine.chaining import looks_generalised
@@ -177,6 +177,15 @@ def test_what_features_the_cells_of_a_release_are(cells, leaves, features):
 
 
 PLACES = "Rome,South\nNice,South\nOslo,North\nBern,North\n"
+
+
+def test_a_plan_knows_cells_by_a_certificate_that_lies_elsewhere(many, tmp_path):
+    made = anonymised(many, tmp_path, ["age"])
+    alone, told = made.rename(tmp_path / "alone.csv"), [tmp_path / "certificate.jsonld"]
+    assert plan_policy(training(["age"]), {OUTPUT: alone}).cells_learnt == ()
+    plan = plan_policy(training(["age"]), {OUTPUT: alone}, certificates=told)
+    assert [one.name for one in plan.cells_learnt] == ["age"]
+    assert estimate_policy(training(["age", "dose"]), {OUTPUT: alone}, certificates=told).models
 
 
 def test_a_model_of_nodes_needs_the_taxonomy_that_they_are_of(many, tmp_path):

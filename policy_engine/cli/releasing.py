@@ -76,7 +76,7 @@ def plan(
     )
     cost = None
     if made.audits and given:
-        cost = estimate_policy(policy, given, **how)
+        cost = estimate_policy(policy, given, certificates=certificate, **how)
     effort = None
     if made.anonymize and engine is Engine.LOCAL:
         effort = estimate_search(policy, given, **how)
