@@ -235,6 +235,10 @@ SECTIONS = {
     "P016": f"{_IM} 2.4",
     "P017": f"{_IM} 2.6.4",
     "P018": f"{_IM} 4.2",
+    "P019": f"{_IM} 2.3",
+    "P020": f"{_IM} 2.1",
+    "P021": f"{_IM} 2.1.2",
+    "P022": f"{_IM} 2.6.2",
 }
 """Which section of which specification a code is about, where there is one."""
 

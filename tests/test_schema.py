@@ -48,7 +48,8 @@ UNSEEN = {
         parent-not-given party-that-is-a-term reference-to-nothing rule-without-object
         undeclared-prefix unknown-profile unused-constraint""",
     "what only the reader knows": """
-        language-that-is-none misspelt-type-of-a-collection obligation-of-nobody
+        derived-in-other-words language-that-is-none misspelt-type-of-a-collection
+        obligation-of-nobody
         term-of-ones-own unknown-data-type""",
     "what a training or an audit is held against": """
         attack-bound-above-1 attack-bound-below-chance attack-bound-below-the-false-positives

@@ -111,6 +111,7 @@ def test_a_folder_gets_the_format_of_the_input(tmp_path, like, name):
 def test_an_input_is_never_overwritten(released):
     data = {DATASET: released / "release" / "anonPeople.csv"}
     (released / "release" / "anonPeople.csv").write_bytes((released / "people.csv").read_bytes())
+    (released / "release" / "certificate.jsonld").unlink()
     with pytest.raises(OutputError, match="is the input itself"):
         apply_policy(
             released / "policy.jsonld",
