@@ -1,8 +1,9 @@
 """Who may read what, for which purpose, and why."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from heapq import nsmallest
 from itertools import chain, islice
 from typing import Any, Literal
@@ -50,7 +51,7 @@ from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.owners import Claims, Owners
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
-from policy_engine.policy.model import GRANT_USE, OFFER
+from policy_engine.policy.model import DERIVED, GRANT_USE, OFFER
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
@@ -397,16 +398,21 @@ class _Case:
         The maker's own prohibitions of the input do not reach what he makes of it; where nobody
         is said to own anything, all are the maker's.
         """
-        for one, output in zip(made, outputs, strict=True) if self.ownership else ():
-            if one.asset in self.above:
-                continue
-            inputs = inputs_of(output, one, self.request.targets)
+        found_of = [
+            (one, inputs_of(output, one, self.request.targets))
+            for one, output in zip(made, outputs, strict=True)
+            if self.ownership and one.asset not in self.above
+        ]
+        read = chain(self.facts.together, *(inputs for _, inputs in found_of))
+        together = tuple(dict.fromkeys(read))
+        for one, inputs in found_of:
             case = _Case(
                 self.decider,
                 self.request.model_copy(update={"targets": inputs}),
                 self.world,
                 self.history,
                 above=self.above | {one.asset},
+                together=together,
                 maker=one.clause.assigners,
             )
             found = case.inherited()
@@ -526,6 +532,7 @@ class _Case:
         needed = self.view.closures.needs(self.request.action)
         denying = None
         for clause in self.view.prohibitions(self.asked):
+            self.facts.sources = partial(self._sources, clause)
             held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
             if clause.is_counted and (held or meets(clause, self.asked, needed)):
                 self.counting.append(clause)
@@ -537,6 +544,28 @@ class _Case:
             if denying is None and not wins and not (self.rows and self._is_of_rows(held)):
                 denying = held
         return denying
+
+    def _sources(self, clause: Clause, assets: Iterable[str]) -> Iterator[str]:
+        """Yield what assets were made from, near and far, as far as a prohibition reaches them."""
+        leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
+        if self.ownership is None or any(leaf.left_operand == DERIVED for leaf in leaves):
+            return
+        queue = [*assets]
+        seen = {*queue}
+        for asset in queue:
+            asked = Asked(
+                self.request.model_copy(update={"targets": (asset,)}),
+                self.view.closures,
+                self.members,
+            )
+            for number in self.view.touched(asked):
+                made = self.decider.index.outputs[number]
+                if not clause.assigners <= made.clause.assigners:
+                    output = self.decider.output(made.policy, made.asset)
+                    new = [one for one in inputs_of(output, made, (asset,)) if one not in seen]
+                    yield from new
+                    seen.update(new)
+                    queue += new
 
     def _is_unheard(self, clause: Clause) -> bool:
         """Tell whether a prohibition does not count for what is asked for, and note why."""

@@ -1,7 +1,7 @@
 """What a condition can be held against: a request, the state of the world, and the log."""
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -50,6 +50,7 @@ class RequestFacts:
     row has its own; left operands that the vocabulary defines (`defined`) are not columns. Labels
     in `unclear` may belong to several rules, so what is stated under them is unknown. `together`
     is what is read beside the targets and with them: the same, unless these are a part of it.
+    `sources` yields what assets were made from, as far as that is read with them for the rule.
     """
 
     __slots__ = (
@@ -70,6 +71,7 @@ class RequestFacts:
         "request",
         "rows",
         "rule",
+        "sources",
         "time",
         "together",
         "unclear",
@@ -105,6 +107,7 @@ class RequestFacts:
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
+        self.sources: Callable[[Iterable[str]], Iterable[str]] = tuple
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
@@ -146,12 +149,16 @@ class RequestFacts:
         """
         if self.history is None:
             earlier = self.world.values.get(READ_SO_FAR)
-            return None if earlier is None else (*self.together, *earlier)
+            found = dict.fromkeys((*self.together, *map(str, earlier or ())))
+            return None if earlier is None else self._with_sources(found)
         found = dict.fromkeys(self.together)
         for party in self.history.permitted:
             if self._known.overlaps("party", self.request.assignee, party):
                 found |= dict.fromkeys(self.history.assets(party))
-        return tuple(found)
+        return self._with_sources(found)
+
+    def _with_sources(self, found: Mapping[str, None]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*found, *self.sources(found))))
 
     def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
         """Return how often a rule will have been exercised once this is done, by the log.

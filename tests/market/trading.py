@@ -199,6 +199,8 @@ SITUATIONS = {
     ),
     "renewed": lambda: _proof("SafeVisits", time=JUNE),
     "barred": lambda: usual().with_policies(policy("bars-release")),
+    "apart": lambda: usual().with_policies(policy("apart")),
+    "ever-apart": lambda: usual().with_policies(policy("ever-apart")),
     "wards": _wards,
     "wards-elsewhere": lambda: _wards().with_world(time=JUNE, values={"spatial": f"{NS}America"}),
     "reprinted": lambda: usual().with_policies(

@@ -15,7 +15,7 @@ from policy_engine.owners import read_owners
 from policy_engine.policy import read_policy
 from policy_engine.terms import ODRL
 
-FEW = settings(max_examples=25 if settings().max_examples <= 100 else settings().max_examples)
+FEW = settings(max_examples=25 if settings().max_examples <= 100 else 500)
 STAFF, STRANGER = "http://e.org/Staff", "http://e.org/Stranger"
 A, B, ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("A", "B", "One", "Two", "Three"))
 PARTIES = [HOSPITAL, INSURER, REGULATOR]
