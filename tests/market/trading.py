@@ -199,6 +199,7 @@ SITUATIONS = {
     ),
     "renewed": lambda: _proof("SafeVisits", time=JUNE),
     "barred": lambda: usual().with_policies(policy("bars-release")),
+    "both": lambda: usual().with_policies(policy("both")),
     "apart": lambda: usual().with_policies(policy("apart")),
     "ever-apart": lambda: usual().with_policies(policy("ever-apart")),
     "wards": _wards,
@@ -266,6 +267,7 @@ KINDS = {
     "certificate": "no certificate",
     "not in force": "not (among those )?in force",
     "attested": "attested by",
+    "together": "does not name both in pe:jointly",
 }
 
 
