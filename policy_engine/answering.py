@@ -170,7 +170,7 @@ def fulfil_duty(
     The duty is named by its uid, or its label, and by `of`, its policy, where several have it; a
     prohibition that was infringed is `violated`, too. `time` is when it was done, by the clock
     without one; `evidence` is kept as it is. Raises RequestError: D006 for a duty that no policy
-    has, or several, D001 for a party that is no IRI.
+    has, or several, D001 for a party that is not an IRI.
     """
     from policy_engine.decision_log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 

@@ -70,7 +70,7 @@ CODES = {
     "M012": "a training that cannot be planned",
     "M013": "an audit that cannot be planned",
     "M014": "a transformation of what its policy's assigner does not own",
-    "M015": "cells of an earlier release taken for the values that they stand for",
+    "M015": "cells of an earlier release, read as if they were the original values",
     "C001": "an asset without data",
     "C002": "a missing file",
     "C003": "an unreadable file",

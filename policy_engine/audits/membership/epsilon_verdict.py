@@ -24,7 +24,7 @@ def said_of_epsilon(
 def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> bool:
     """Return whether the attack shows more than the accountant proves, of one record exchanged.
 
-    What holds at a delta holds at any larger one, so a bound at a smaller delta is no witness.
+    What holds at a delta holds at any larger one, so a bound at a smaller delta is not evidence.
     Nor is one where no lot decided who is a member, or where more than the training, of which
     alone the accountant speaks, depends on who is.
     """
