@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -6,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 import typer
-from building import ANALYST, DATASET, people_policy, permission, policy
+from building import ANALYST, DATASET, PEOPLE, people_policy, permission, policy
 from typer.testing import CliRunner
 
+from policy_engine import apply_policy
 from policy_engine.cli import inspecting
 from policy_engine.decision import Decider, World, read_request
 from policy_engine.decision_log import DecisionLog
@@ -107,6 +109,21 @@ def test_graph_draws_several_policies(folder):
     (folder / "people.jsonld").write_text(people_policy(uid="http://x.org/people"))
     drawn = run("graph", "old.jsonld", "people.jsonld", "--format", "dot").output
     assert drawn.count("subgraph cluster_") == 2
+
+
+def test_graph_draws_owners_and_what_was_made(folder):
+    (folder / "owners.json").write_text(f'{{"{DATASET}": "http://x.org/hospital"}}')
+    (folder / "people.csv").write_text(PEOPLE)
+    (folder / "people.jsonld").write_text(people_policy(uid="http://x.org/people"))
+    apply_policy("people.jsonld", {DATASET: "people.csv"}, "made")
+    arguments = ("--certificate", "made", "--format", "dot")
+    drawn = run("graph", "people.jsonld", *arguments).output
+    assert "wasDerivedFrom" in drawn
+    assert "no longer stands" not in drawn
+    assert "no longer stands" in run("graph", "old.jsonld", *arguments).output
+    owned = run("graph", "old.jsonld", *arguments, "--owners", "owners.json").output
+    assert "does not count: it names no assigner" in " ".join(re.sub("<.*?>", " ", owned).split())
+    assert isinstance(refused("graph", "old.jsonld", "--certificate", "none"), PolicyEngineError)
 
 
 # -- diff -----------------------------------------------------------------------------------------

@@ -1,15 +1,17 @@
 """What is made of a release remembers it, and stands as long as all that it was made from does."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
 
-from policy_engine import apply_policy
+from policy_engine import apply_policy, draw_policy
 from policy_engine.api import certify_output
 from policy_engine.certificate import load_certificate, read_certificate
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.derivations import derivations
 from policy_engine.errors import CertificateError
 from policy_engine.owners import read_owners
 from policy_engine.policy import load_policy
@@ -58,12 +60,12 @@ def made_again(folder, **parts):
     return apply_policy(folder / "second.jsonld", data, folder / "two", overwrite=True, **parts)
 
 
-def asked(folder, *policies, certificates=("one", "two"), **world):
+def asked(folder, *policies, certificates=("one", "two"), owners=OWNED, **world):
     """Return what is decided of reading what was made of the release."""
     decider = Decider(
         [load_policy(folder / f"{name}.jsonld") for name in policies],
         [load_certificate(folder / name) for name in certificates],
-        owners=read_owners(OWNED),
+        owners=read_owners(owners),
     )
     request = Request(assignee=READER, action="http://www.w3.org/ns/odrl/2/read", targets=(AGAIN,))
     return decider.decide(request, World(**{"time": NOON, **world}))
@@ -205,4 +207,93 @@ def test_the_reason_names_the_way_by_which_a_prohibition_reaches(chain):
     found = barring(chain, REGULATOR)
     assert found.reason.endswith(
         f"prohibits it: {OUTPUT} was made from {DATASET}: {AGAIN} was made from {OUTPUT}."
+    )
+
+
+# -- what is drawn of it --------------------------------------------------------------------------
+
+
+def drawn(folder, *policies, certificates=("one", "two"), form="dot", **world):
+    """Return the lines of a picture of what was made from what, from the edges on."""
+    return draw_policy(
+        [load_policy(folder / f"{name}.jsonld") for name in policies],
+        form,
+        [load_certificate(folder / name) for name in certificates],
+        owners=world.pop("owners", OWNED),
+        world=World(**{"time": NOON, **world}),
+    ).text
+
+
+def test_what_was_made_from_what_is_drawn_near_and_far(chain):
+    text = drawn(chain, "first", "second", form="mermaid")
+    near, far = (load_certificate(chain / name).output_digest[:12] for name in ("one", "two"))
+    assert text.count("wasDerivedFrom") == 2
+    assert f"sha-256 {near}…" in text
+    assert far not in text  # nothing is made from that
+    assert "no longer stands" not in text
+
+
+def test_releases_before_are_known_without_their_certificates(chain):
+    two = load_certificate(chain / "two")
+    decider = Decider([load_policy(chain / "second.jsonld")], [two])
+    again, before = derivations(decider)
+    assert (again.asset, again.digest) == (AGAIN, two.output_digest)
+    assert [(one.asset, one.digest) for one in again.sources] == [
+        (OUTPUT, two.upstream[0].output_digest)
+    ]
+    assert (before.asset, before.sources) == (OUTPUT, ())
+    assert before.ended == (
+        f"{OUTPUT}, whose policy http://x.org/first is not among those in force."
+    )
+    assert again.ended == f"{AGAIN} was made from {before.ended}"
+
+
+@pytest.mark.parametrize(
+    ("policies", "certificates", "why"),
+    [
+        (["second"], ["one", "two"], "is not among those in force"),
+        (["first"], ["one", "two"], "http://x.org/second is not among those in force"),
+        (["first", "second"], ["two"], "of which no certificate is given"),
+    ],
+)
+@pytest.mark.parametrize("form", ["dot", "mermaid"])
+def test_what_is_withdrawn_is_drawn_with_the_reason(chain, policies, certificates, why, form):
+    text = drawn(chain, *policies, certificates=certificates, form=form)
+    text = re.sub(r"</?\w[^>]*>|#58;", lambda found: ":" * (found[0] == "#58;") or " ", text)
+    assert "no longer stands" in text
+    assert why in " ".join(text.replace("&#10;", " ").split())
+
+
+def test_what_ended_or_was_replaced_is_drawn_so(chain):
+    until = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2026-07-01T00:00:00Z"}
+    (chain / "first.jsonld").write_text(first(constraint=until))
+    data = {DATASET: chain / "people.csv"}
+    apply_policy(chain / "first.jsonld", data, chain / "one/safe.csv", overwrite=True)
+    made_again(chain)
+    assert "no longer stands" not in drawn(chain, "first", "second")
+    late = drawn(chain, "first", "second", time="2026-08-01T00:00:00Z")
+    assert late.count(">no longer stands<") == 2  # the release, and what was made from it
+    text = (chain / "first.jsonld").read_text()
+    (chain / "first.jsonld").write_text(text.replace('"rightOperand": 2', '"rightOperand": 3'))
+    assert drawn(chain, "first", "second").count(">no longer stands<") == 2
+
+
+def test_who_owns_what_is_drawn_and_which_rules_do_not_count(chain):
+    text = drawn(chain, "first", form="mermaid", certificates=())
+    assert text.count('|"owns"|') == 2
+    assert text.count('|"regulates"|') == 2
+    assert "does not count" not in text
+    other = {DATASET: "http://x.org/other"}
+    text = drawn(chain, "first", form="mermaid", certificates=(), owners=other)
+    assert "does not count" in text
+
+
+def test_what_was_made_ends_with_the_leave_to_make_what_is_before_it(chain):
+    assert asked(chain, "first", "second").permitted
+    others = {DATASET: {"owner": "http://x.org/other"}, OUTPUT: {**OWNED[OUTPUT]}}
+    found = asked(chain, "first", "second", owners=others)
+    assert not found.permitted
+    assert found.reason == (
+        f"{AGAIN} was made from {OUTPUT}, which is not to be made any more: "
+        f"{OWNER} does not own {DATASET}."
     )

@@ -13,7 +13,10 @@ from policy_engine.cli.options import (
     Format,
     FormatOption,
     HierarchyOption,
+    OwnersOption,
     PoliciesArgument,
+    TimeOption,
+    WorldOption,
     reads_policies,
     unanswered,
     usage,
@@ -68,25 +71,41 @@ def graph(
     drawing_format: Annotated[
         DrawingFormat | None, typer.Option("--format", help="Else the ending of --output, or SVG.")
     ] = None,
+    certificate: CertificateOption = [],  # noqa: B006
+    owners: OwnersOption = None,
+    time: TimeOption = "",
+    world: WorldOption = None,
     *,
     reading: "Reading",
 ) -> None:
-    """Draw policies: who may do what with which assets. SVG needs Graphviz's dot."""
+    """Draw policies: who may do what with which assets. SVG needs Graphviz's dot.
+
+    With --certificate, what was made from what, and what of it no longer stands; with --owners,
+    whose it is, and which rules do not count.
+    """
+    from policy_engine.answering import proofs, time_at, world_at  # noqa: PLC0415
     from policy_engine.drawing import draw_policy, has_dot  # noqa: PLC0415
+    from policy_engine.owners import load_owners  # noqa: PLC0415
 
     asked = _drawing_format(output, drawing_format)
     with unanswered(PolicyEngineError):
-        read = reading.in_force(*policies)
+        read = reading.in_force(*policies, time=time_at(world, time))
         print_notes(read)
         if asked == "svg" and output is None and not has_dot():
             note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
             typer.echo(note, err=True)
             asked = "mermaid"
-        drawing = draw_policy(read, asked)
+        drawing = draw_policy(
+            read,
+            asked,
+            proofs(certificate),
+            owners=load_owners(owners, read, reading.contexts),
+            world=world_at(world, time, read),
+        )
     if output is None:
         typer.echo(drawing.text, nl=False)
         return
-    write_whole(output, drawing.text, *policies)
+    write_whole(output, drawing.text, *policies, *certificate)
 
 
 def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:

@@ -49,9 +49,10 @@ from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
 from policy_engine.decision.ownership import Leave, Ownership
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
+from policy_engine.lineage import Upstream
 from policy_engine.owners import Claims, Owners
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
-from policy_engine.policy.model import DERIVED, GRANT_USE, OFFER
+from policy_engine.policy.model import DERIVED, GRANT_USE, OFFER, READ
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
@@ -186,6 +187,11 @@ class Decider:
                 asked = Request(assignee="", action=rule.actions[0].iri, targets=targets)
                 fails = _Case(self, asked, world or _NOTHING_KNOWN).making_fails(made.clause)
                 yield from [(rule, fails)] if fails else []
+
+    def ended_by(self, release: Upstream, world: World | None = None) -> str:
+        """Return why a release lets nobody read what is made from it, empty where it stands."""
+        asked = Request(assignee="", action=READ, targets=(release.asset,))
+        return _Case(self, asked, world or _NOTHING_KNOWN).lineage().ended(release)
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -363,7 +369,7 @@ class _Case:
                 return self._deny(reason, policy=one.policy.uid)
         on_the_way = self.carried.on_the_way if self.carried else ()
         for output in (one for one in outputs if one.asset not in on_the_way):
-            reason = output.uncertified or self._lineage().fails(output)
+            reason = output.uncertified or self.lineage().fails(output)
             if reason:
                 return self._deny(reason, policy=output.policy.uid)
             unknown = [target for target in self.request.targets if not output.has(target)]
@@ -379,18 +385,20 @@ class _Case:
             made = [one for one in made if one.clause.targets.isdisjoint(self.request.targets)]
         return made
 
-    def _lineage(self) -> Lineage:
+    def lineage(self) -> Lineage:
+        """Return what tells whether all that an output was made from stands as things are."""
         return Lineage(self.view, self.decider.output, self._over)
 
     def _over(self, made: Made) -> str:
-        """Return the constraint on time by which what a rule makes is not made any more."""
+        """Return why what a rule makes is not made any more: a constraint on time, or an owner."""
         timed = [
             one
             for one in made.clause.rule.constraints
             if all(leaf.left_operand == DATE_TIME for leaf in one.constraints())
         ]
         found = (evaluate(one, self.facts) for one in timed)
-        return next((one.reason for one in found if one.state == "unsatisfied"), "")
+        late = (one.reason for one in found if one.state == "unsatisfied")
+        return next(late, "") or self.making_fails(made.clause)
 
     def _inherited(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial by a prohibition of what the outputs that are asked for were made from.

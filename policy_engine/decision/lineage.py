@@ -37,6 +37,13 @@ class Lineage:
         found = self._fails(output, frozenset())
         return f"{found.removesuffix('.')}." if found else ""
 
+    def ended(self, one: Upstream) -> str:
+        """Return why a release lets nobody read what is made from it, empty where it stands."""
+        why = self._ended(one, frozenset()).removesuffix(".")
+        if not why:
+            return ""
+        return f"{why.removeprefix('and ') if why.startswith('and ') else f'{one.asset}, {why}'}."
+
     def _fails(self, output: Output, seen: frozenset[str]) -> str:
         certificate, plan = output.certificate, output.plan
         if certificate is None or plan is None or output.asset in seen:

@@ -1,15 +1,20 @@
 """A policy as a picture: parties, rules and assets, from left to right."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from policy_engine.attestation import Attestation
+from policy_engine.certificate import Certificate
+from policy_engine.decision import Decider, World
+from policy_engine.decision.derivations import derivations
 from policy_engine.drawing.composing import compose
 from policy_engine.drawing.dot import to_dot
 from policy_engine.drawing.graphviz import has_dot, to_svg
 from policy_engine.drawing.mermaid import to_mermaid
 from policy_engine.drawing.vocabularies import as_drawn
+from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy.model import Policy
 from policy_engine.wording import printable
 
@@ -27,15 +32,29 @@ class Drawing(BaseModel):
     text: str
 
 
-def draw_policy(policies: Policy | Iterable[Policy], format: DrawingFormat) -> Drawing:  # noqa: A002
+def draw_policy(
+    policies: Policy | Iterable[Policy],
+    format: DrawingFormat,  # noqa: A002
+    certificates: Sequence[Certificate | Attestation] = (),
+    *,
+    owners: OwnersSource | None = None,
+    world: World | None = None,
+) -> Drawing:
     """Return policies as one picture: SVG, a Mermaid flowchart, or Graphviz's DOT.
 
     The same policies give the same bytes; those of SVG are by the version of Graphviz. What a
-    policy says is text in the picture, never markup or a link. Raises EngineError (S001) where
-    Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn.
+    policy says is text in the picture, never markup or a link. `certificates` tell what was made
+    from what (`prov:wasDerivedFrom`), back to the roots; where that no longer stands in a state
+    of the `world`, so that nobody may read it, the picture says why. `owners` are drawn with what
+    they own, and the rules that do not count for that say so. Raises EngineError (S001) where
+    Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn; with
+    certificates or owners, as `Decider` does.
     """
     given = (policies,) if isinstance(policies, Policy) else tuple(policies)
-    picture = compose(tuple(map(as_drawn, given)))
+    stated = load_owners(owners, given)
+    kept = policies if isinstance(policies, Sequence) else given
+    made = derivations(Decider(kept, certificates, owners=stated), world) if certificates else ()
+    picture = compose(tuple(map(as_drawn, given)), made, stated)
     if format == "mermaid":
         return Drawing(format=format, text=to_mermaid(picture))
     text = to_dot(picture)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from policy_engine import terms
+from policy_engine.decision.derivations import Derivation, Source
 from policy_engine.drawing.assets import assets, columns_of
 from policy_engine.drawing.names import Labels, shortened
 from policy_engine.drawing.picture import (
@@ -16,9 +17,17 @@ from policy_engine.drawing.picture import (
     Weight,
 )
 from policy_engine.errors import OutputError, Problem
+from policy_engine.owners import Owners
+from policy_engine.owners.hearing import unheard
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import Action, Asset, Condition, Party, Policy, Rule
-from policy_engine.wording import condition_text, conditions_text, part_text, printable
+from policy_engine.wording import (
+    condition_text,
+    conditions_text,
+    part_text,
+    printable,
+    rule_name,
+)
 
 MAX_LINES = 1_500
 MAX_EDGES = 1_500
@@ -31,6 +40,9 @@ _KINDS: dict[str, tuple[NodeKind, EdgeKind]] = {
     "prohibition": ("prohibition", "prohibits"),
     "obligation": ("obligation", "obliges"),
 }
+NOBODY = Owners()
+_DOES_NOT_COUNT = " does not count: "
+_SHOWN_OF_DIGEST = 12
 _HANGS = {"duty": "owes", "remedy": "if infringed", "consequence": "if not done"}
 _STRATEGIES = {
     "perm": "a permission wins over a prohibition",
@@ -39,12 +51,15 @@ _STRATEGIES = {
 }
 
 
-def compose(policies: Iterable[Policy]) -> Picture:
+def compose(
+    policies: Iterable[Policy], made: Iterable[Derivation] = (), owners: Owners = NOBODY
+) -> Picture:
     """Return the picture of policies: parties, rules and assets, and what includes what.
 
-    Raises OutputError (O003) where it would be too large to be of use.
+    Also what was `made` from what, and what `owners` own. Raises OutputError (O003) where it would
+    be too large to be of use.
     """
-    composer = _Composer(tuple(policies))
+    composer = _Composer(tuple(policies), tuple(made), owners)
     composer.compose()
     return composer.picture()
 
@@ -52,14 +67,23 @@ def compose(policies: Iterable[Policy]) -> Picture:
 class _Composer:
     """Collects nodes and edges; what several rules name is one node."""
 
-    def __init__(self, policies: tuple[Policy, ...]) -> None:
+    def __init__(
+        self, policies: tuple[Policy, ...], made: tuple[Derivation, ...], owners: Owners
+    ) -> None:
         self.policies = policies
+        self.made = made
+        self.owners = owners.known_by(policies)
+        told = (problem.message for _, problem in unheard(policies, self.owners))
+        self.unheard = dict(message.split(_DOES_NOT_COUNT, 1) for message in told)
         self.columns = columns_of(policies)
         self.assets = {asset for policy in policies for asset in assets(policy)}
         self.outputs = {rule.output for policy in policies for rule in policy.rules}
+        self.outputs |= {one.asset for one in made}
         said = [p.hierarchy.action + p.hierarchy.implied for p in policies]
         self.ordered = {one for edges in said for edge in edges for one in edge}
-        self.label = Labels(_shown(policies, self.assets - self.columns.every))
+        self.label = Labels(
+            _shown(policies, (self.assets | self.outputs - {""}) - self.columns.every)
+        )
         self.rule_label = Labels(())
         self.nodes: dict[str, Node] = {}
         self.edges: dict[Edge, None] = {}
@@ -78,17 +102,22 @@ class _Composer:
         for number, policy in enumerate(self.policies):
             self.rule_label = Labels(rule.uid for rule in _rules(policy.rules))
             for place, rule in enumerate(policy.rules):
-                self._rule(rule, f"rule:{number}:{place}", f"policy:{number}")
+                why = self.unheard.get(rule_name(rule.label(), policy.uid), "")
+                self._rule(rule, f"rule:{number}:{place}", f"policy:{number}", why)
         for policy in self.policies:
             for part in PARTS:
                 self._hierarchy(part, policy)
             self._implications(policy)
+        for number, one in enumerate(self.made):
+            self._derivation(one, f"ended:{number}")
+        self._owned()
 
     # -- rules --------------------------------------------------------------------------------
 
-    def _rule(self, rule: Rule, key: str, group: str) -> None:
+    def _rule(self, rule: Rule, key: str, group: str, unheard_for: str) -> None:
         kind, link = _KINDS[rule.kind]
-        self._add(Node(key, kind, self._card(rule), _tooltip(rule), group))
+        aside = _lines(f"does not count: {unheard_for}", "faint") if unheard_for else ()
+        self._add(Node(key, kind, (*self._card(rule), *aside), _tooltip(rule), group))
         parties = [self._party(one) for one in rule.assignees]
         purposes = [self._named("purpose", one) for one in rule.purposes]
         actions = [
@@ -214,6 +243,27 @@ class _Composer:
             ends = self._named("action", action), self._named("action", needed)
             self._link(*ends, "why", "needs")
 
+    # -- what was made from what, and whose it is ---------------------------------------------
+
+    def _derivation(self, one: Derivation, key: str) -> None:
+        """Draw that an asset was made from others, and why it no longer stands."""
+        kind: EdgeKind = "ended" if one.ended else "derived"
+        made = self._asset(one.asset)
+        for source in one.sources:
+            self._link(self._asset(source.asset), made, kind, _derived(source))
+        if one.ended:
+            lines = (Line("no longer stands", "caption"), *_lines(one.ended))
+            self._link(self._add(Node(key, "ended", lines, _cut(one.ended))), made, "ended")
+
+    def _owned(self) -> None:
+        """Draw who owns the assets that are drawn, where that is said of them."""
+        for one in self.owners.statements:
+            if one.asset in self.columns.every or f"asset:{one.asset}" in self.nodes:
+                for word, parties in (("owns", one.owners), ("regulates", one.regulators)):
+                    for party in parties:
+                        named = self._named("party", party)
+                        self._link(named, self._asset(one.asset), "owns", word)
+
     # -- nodes and edges ----------------------------------------------------------------------
 
     def _add(self, node: Node) -> str:
@@ -229,6 +279,12 @@ class _Composer:
             self.edges[Edge(tail, head, kind, label)] = None
         if len(self.edges) > MAX_EDGES:
             raise _too_large(f"more than {MAX_EDGES:,} connections")
+
+
+def _derived(source: Source) -> str:
+    """Return what an edge to what was made from something says."""
+    digest = source.digest[:_SHOWN_OF_DIGEST]
+    return f"wasDerivedFrom, sha-256 {digest}…" if digest else "wasDerivedFrom"
 
 
 def _title(policy: Policy) -> Iterator[Line]:

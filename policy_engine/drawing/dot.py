@@ -17,6 +17,7 @@ _COLOURS: Mapping[NodeKind, tuple[str, str]] = {
     "duty": ("#005a9c", "#e7f1fa"),
     "asset": ("#52606d", "#eef1f4"),
     "output": ("#8a6100", "#fff4d6"),
+    "ended": ("#b23a00", "#ffffff"),
 }
 # Shapes and lines tell kinds apart where colours do not.
 _SHAPES: Mapping[NodeKind, str] = {
@@ -29,6 +30,7 @@ _SHAPES: Mapping[NodeKind, str] = {
     "duty": "shape=note, style=filled, margin=0.1",
     "asset": "shape=plain",
     "output": "shape=plain",
+    "ended": 'shape=note, style="filled,dashed", penwidth=1.6, margin=0.1',
 }
 _RULES = ("permission", "prohibition", "obligation")
 _TABLES = ("asset", "output")
@@ -41,6 +43,9 @@ _EDGES: Mapping[EdgeKind, str] = {
     "makes": 'color="#8a6100", penwidth=1.6, arrowhead=vee',
     "within": f'color="{_GREY}", arrowhead=onormal',
     "duty": 'color="#005a9c", style=dotted, arrowhead=dot, arrowsize=0.6',
+    "owns": f'color="{_FAINT}", arrowhead=odiamond',
+    "derived": 'color="#6b4fa0", penwidth=1.4, arrowhead=normal',
+    "ended": 'color="#b23a00", penwidth=1.4, style=dashed, arrowhead=normal',
 }
 _SIZES: Mapping[Weight, int] = {"caption": 9, "strong": 12, "plain": 10, "faint": 10}
 

@@ -16,6 +16,7 @@ _SHAPES: Mapping[NodeKind, tuple[str, str]] = {
     "duty": ("[/", "/]"),
     "asset": ("[", "]"),
     "output": ("[(", ")]"),
+    "ended": (">", "]"),
 }
 _ARROWS: Mapping[EdgeKind, str] = {
     "who": "-->",
@@ -26,6 +27,9 @@ _ARROWS: Mapping[EdgeKind, str] = {
     "makes": "==>",
     "within": "--o",
     "duty": "-.->",
+    "owns": "-->",
+    "derived": "-->",
+    "ended": "-.->",
 }
 _COLOURS: Mapping[EdgeKind, str] = {
     "why": "#8f3b6b",
@@ -35,6 +39,8 @@ _COLOURS: Mapping[EdgeKind, str] = {
     "makes": "#8a6100",
     "within": "#7b8794",
     "duty": "#005a9c",
+    "derived": "#6b4fa0",
+    "ended": "#b23a00",
 }
 _CLASSES = (
     "classDef party fill:#f5f7fa,stroke:#52606d,color:#1f2933",
@@ -46,6 +52,7 @@ _CLASSES = (
     "classDef duty fill:#e7f1fa,stroke:#005a9c,color:#1f2933",
     "classDef asset fill:#ffffff,stroke:#52606d,color:#1f2933",
     "classDef output fill:#fff4d6,stroke:#8a6100,color:#1f2933",
+    "classDef ended fill:#ffffff,stroke:#b23a00,stroke-dasharray:6 4,color:#1f2933",
 )
 
 

@@ -13,8 +13,21 @@ NodeKind = Literal[
     "duty",
     "asset",
     "output",
+    "ended",
 ]
-EdgeKind = Literal["who", "why", "permits", "prohibits", "obliges", "makes", "within", "duty"]
+EdgeKind = Literal[
+    "who",
+    "why",
+    "permits",
+    "prohibits",
+    "obliges",
+    "makes",
+    "within",
+    "duty",
+    "owns",
+    "derived",
+    "ended",
+]
 Weight = Literal["caption", "strong", "plain", "faint"]
 
 

@@ -1,0 +1,93 @@
+"""What was made from what, near and far, and what of it no longer stands."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from policy_engine.attestation import Attestation
+from policy_engine.certificate import Certificate
+from policy_engine.decision.decider import Decider
+from policy_engine.decision.model import World
+from policy_engine.lineage import Upstream
+from policy_engine.plan import Read
+from policy_engine.sources import as_upstream
+
+
+@dataclass(frozen=True)
+class Source:
+    """What something was made from; a release has the sha-256 that it was known by then."""
+
+    asset: str
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """That an asset was made from others (`prov:wasDerivedFrom`).
+
+    `digest` is the sha-256 of what was made. `ended` says why nobody may read it any more, empty
+    where it stands.
+    """
+
+    asset: str
+    digest: str
+    sources: tuple[Source, ...]
+    ended: str = ""
+
+
+def derivations(decider: Decider, world: World | None = None) -> tuple[Derivation, ...]:
+    """Return what the certificates and attestations of a decider tell of what was made from what.
+
+    Back to what no certificate tells of, each release once; what was not released is left out.
+    """
+    found: dict[tuple[str, str], Derivation] = {}
+    for one in (*_told(decider, world), *_attested(decider)):
+        known = found.get((one.asset, one.digest))
+        if known is None or len(known.sources) < len(one.sources):
+            found[one.asset, one.digest] = one
+    return tuple(found.values())
+
+
+def _told(decider: Decider, world: World | None) -> Iterator[Derivation]:
+    released = [one for one in decider.certificates if one.output_digest]
+    for one in released:
+        yield _derived(decider, world, as_upstream(one), _read(one))
+    for upstream in _before(up for one in released for up in one.upstream):
+        yield _derived(decider, world, upstream, ())
+
+
+def _derived(
+    decider: Decider, world: World | None, one: Upstream, read: Iterable[str]
+) -> Derivation:
+    sources = [Source(up.asset, up.output_digest) for up in one.upstream]
+    known = {source.asset for source in sources}
+    sources += [Source(asset) for asset in read if asset not in known]
+    return Derivation(one.asset, one.output_digest, tuple(sources), decider.ended_by(one, world))
+
+
+def _read(certificate: Certificate) -> Iterator[str]:
+    """Yield the inputs of a release."""
+    yield from (step.asset for step in certificate.plan.steps if isinstance(step, Read))
+
+
+def _before(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
+    """Yield releases and all before them."""
+    for one in upstream:
+        yield one
+        yield from _before(one.upstream)
+
+
+def _attested(decider: Decider) -> Iterator[Derivation]:
+    for one in decider.attestations:
+        policy = next((known for known in decider.policies if known.uid == one.policy), None)
+        made = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
+        sources = dict.fromkeys(Source(target.iri) for rule in made for target in rule.targets)
+        yield Derivation(one.asset, one.output_digest, tuple(sources), _unattested(decider, one))
+
+
+def _unattested(decider: Decider, one: Attestation) -> str:
+    policy = next((known for known in decider.policies if known.uid == one.policy), None)
+    if policy is None:
+        return f"{one.asset}, whose policy {one.policy} is not among those in force."
+    if one in decider.output(policy, one.asset).attested:
+        return ""
+    return f"{one.asset}, whose attestation is not valid for {one.policy} as it is now."
