@@ -63,7 +63,7 @@ from policy_engine.launch import Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
 from policy_engine.lineage import MadeBy, Upstream
 from policy_engine.making import Acting, Asked, asked_by, asking_of
-from policy_engine.modelling import check_plannable
+from policy_engine.modelling import check_plannable, chosen
 from policy_engine.owners import OwnersSource
 from policy_engine.plan import Anonymize, CellStyle, EngineName, Plan, make_plan
 from policy_engine.policy import (
@@ -395,7 +395,7 @@ def _made_by(
         if isinstance(given, str | Path):
             lying = _certificate_of(launcher, place_of(given))
             known += [lying] if lying else []
-    return found.made_by(known)
+    return found.made_by(known, [chosen(found.policy)])[0]
 
 
 def plan_policy(
@@ -426,7 +426,7 @@ def plan_policy(
     found = asked_by(policy, reading, owners, data, acting)
     read = found.policy
     if not data:
-        found.made_by(held)
+        found.made_by(held, [chosen(read)])
         return make_plan(read, engine="local" if engine == "local" else "spark")
     with launched(engine) as launcher:
         _made_by(found, launcher, data, held)

@@ -8,14 +8,14 @@ from policy_engine.errors import NOWHERE, Place, PlanError, Problem
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.modelling import Modelling
 from policy_engine.policy import Policy
-from policy_engine.transformation import places_of_columns
+from policy_engine.transformation import Transformation, places_of_columns
 
 _PREDICTED, _LEARNT = "predicted", "learnt from"
 
 
 def check_read_as_meant(
     policy: Policy,
-    asked: Anonymization | None,
+    made: Transformation | None,
     learnt: Sequence[Modelling],
     upstream: Sequence[Upstream],
 ) -> tuple[Generalised, ...]:
@@ -28,8 +28,9 @@ def check_read_as_meant(
     model learns from what they stand for, but for the periods of calendars.
     """
     known = {one.name: one for each in upstream for one in each.generalised}
-    places = dict(places_of_columns(policy))
-    used = dict.fromkeys((*_uses(asked), *_learnt_from(learnt, known)))
+    places = dict(places_of_columns(made)) if made else {}
+    uses = _uses(made.asked) if made else ()
+    used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
     if problems:
         raise PlanError(*problems, source=policy.source)
@@ -64,10 +65,8 @@ def _learnt_from(
         yield from ((name, _LEARNT) for name in one.features if name in periods)
 
 
-def _uses(asked: Anonymization | None) -> Iterator[tuple[str, str]]:
+def _uses(asked: Anonymization) -> Iterator[tuple[str, str]]:
     """Yield the columns whose values an anonymisation goes by, and what it does with them."""
-    if asked is None:
-        return
     columns = asked.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
     if any(method.is_about_values for method in asked.methods.values()):

@@ -23,7 +23,7 @@ from policy_engine.plan import EngineName
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.storage import Place, exists, reading
-from policy_engine.transformation import transformation, transforms
+from policy_engine.transformation import transformations
 
 if TYPE_CHECKING:
     from policy_engine.engines.spark.engine import SparkEngine
@@ -65,11 +65,12 @@ class Launcher:
     ) -> Catalog:
         """Return the data and the taxonomies that a policy needs; the latter from beside it too."""
         data = named_data(data, (policy,))
-        if not transforms(policy):
+        made = transformations(policy)
+        if not made:
             return make_catalog(data, described=self.described())
-        _, asked = transformation(policy)
+        names = dict.fromkeys(name for one in made for name in one.asked.columns.taxonomies)
         folder = Path(policy.source).parent if policy.source else None
-        found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
+        found = find_taxonomies(tuple(names), taxonomies or {}, folder)
         return make_catalog(data, found, self.described())
 
     def engine(

@@ -1,9 +1,10 @@
 """What a policy asks to be made of data: whether its assigner may, and the party who acts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,11 @@ from policy_engine.decision.history import History
 from policy_engine.decision.model import Carried
 from policy_engine.errors import DeniedError, PlanError, PolicyError, Problem, RequestError
 from policy_engine.lineage import MadeBy, Maker
-from policy_engine.modelling import asks_for_data, modelling
+from policy_engine.modelling import Product, asks_for_data
 from policy_engine.owners import Owners, OwnersSource, load_owners
-from policy_engine.policy import InForce, Policy, Reading, Rule, Source
+from policy_engine.policy import InForce, Policy, Reading, Source
 from policy_engine.policy.datasets import named_data
-from policy_engine.policy.model import ANONYMIZE, TRAIN
-from policy_engine.transformation import transforms
+from policy_engine.policy.model import TRAIN
 from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
@@ -58,12 +58,14 @@ class Acting:
             message += "is given. Where the owner acts, nothing is decided."
             raise RequestError.of("D001", message, "Give who acts as well: party=IRI.")
 
-    def maker(self, decider: Decider, requests: Iterable[tuple[Request, Carried | None]]) -> Maker:
-        """Return the party that acts, once all that they ask for is permitted.
+    def decided(
+        self, decider: Decider, requests: Sequence[tuple[Request, Carried | None]]
+    ) -> list[Decision]:
+        """Return the decisions on all that the party asks for, once each is a permit.
 
-        With a log, it is decided in one go, and what was decided is on the disk before anything
-        is made. Raises DeniedError (D007) with the reason, and as `Decider.decide` and
-        `DecisionLog.decide` do.
+        With a log, it is decided in one go, each by what was permitted before, and what was
+        decided is on the disk before anything is made. Raises DeniedError (D007) with the reason,
+        and as `Decider.decide` and `DecisionLog.decide` do.
         """
         # One moment for all that is asked: a constraint on the time must not change in between.
         world = self.world or World()
@@ -71,14 +73,18 @@ class Acting:
         by = {"time_by": "caller" if world.time else "clock"}
         with self._log() as (history, log):
             found: list[Decision] = []
+            so_far = History.of(history.plain()) if history and len(requests) > 1 else history
             for request, carried in requests:
-                decision = decider.decide(request, now, history, carried).model_copy(update=by)
+                decision = decider.decide(request, now, so_far, carried).model_copy(update=by)
                 found = [*found, decision] if decision.permitted else [decision]
                 if not decision.permitted:
                     break
+                if so_far is not None and so_far is not history:
+                    _take_up(decision, so_far)
             for decision in found if log else ():
                 log.append(decision)  # type: ignore[union-attr]
-        return _maker(found)
+        _check_permitted(found[-1])
+        return found
 
     @contextmanager
     def _log(self) -> "Iterator[tuple[History | None, Transaction | None]]":
@@ -105,22 +111,26 @@ class Asked:
     data: tuple[str, ...]
     acting: Acting
 
-    def made_by(self, certificates: Sequence[Proven]) -> MadeBy:
-        """Return who makes what the policy asks for, once that is permitted to whoever acts.
+    def made_by(
+        self, certificates: Sequence[Proven], products: Sequence[Product]
+    ) -> tuple[MadeBy, ...]:
+        """Return who makes each of some outputs of the policy, once all are permitted to them.
 
         `certificates` vouch for the input, where that was made itself. Each thing that is made
-        is one request: to anonymize, and to train. Raises as `Acting.maker` does.
+        is one request: to anonymize, and to train. Raises as `Acting.decided` does.
         """
         if self.acting.party is None:
-            return "owner"
+            return tuple("owner" for _ in products)
         decider = Decider(self.known, certificates, None, self.owners, self.data)
-        return self.acting.maker(decider, self._requests())
+        requests = [[*self._requests(one)] for one in products]
+        found = iter(self.acting.decided(decider, [*chain(*requests)]))
+        return tuple(_maker([*islice(found, len(asked))]) for asked in requests)
 
-    def _requests(self) -> Iterator[tuple[Request, Carried]]:
+    def _requests(self, product: Product) -> Iterator[tuple[Request, Carried]]:
         """Yield what is asked for, each thing with the rule that is carried out."""
         on_the_way: frozenset[str] = frozenset()
         party, purpose = self.acting.party or "", self.acting.purpose
-        for rule, action in _made(self.policy):
+        for rule, action in product.steps:
             targets = [target.iri for target in rule.targets]
             request = read_request(party, action, targets, purpose, self.known)
             yield request, Carried(self.policy.uid, rule.label(), on_the_way)
@@ -136,7 +146,7 @@ def may_train(
 ) -> MadeBy:
     """Return who has models trained on an asset, as audits do, once that is permitted.
 
-    Without a `target` that is the only dataset of the policies. Raises as `Acting.maker` does,
+    Without a `target` that is the only dataset of the policies. Raises as `Acting.decided` does,
     and RequestError (D001) where they have none, or several.
     """
     if acting.party is None:
@@ -147,7 +157,7 @@ def may_train(
     stated = load_owners(owners, known, reading.contexts)
     decider = Decider(known, proofs(certificates), None, stated)
     request = read_request(acting.party, TRAIN, [asset], acting.purpose, known)
-    return acting.maker(decider, [(request, None)])
+    return _maker(acting.decided(decider, [(request, None)]))
 
 
 def asked_by(
@@ -196,22 +206,25 @@ def asking_of(found: Sequence[Policy]) -> Policy:
     return asking[0] if asking else found[0]
 
 
-def _made(policy: Policy) -> Iterator[tuple[Rule, str]]:
-    """Yield the rules that a plan carries out, in their order, each with the action."""
-    trainer, _, _ = modelling(policy)
-    yield from ((rule, ANONYMIZE) for rule, _ in transforms(policy))
-    if trainer:
-        yield trainer, TRAIN
+def _take_up(decision: Decision, so_far: History) -> None:
+    """Count a permit that is to stand in the log, for what is decided next."""
+    asked, digests = decision.request, decision.policy_digests
+    for one in decision.counted or ():
+        rule = one.policy, one.rule
+        so_far.execute(rule, asked.assignee, asked.action, one.targets, digests)
+
+
+def _check_permitted(decision: Decision) -> None:
+    """Raise DeniedError (D007) with the reason of a denial."""
+    if not decision.permitted:
+        asked, what = decision.request, " and ".join(decision.request.targets)
+        purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ""
+        message = f"{asked.assignee} may not {terms.compact(asked.action)} {what}{purpose}. "
+        raise DeniedError.of("D007", message + decision.reason)
 
 
 def _maker(decisions: Sequence[Decision]) -> Maker:
-    """Return the party who is permitted to make something. Raises DeniedError (D007)."""
-    for one in decisions:
-        if not one.permitted:
-            asked, what = one.request, " and ".join(one.request.targets)
-            purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ""
-            message = f"{asked.assignee} may not {terms.compact(asked.action)} {what}{purpose}. "
-            raise DeniedError.of("D007", message + one.reason)
+    """Return the party who is permitted to make something, by the decisions on it."""
     first = decisions[0].request
     rules = dict.fromkeys(rule_name(one.rule, one.policy) for one in decisions)
     return Maker(party=first.assignee, purpose=first.purpose, rules=tuple(rules))

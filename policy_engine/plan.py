@@ -15,11 +15,11 @@ from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
-from policy_engine.modelling import FEWEST, Audit, FileBounds, Training, modelling
+from policy_engine.modelling import FEWEST, Audit, FileBounds, Product, Training, chosen
 from policy_engine.policy import Policy, Rule
 from policy_engine.recoding import Recoding, misplaced
 from policy_engine.spelling import column_problems
-from policy_engine.transformation import parameters_of, transformation, transforms
+from policy_engine.transformation import Transformation, parameters_of
 
 EngineName = Literal["local", "spark"]
 CellStyle = Literal["text", "bounds"]
@@ -219,6 +219,7 @@ def make_plan(
     policy: Policy,
     catalog: Catalog | None = None,
     *,
+    asset: str = "",
     engine: EngineName = "local",
     cells: CellStyle = "text",
     upstream: Sequence[Upstream] = (),
@@ -226,20 +227,31 @@ def make_plan(
     """Return the plan that carries out what the policy permits to be made of data.
 
     That is one anonymisation, one model, or a model of what was anonymised, with the audits that
-    its duties ask for: sanitise, train, audit, publish. With a catalog, the plan is bound to the
-    data; without, it says what would be done to whatever lies there. `upstream` tells of the
-    release that the data are: its generalised columns are not read as values. Raises PlanError
-    with every problem that shows without the data's values, or with all that the engine does not
-    have (M009), and DataError where the data lacks a column or a taxonomy cannot be read.
+    its duties ask for: sanitise, train, audit, publish. Of several outputs, `asset` is the one.
+    With a catalog, the plan is bound to the data; without, it says what would be done to whatever
+    lies there. `upstream` tells of the release that the data are: its generalised columns are not
+    read as values. Raises PlanError with every problem that shows without the data's values, or
+    with all that the engine does not have (M009), and DataError where the data lacks a column or a
+    taxonomy cannot be read.
     """
-    trainer, training, audits = modelling(policy)
-    sanitised = transformation(policy) if transforms(policy) or training is None else None
-    rule = trainer or (sanitised or transformation(policy))[0]
-    asked = sanitised[1] if sanitised else None
-    _check_engine(policy, asked, engine, audited=bool(training or audits))
+    return plan_of(policy, chosen(policy, asset), catalog, engine, cells, upstream)
+
+
+def plan_of(
+    policy: Policy,
+    product: Product,
+    catalog: Catalog | None = None,
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
+) -> Plan:
+    """Return the plan that makes one output of a policy. All else is as for `make_plan`."""
+    sanitised, training, audits = product.transformation, product.training, product.audits
+    rule, asked = product.rule, sanitised.asked if sanitised else None
+    _check_engine(policy, sanitised, engine, audited=bool(training or audits))
     learnt = [one.modelling for one in audits] + ([training] if training else [])
-    generalised = check_read_as_meant(policy, asked, learnt, upstream)
-    target = (sanitised[0] if sanitised else rule).targets[0].iri
+    generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
+    target = (sanitised.rule if sanitised else rule).targets[0].iri
     dataset = catalog.dataset(target) if catalog is not None else None
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
     read, drop = _reading(target, asked, training, dataset)
@@ -287,13 +299,13 @@ def _is_on(rule: Rule, asset: str) -> bool:
 
 
 def _check_engine(
-    policy: Policy, asked: Anonymization | None, engine: EngineName, *, audited: bool
+    policy: Policy, made: Transformation | None, engine: EngineName, *, audited: bool
 ) -> None:
     """Raise PlanError with every method and every option asked for that the engine lacks."""
     problems = []
-    if asked is not None:
-        [(_, action)] = transforms(policy)
-        places = {name: part.place for name, part in parameters_of(action).items()}
+    if made is not None:
+        asked = made.asked
+        places = {name: part.place for name, part in parameters_of(made.action).items()}
         found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
         problems += [
             Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found

@@ -1,8 +1,8 @@
-"""The one transformation that a policy asks for, checked as far as can be without data."""
+"""The transformations that a policy asks for, checked as far as can be without data."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.anonymization import Anonymization
@@ -19,26 +19,31 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
 
 
-def check_transformation(policy: Policy) -> None:
-    """Raise PlanError with all that keeps a policy's transformation from being planned.
+class Transformation(NamedTuple):
+    """A permission to anonymise, what it asks for, and the action that says so."""
 
-    A policy that asks for none is fine.
-    """
-    if transforms(policy):
-        transformation(policy)
+    rule: Rule
+    asked: Anonymization
+    action: Action
 
 
-def transformation(policy: Policy) -> tuple[Rule, Anonymization]:
-    """Return the permission to anonymise that a policy gives, and what it asks for.
+def transformations(policy: Policy) -> tuple[Transformation, ...]:
+    """Return the permissions to anonymise that a policy gives, each with what it asks for.
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
-    rule, action = _only_one(policy)
-    asked = _anonymization(policy, rule, action)
-    problems = list(forbidden(policy, rule))
+    problems: list[Problem] = []
+    found = []
+    for rule, action in transforms(policy):
+        try:
+            _check(policy, rule)
+            found.append(Transformation(rule, _anonymization(policy, rule, action), action))
+            problems += forbidden(policy, rule)
+        except PlanError as error:
+            problems += error.problems
     if problems:
-        raise PlanError(*problems, source=policy.source)
-    return rule, asked
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return tuple(found)
 
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
@@ -53,13 +58,8 @@ def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
     )
 
 
-def _only_one(policy: Policy) -> tuple[Rule, Action]:
-    found = transforms(policy)
-    if len(found) != 1:
-        message = f"A plan carries out one permission to anonymize. The policy has {len(found)}."
-        place = found[1][1].place if len(found) > 1 else policy.place
-        raise PlanError(Problem("M007", message, "", place), source=policy.source)
-    rule, action = found[0]
+def _check(policy: Policy, rule: Rule) -> None:
+    """Raise PlanError where a permission does not say what is anonymised, and what it becomes."""
     problems = []
     if len(rule.targets) != 1:
         message = f"One dataset is anonymised at a time. The rule has {len(rule.targets)} targets."
@@ -74,7 +74,6 @@ def _only_one(policy: Policy) -> tuple[Rule, Action]:
     problems += bounds_on_rows(rule)
     if problems:
         raise PlanError(*problems, source=policy.source)
-    return rule, action
 
 
 def bounds_on_rows(rule: Rule, done: str = "anonymised") -> Iterator[Problem]:
@@ -104,12 +103,11 @@ def parameters_of(action: Action) -> dict[str, Constraint]:
     }
 
 
-def places_of_columns(policy: Policy) -> Iterator[tuple[str, Place]]:
-    """Yield the columns that the transformations of a policy name, each with its place."""
-    for rule, action in transforms(policy):
-        for part in parameters_of(action).values():
-            if terms.names_columns(part.left_operand):
-                yield from ((n, v.place) for n, v in _columns(part, rule.targets[0].iri, []))
+def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
+    """Yield the columns that a transformation names, each with its place."""
+    for part in parameters_of(made.action).values():
+        if terms.names_columns(part.left_operand):
+            yield from ((n, v.place) for n, v in _columns(part, made.rule.targets[0].iri, []))
 
 
 def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:

@@ -29,6 +29,7 @@ from policy_engine.errors import (
 )
 from policy_engine.lineage import Maker
 from policy_engine.making import Acting, asked_by
+from policy_engine.modelling import products
 from policy_engine.policy import Reading
 
 RULE, OTHER, BOB = "http://x.org/first#make", "http://x.org/other", "http://x.org/bob"
@@ -221,7 +222,7 @@ def acted(source, *prohibitions, data=DATASET, **parts):
     acting = Acting(ANALYST, policies=[other(prohibitions=prohibitions)], world=NOON, **parts)
     found = asked_by(source, Reading(), None, {data: "nowhere.csv"}, acting)
     try:
-        return found.made_by([])
+        return found.made_by([], products(found.policy))[0]
     except DeniedError as error:
         return str(error)
 
@@ -259,7 +260,7 @@ def test_a_prohibition_of_a_regulator_reaches_who_makes():
         acting = Acting(ANALYST, policies=[forbids], world=NOON)
         found = asked_by(source, Reading(), owners, {DATASET: "nowhere.csv"}, acting)
         try:
-            told[name] = found.made_by([]).party
+            told[name] = found.made_by([], products(found.policy))[0].party
         except DeniedError as error:
             told[name] = error.code
     assert told == {"law": "D007", "stranger": ANALYST}

@@ -14,8 +14,8 @@ from policy_engine.modelling import (
     asks_for_data,
     certified_duties,
     check_plannable,
-    modelling,
     of_audit,
+    products,
     trainings,
 )
 from policy_engine.plan import make_plan
@@ -63,6 +63,12 @@ def problems(*rules, sanitised=True):
     with pytest.raises(PlanError) as caught:
         check_plannable(read_policy(policy([*first, *rules])))
     return [(one.code, one.place.pointer) for one in caught.value.problems]
+
+
+def modelling(asked):
+    """Return the permission to train, the model and the audits of the one output of a policy."""
+    [made] = products(asked)
+    return made.trainer, made.training, made.audits
 
 
 # -- what is asked for ----------------------------------------------------------------------------

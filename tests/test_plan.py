@@ -16,10 +16,10 @@ from policy_engine import terms
 from policy_engine.catalog import make_catalog
 from policy_engine.errors import DataError, PlanError, listed
 from policy_engine.methods.l_diversity import LDiversity
+from policy_engine.modelling import check_plannable
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import read_policy
 from policy_engine.taxonomy import read_taxonomy
-from policy_engine.transformation import check_transformation
 
 
 @pytest.fixture
@@ -74,13 +74,6 @@ def test_every_problem_of_a_transformation_is_told_at_once():
     assert all(problem.place.line for problem in caught.value.problems)
 
 
-def test_two_transformations_are_no_plan():
-    action = anonymize(method="k-anonymity", k=2, quasi=["age"])
-    rules = [permission(action=action, output=f"{OUTPUT}{n}") for n in (1, 2)]
-    with pytest.raises(PlanError, match="M007"):
-        make_plan(read_policy(policy(rules)))
-
-
 @pytest.mark.parametrize(
     ("conflict", "code"), [("prohibit", "M008"), ("perm", None)], ids=["prohibit", "perm"]
 )
@@ -103,7 +96,7 @@ def test_a_column_that_the_data_lacks_counts_in_every_rule(catalog):
 
 
 def test_a_policy_that_only_grants_access_has_nothing_to_check():
-    check_transformation(read_policy(policy([permission(action="read")])))
+    check_plannable(read_policy(policy([permission(action="read")])))
 
 
 def test_bounds_may_be_written_as_text_or_typed():

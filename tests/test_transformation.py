@@ -11,7 +11,7 @@ from policy_engine.methods.t_closeness import TCloseness
 from policy_engine.plan import Plan, make_plan
 from policy_engine.policy import read_policy
 from policy_engine.recoding import Recoding
-from policy_engine.transformation import transformation
+from policy_engine.transformation import transformations
 
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age", "city"]}
 
@@ -22,8 +22,8 @@ def written(**parameters):
 
 
 def asked(**parameters):
-    _, found = transformation(read_policy(written(**parameters)))
-    return found
+    [found] = transformations(read_policy(written(**parameters)))
+    return found.asked
 
 
 def problems(**parameters):
@@ -166,7 +166,7 @@ def test_nothing_follows_from_a_column_that_is_none_of_the_target():
     operand = {"leftOperand": "mosaicrown:sensitive", "operator": "isAllOf"}
     action["refinement"].append({**operand, "rightOperand": [outside]})
     with pytest.raises(PlanError) as caught:
-        transformation(read_policy(policy([permission(action=action, output=OUTPUT)])))
+        transformations(read_policy(policy([permission(action=action, output=OUTPUT)])))
     assert [problem.code for problem in caught.value.problems] == ["M006"]
 
 

@@ -9,6 +9,7 @@ from policy_engine.errors import PolicyEngineError, Problem, locate
 
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
+        "asset=IRI": "--asset IRI",
         "classes=(CLASS, ...)": "--classes CLASS,CLASS,...",
         "attempts=DIR": "--attempts DIR",
         "contexts={URL: FILE}": "--context URL=FILE",

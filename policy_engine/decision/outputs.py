@@ -42,11 +42,9 @@ class Output:
         """Return an output with the first certificate that proves what its policy asks today."""
         words = tuple(one for one in attestations if _is_word_for(one, policy, asset))
         try:
-            plan = make_plan(policy)
+            plan = make_plan(policy, asset=asset)
         except PlanError:
-            return cls(policy, asset, None, None, attested=words)
-        if plan.publish.asset != asset:
-            # Of a rule that anonymises nothing: the certificate of another output proves nothing.
+            # Of a rule that anonymises nothing, too: the certificate of another proves nothing.
             return cls(policy, asset, None, None, attested=words)
         valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")

@@ -4,10 +4,12 @@ from policy_engine.modelling.files import FEWEST, FileBounds, FilesMeasured
 from policy_engine.modelling.model import Audit, Modelling, Training
 from policy_engine.modelling.parameters import of_audit
 from policy_engine.modelling.reading import (
+    Product,
     asks_for_data,
     certified_duties,
     check_plannable,
-    modelling,
+    chosen,
+    products,
     trainings,
 )
 from policy_engine.modelling.refining import AUDIT, MEMBERSHIP
@@ -22,11 +24,13 @@ __all__ = [
     "FileBounds",
     "FilesMeasured",
     "Modelling",
+    "Product",
     "Training",
     "asks_for_data",
     "certified_duties",
     "check_plannable",
-    "modelling",
+    "chosen",
     "of_audit",
+    "products",
     "trainings",
 ]

@@ -25,7 +25,7 @@ from policy_engine.modelling.refining import (
 )
 from policy_engine.modelling.training import TrainingReader
 from policy_engine.policy import Action, Constraint, Rule, Value
-from policy_engine.transformation import parameters_of, transforms
+from policy_engine.transformation import parameters_of
 
 _SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
 _MOST = 10_000
@@ -63,9 +63,11 @@ class AuditReader(TrainingReader):
         targets = [target.iri for target in rule.targets]
         if made in targets:
             return True
-        message = f"The audit is of {listed(targets)}, and what the policy has made is {made!r}."
-        hint = did_you_mean(targets[0], [made])
-        self.add("M013", message, hint, rule.targets[0].place)
+        if not any(one in self.outputs for one in targets):
+            found = listed(self.outputs)
+            message = f"The audit is of {listed(targets)}, and what the policy has made is {found}."
+            hint = did_you_mean(targets[0], self.outputs)
+            self.add("M013", message, hint, rule.targets[0].place)
         return False
 
     def _audit(
@@ -223,9 +225,9 @@ class AuditReader(TrainingReader):
         """Note what keeps members of a training from being told from other records."""
         if not self.asked:
             return
-        asked = self.asked[1]
-        [(_, action)] = transforms(self.policy)
-        places = {name: part.place for name, part in parameters_of(action).items()}
+        asked = self.asked.asked
+        named = parameters_of(self.asked.action)
+        places = {name: part.place for name, part in named.items()}
         if asked.recoding.max_suppression:
             message = "An audit needs to know who was trained on, and suppressed rows were not."
             self.add("M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"])

@@ -1,21 +1,63 @@
-"""The model and the audits of a policy: what is wrong with them is told at once."""
+"""What a policy has made of data, each output by itself: what is wrong with it is told at once."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 from policy_engine import terms
-from policy_engine.errors import PlanError, by_place
+from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.modelling.auditing import AuditReader
 from policy_engine.modelling.model import Audit, Training
 from policy_engine.modelling.refining import MEMBERSHIP, is_audit
 from policy_engine.policy import Action, Policy, Rule
-from policy_engine.policy.model import TRAIN
+from policy_engine.policy.hierarchy import goes_on
+from policy_engine.policy.model import ANONYMIZE, TRAIN
 from policy_engine.transformation import (
+    Transformation,
     bounds_on_rows,
     forbidden,
     permitting,
-    transformation,
+    transformations,
     transforms,
 )
+
+
+@dataclass(frozen=True)
+class Product:
+    """One output that a policy has made: a table, or a model, with the audits that it needs.
+
+    A table is anonymised, by its `transformation`. A model is trained, by the rule of its
+    `trainer`, on such a table or, where nothing is anonymised, on the data as they are.
+    """
+
+    transformation: Transformation | None
+    trainer: Rule | None = None
+    training: Training | None = None
+    audits: tuple[Audit, ...] = ()
+
+    @property
+    def rule(self) -> Rule:
+        """The permission that names the output."""
+        return self.trainer or self.transformed.rule
+
+    @property
+    def asset(self) -> str:
+        """The IRI of the output."""
+        return self.rule.output
+
+    @property
+    def transformed(self) -> Transformation:
+        """The transformation of what is no model of the data as they are."""
+        assert self.transformation is not None  # noqa: S101 (a plan anonymises, or trains)
+        return self.transformation
+
+    @property
+    def steps(self) -> Iterator[tuple[Rule, str]]:
+        """The rules that are carried out, in their order, each with the action."""
+        if self.transformation is not None:
+            yield self.transformation.rule, ANONYMIZE
+        if self.trainer is not None:
+            yield self.trainer, TRAIN
 
 
 def check_plannable(policy: Policy) -> None:
@@ -23,8 +65,7 @@ def check_plannable(policy: Policy) -> None:
 
     A policy that asks for nothing to be made is fine.
     """
-    if asks_for_data(policy):
-        modelling(policy)
+    products(policy)
 
 
 def asks_for_data(policy: Policy) -> bool:
@@ -37,37 +78,133 @@ def trainings(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     return permitting(policy, TRAIN)
 
 
-def modelling(policy: Policy) -> tuple[Rule | None, Training | None, tuple[Audit, ...]]:
-    """Return the permission to train that a policy gives, if any, its model, and the audits.
+def products(policy: Policy) -> tuple[Product, ...]:
+    """Return all that a policy has made, in the order of its rules.
 
-    Raises PlanError with every problem that shows without data, each with its place.
+    A table that a model is trained on is made on the way to it, and is no output. Raises PlanError
+    with every problem that shows without data, each with its place.
     """
-    asked = transformation(policy) if transforms(policy) else None
-    reader = AuditReader(policy, asked)
-    rule, training = _training(policy, reader)
-    made = rule.output if rule else asked[0].output if asked else ""
-    audits = reader.audits(made, training, of_model=rule is not None) if made else ()
-    if rule and training and not asked and not _is_audited(policy, made):
-        message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
-        hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {made}."
-        reader.add("M012", message, hint, rule.place)
-    if reader.problems:
-        problems = sorted(dict.fromkeys(reader.problems), key=by_place)
-        raise PlanError(*problems, source=policy.source)
-    return rule, training, audits
+    made = transformations(policy)
+    problems = [*_confused(policy)]
+    outputs = [*_outputs(policy)]
+    trained = [
+        _model(policy, made, rule, action, outputs, problems) for rule, action in trainings(policy)
+    ]
+    learnt = {target.iri for rule, _ in trainings(policy) for target in rule.targets}
+    tables = [
+        _table(policy, one, outputs, problems) for one in made if one.rule.output not in learnt
+    ]
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    order = {id(rule): place for place, rule in enumerate(policy.permissions)}
+    return tuple(sorted((*tables, *trained), key=lambda one: order[id(one.rule)]))
 
 
-def _training(policy: Policy, reader: AuditReader) -> tuple[Rule | None, Training | None]:
-    """Return the one permission to train and what it asks for; nothing where there is none."""
-    found = trainings(policy)
+def chosen(policy: Policy, asset: str = "") -> Product:
+    """Return one of the outputs that a policy has made: the only one, unless it is named.
+
+    Raises PlanError as `products`, and M007 where there is none, no such one, or several.
+    """
+    found = {one.asset: one for one in products(policy)}
+    if asset in found:
+        return found[asset]
     if not found:
-        return None, None
-    rule, action = found[0]
+        message = "The policy has nothing made: it has no permission to anonymize or to train."
+        raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
+    if asset:
+        message = f"The policy does not make {asset!r}. It makes {listed(found)}."
+        problem = Problem("M007", message, did_you_mean(asset, found), policy.place)
+        raise PlanError(problem, source=policy.source)
     if len(found) > 1:
-        message = f"A plan trains one model. The policy has {len(found)} permissions to train."
-        reader.add("M012", message, "", found[1][1].place)
+        message = f"The policy makes {len(found)} outputs: {listed(found)}."
+        problem = Problem("M007", message, "Choose one of them: asset=IRI.", policy.place)
+        raise PlanError(problem, source=policy.source)
+    return next(iter(found.values()))
+
+
+def _model(
+    policy: Policy,
+    made: Sequence[Transformation],
+    rule: Rule,
+    action: Action,
+    outputs: Collection[str],
+    problems: list[Problem],
+) -> Product:
+    """Return a model with its audits, and note what is wrong with it."""
+    targets = [target.iri for target in rule.targets]
+    named = (one for one in made if one.rule.output in targets)
+    # Where none is named, any tells that the model is of something else.
+    asked = next(named, next(iter(made), None))
+    reader = AuditReader(policy, asked, made, outputs)
     reader.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]
-    return rule, reader.training(rule, action)
+    training = reader.training(rule, action)
+    audits = reader.audits(rule.output, training, of_model=True) if rule.output else ()
+    if training and not asked and not _is_audited(policy, rule.output):
+        message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
+        hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
+        reader.add("M012", message, hint, rule.place)
+    problems += reader.problems
+    return Product(asked, rule, training, audits)
+
+
+def _table(
+    policy: Policy, made: Transformation, outputs: Collection[str], problems: list[Problem]
+) -> Product:
+    """Return a table with its audits, and note what is wrong with it."""
+    reader = AuditReader(policy, made, (made,), outputs)
+    audits = reader.audits(made.rule.output, None, of_model=False)
+    problems += reader.problems
+    return Product(made, audits=audits)
+
+
+def _outputs(policy: Policy) -> Iterator[str]:
+    """Yield what a policy releases: no table that a model is trained on."""
+    trained = trainings(policy)
+    learnt = {target.iri for rule, _ in trained for target in rule.targets}
+    tables = (rule.output for rule, _ in transforms(policy) if rule.output not in learnt)
+    yield from dict.fromkeys((*tables, *(rule.output for rule, _ in trained if rule.output)))
+
+
+def _confused(policy: Policy) -> Iterator[Problem]:
+    """Yield the outputs of a policy that are, lie within or contain another of its outputs, and
+    those that it makes something of again: each is known by its IRI alone."""
+    tables, models = transforms(policy), trainings(policy)
+    making = sorted((*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column))
+    for (first, _), (second, action) in combinations(making, 2):
+        if not first.output or _is_own(first, second):
+            continue
+        if policy.hierarchy.overlaps("asset", first.output, second.output):
+            how = "is" if first.output == second.output else f"overlaps {first.output!r},"
+            message = f"The output {second.output!r} of {second.label()} {how} the output of "
+            message += f"{_told(first)}. Each output has an IRI of its own."
+            yield Problem("M007", message, "", action.place)
+    for rule, action in tables:
+        yield from _made_again(policy, rule, action, making)
+    for rule, action in models:
+        yield from _made_again(policy, rule, action, models)
+
+
+def _made_again(
+    policy: Policy, rule: Rule, action: Action, making: Iterable[tuple[Rule, Action]]
+) -> Iterator[Problem]:
+    """Yield what makes the target of a rule, where that has to be a policy of its own."""
+    for target in rule.targets:
+        above = policy.hierarchy.wider("asset", target.iri)
+        for maker, _ in making:
+            if maker is not rule and (maker.output in above or goes_on(maker.output, target.iri)):
+                message = f"The target {target.iri!r} of {rule.label()} is made by {_told(maker)}."
+                hint = "What is made of an output has a policy of its own."
+                yield Problem("M007", message, hint, action.place)
+
+
+def _is_own(first: Rule, second: Rule) -> bool:
+    """Tell whether one of two rules makes its output of the other's: M012 tells what is wrong."""
+    made, of = {first.output, second.output}, (*first.targets, *second.targets)
+    return any(target.iri in made for target in of)
+
+
+def _told(rule: Rule) -> str:
+    return f"{rule.label()} (line {rule.place.line})" if rule.place.line else rule.label()
 
 
 def certified_duties(policy: Policy, asset: str) -> Iterator[Rule]:

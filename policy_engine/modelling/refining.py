@@ -1,14 +1,14 @@
 """What refines a training or an audit, read one by one: operators, numbers, columns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import get_args
 
 from policy_engine import terms
-from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_name
 from policy_engine.errors import Place, Problem, listed
 from policy_engine.methods.membership_inference import Measure
-from policy_engine.policy import Action, Asset, Constraint, Policy, Rule
+from policy_engine.policy import Action, Asset, Constraint, Policy
+from policy_engine.transformation import Transformation
 
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -25,12 +25,21 @@ _SEVERAL = ("attack", "feature")
 class Refinements:
     """Reads what refines the actions to train and to audit, and collects what is wrong.
 
-    `asked` is the permission to anonymise that the policy gives, if any, and what it asks for.
+    `asked` is the permission to anonymise what is trained on or audited, if any, and what it asks
+    for; `anonymised` are all that the policy has, and `outputs` what it releases.
     """
 
-    def __init__(self, policy: Policy, asked: tuple[Rule, Anonymization] | None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        asked: Transformation | None,
+        anonymised: Sequence[Transformation],
+        outputs: Collection[str],
+    ) -> None:
         self.policy = policy
         self.asked = asked
+        self.anonymised = anonymised
+        self.outputs = outputs
         self.problems: list[Problem] = []
 
     def add(self, code: str, message: str, hint: str, place: Place) -> None:
@@ -39,7 +48,7 @@ class Refinements:
 
     def inputs(self) -> Sequence[Asset]:
         """Return what is anonymised."""
-        return self.asked[0].targets if self.asked else ()
+        return self.asked.rule.targets if self.asked else ()
 
     def given(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
         """Return the refinements of an action by the local name of their operand."""

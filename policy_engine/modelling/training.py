@@ -28,9 +28,10 @@ class TrainingReader(Refinements):
             self.add("M012", f"{message} Given: {given}.", "", rule.place)
             return None
         target = rule.targets[0].iri
-        if self.asked and target != self.asked[0].output:
-            message = f"The model is trained on {target}, but what is anonymised is "
-            message += f"{self.asked[0].output}. A plan makes one thing of another."
+        if self.asked and target != self.asked.rule.output:
+            tables = " and ".join(one.rule.output for one in self.anonymised)
+            message = f"The model is trained on {target}, but what is anonymised is {tables}. "
+            message += "A plan makes one thing of another."
             self.add("M012", message, "", rule.targets[0].place)
             return None
         if rule.output in (target, *(one.iri for one in self.inputs())):
@@ -60,9 +61,9 @@ class TrainingReader(Refinements):
         if label:
             self._check_columns(label, features, given)
         if self.asked and not features:
-            features = _usual_features(self.asked[1], label)
+            features = _usual_features(self.asked.asked, label)
         if self.asked and is_released and "feature" not in given:
-            quasi = self.asked[1].columns.quasi_names
+            quasi = self.asked.asked.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(given["model"]) if "model" in given else Network()
         share = self._share(given["trainingShare"]) if "trainingShare" in given else USUAL_SHARE
@@ -78,8 +79,8 @@ class TrainingReader(Refinements):
         Records of one class of an anonymisation reach one leaf together, unless more than its
         quasi-identifiers are learnt from.
         """
-        quasi = self.asked[1].columns.quasi_names if self.asked else ()
-        fewest = max(FEWEST, self.asked[1].k) if self.asked else FEWEST
+        quasi = self.asked.asked.columns.quasi_names if self.asked else ()
+        fewest = max(FEWEST, self.asked.asked.k) if self.asked else FEWEST
         architecture = made.architecture
         if not isinstance(architecture, Estimator) or set(made.features) <= set(quasi):
             return made
@@ -110,13 +111,13 @@ class TrainingReader(Refinements):
             self.add("M012", message, "", given["feature"].place)
         if self.asked is None:
             return
-        columns = self.asked[1].columns
+        columns = self.asked.asked.columns
         kept = (*columns.sensitive_names, *columns.insensitive)
         if label not in kept:
             message = f"The label {label!r} is not released as it is. "
             message += f"Those are {listed(kept)}." if kept else "No column is."
             self.add("M012", message, "", given["label"].place)
-        usable = _usual_features(self.asked[1], label)
+        usable = _usual_features(self.asked.asked, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "

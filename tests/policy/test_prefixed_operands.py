@@ -10,7 +10,7 @@ from policy_engine.errors import PolicyError
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import IRI
 from policy_engine.policy.rdf import convert_text
-from policy_engine.transformation import transformation
+from policy_engine.transformation import transformations
 
 PURPOSE = {"leftOperand": "purpose", "operator": "isAnyOf"}
 
@@ -97,5 +97,5 @@ def test_columns_are_named_with_a_prefix():
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": parts}
     rule = {"target": "ex:T", "action": [action], "output": "ex:out"}
     whole = {"@context": CONTEXT, "@type": "Set", "uid": "ex:p", "permission": rule}
-    _, asked = transformation(read_policy(json.dumps(whole)))
+    [(_, asked, _)] = transformations(read_policy(json.dumps(whole)))
     assert asked.columns.identifier == ("Name",)
