@@ -370,13 +370,11 @@ def _understood(
 def _upstream(
     plan: Plan, launcher: Launcher, held: Sequence[Certificate | Attestation]
 ) -> tuple[Upstream, ...]:
-    """Return the certified release that the input of a plan is, if it is one."""
-    location = plan.read.location
+    """Return the certified releases that the inputs of a plan are, as far as they are such."""
     return upstream_of(
-        plan.read.asset,
-        location,
+        plan.reads,
         [one for one in held if isinstance(one, Certificate)],
-        lambda: None if location == MEMORY else _certificate_of(launcher, place_of(location)),
+        lambda place: None if place == MEMORY else _certificate_of(launcher, place_of(place)),
     )
 
 
@@ -619,11 +617,12 @@ def _opened(record: Record, certificate: Certificate | None, output: Place, sour
 
 def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
     """Raise CertificateError (V009) where the data are not those that a record names."""
-    _, found = engine.read(plan.read)
-    if found.digest != record.input.digest:
-        message = "The data given are not the input that the certificate commits to."
-        was = f"That was read by the {record.engine} engine from {record.input.location!r}."
-        raise CertificateError.of("V009", message, was, source)
+    for step, known in zip(plan.reads, record.inputs, strict=True):
+        _, found = engine.read(step)
+        if found.digest != known.digest:
+            message = "The data given are not the input that the certificate commits to."
+            was = f"That was read by the {record.engine} engine from {known.location!r}."
+            raise CertificateError.of("V009", message, was, source)
 
 
 def _salt_of(record: Record | None) -> str:
@@ -717,6 +716,7 @@ def compare_release(
         reading = Reading(contexts, parents, limits, vocabularies)
         read = _asking(policy, reading) if policy is not None else None
         plan = make_plan(read) if read is not None else certificate.plan  # type: ignore[union-attr]
+        plan.check_one_input("compared with")
         asked = plan.anonymization()
         folder = Path(read.source).parent if read is not None and read.source else path.parent
         found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
@@ -845,7 +845,7 @@ def _destination(output: str | Path, plan: Plan) -> Place:
     if not str(output).strip():
         message = f"The path of the output is empty. Given: {str(output)!r}."
         raise OutputError.of("O002", message, "The current folder is '.'.")
-    asset, like = plan.publish.asset, plan.read.format
+    asset, like = plan.publish.asset, plan.reads[0].format
     if plan.train:
         return model_destination(place_of(output), asset)
     return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")

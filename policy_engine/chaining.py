@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from policy_engine import cells
 from policy_engine.anonymization import Anonymization
 from policy_engine.errors import NOWHERE, Place, PlanError, Problem
+from policy_engine.joins import Joined
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.modelling import Modelling
 from policy_engine.policy import Policy
@@ -27,14 +28,38 @@ def check_read_as_meant(
     ones, and what is lost would be told of the cells alone, not of what they were made from. A
     model learns from what they stand for, but for the periods of calendars.
     """
+    joined = made.joined if made else ()
+    keys = [*_joined_on(joined, upstream)]
+    upstream = _used_of(upstream, joined)
     known = {one.name: one for each in upstream for one in each.generalised}
     places = dict(places_of_columns(made)) if made else {}
     uses = _uses(made.asked) if made else ()
     used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
+    problems += [_problem(column, "joined on", [of], places) for column, of in keys]
     if problems:
         raise PlanError(*problems, source=policy.source)
     return tuple(known.values())
+
+
+def _joined_on(
+    joined: Sequence[Joined], upstream: Sequence[Upstream]
+) -> Iterator[tuple[Generalised, Upstream]]:
+    """Yield the generalised columns that releases are joined on."""
+    keys = {one.asset: one.on for one in joined}
+    for of in upstream:
+        yield from ((one, of) for one in of.generalised if one.name == keys.get(of.asset))
+
+
+def _used_of(upstream: Sequence[Upstream], joined: Sequence[Joined]) -> Sequence[Upstream]:
+    """Return releases with those of their generalised columns that are in the joined table."""
+    used = {one.asset: one.columns for one in joined}
+    return [_with_only(one, used[one.asset]) if one.asset in used else one for one in upstream]
+
+
+def _with_only(release: Upstream, names: Sequence[str]) -> Upstream:
+    kept = tuple(one for one in release.generalised if one.name in names)
+    return release.model_copy(update={"generalised": kept})
 
 
 def looks_generalised(texts: Iterable[str]) -> bool:

@@ -57,7 +57,7 @@ def effort_of(plan: Plan, catalog: Catalog | None = None) -> Effort | None:
     if asked is None:
         return None
     quasi = asked.columns.quasi_identifier
-    rows = _rows(plan.read.asset, catalog) if catalog is not None else None
+    rows = _rows_of(plan, catalog) if catalog is not None else None
     if asked.recoding.algorithm == "full-domain":
         return Effort(columns=len(quasi), rows=rows, nodes=_nodes(asked, catalog))
     seconds = rows and _SECONDS * rows * len(quasi) ** 2
@@ -84,6 +84,12 @@ def _heights(column: QuasiIdentifier, catalog: Catalog | None) -> int | None:
             return None if tree is None else len(tree.level_nodes())
         case _:
             return None
+
+
+def _rows_of(plan: Plan, catalog: Catalog) -> int | None:
+    """Return about how many rows a plan is about; of a join, how many there can be."""
+    counts = [_rows(asset, catalog) for asset in plan.assets]
+    return max((one for one in counts if one is not None), default=None)
 
 
 def _rows(asset: str, catalog: Catalog) -> int | None:

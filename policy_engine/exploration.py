@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,10 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.estimates import NotApplicable
-from policy_engine.lineage import Upstream, check_read
+from policy_engine.lineage import Upstream
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan import Anonymize, Plan
-from policy_engine.release import Release
+from policy_engine.release import Release, read_inputs, with_rows
 from policy_engine.utility import Utility
 from policy_engine.writing import write_whole
 
@@ -87,13 +86,12 @@ def explore(
     every setting for the same reason.
     """
     _check_names(plan.anonymization(), settings)
-    table, source = engine.read(plan.read)
-    check_read(upstream, source.digest, source.location)
+    table, sources = read_inputs(plan, engine, upstream)
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))
         try:
-            outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, source)
+            outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, sources)
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
             refusals.append(error)
@@ -130,14 +128,21 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
         raise PlanError(*problems)
 
 
-def _outcome(plan: Plan, engine: Engine, setting: Setting, table: Any, source: Stored) -> Outcome:
+def _outcome(
+    plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[Stored, ...]
+) -> Outcome:
     step = changed(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
     stored = engine.write(engine.anonymize(table, step, plan.publish), None)
-    given = replace(source, rows=engine.rows)
-    release = Release(plan=varied, output=stored, source=given, suppressed=engine.suppressed)
+    release = Release(
+        plan=varied,
+        output=stored,
+        sources=with_rows(sources, engine.rows),
+        rows_in=engine.rows,
+        suppressed=engine.suppressed,
+    )
     found = certify(release, engine)
     check(found)
     spent = time.perf_counter() - start

@@ -148,6 +148,7 @@ COLUMNS: Mapping[str, Any] = {
     "pe:pseudonymize": ["http://example.com/Visits/Patient"],
     "pe:redact": ["http://example.com/Visits/Note"],
     "pe:privacyUnit": "http://example.com/Visits/Patient",
+    "pe:joinOn": ["http://example.com/Visits/Patient", "http://example.com/Claims/Insured"],
 }
 VALUES: Mapping[str, Any] = {
     "pe:pseudonymScope": "cohort-2026",

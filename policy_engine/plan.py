@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine import terms
 from policy_engine.anonymization import Anonymization
-from policy_engine.catalog import Catalog, Dataset, missing_columns
+from policy_engine.catalog import Catalog, column_iri
 from policy_engine.chaining import check_read_as_meant
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
+from policy_engine.inputs import Drop, Join, Read, inputs_of, learnt_from
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
@@ -28,28 +29,6 @@ S = TypeVar("S", bound=BaseModel)
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class Read(_Frozen):
-    """Read columns of an asset from where it lies; the location is empty until it is known.
-
-    `generalised` are those whose cells an earlier release made, where one is known to be read.
-    """
-
-    step: Literal["read"] = "read"
-    asset: str
-    location: str = ""
-    format: str = ""
-    columns: tuple[str, ...]
-    generalised: tuple[Generalised, ...] = ()
-
-
-class Drop(_Frozen):
-    """Leave columns out: identifiers, the unit of privacy, and what the policy does not mention."""
-
-    step: Literal["drop"] = "drop"
-    identifiers: tuple[str, ...] = ()
-    unmentioned: tuple[str, ...] = ()
 
 
 class Anonymize(Anonymization):
@@ -87,8 +66,12 @@ class Attack(Audit):
     step: Literal["audit"] = "audit"
 
 
-_ORDER = re.compile("read drop (anonymize (train )?|train )(audit )*publish ")
-Step = Annotated[Read | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")]
+_OF_ONE = "read drop (anonymize (train )?|train )(audit )*"
+_OF_SEVERAL = "(read ){2,}join drop anonymize "
+_ORDER = re.compile(f"({_OF_ONE}|{_OF_SEVERAL})publish ")
+Step = Annotated[
+    Read | Join | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")
+]
 
 
 class Plan(_Frozen):
@@ -113,9 +96,12 @@ class Plan(_Frozen):
             raise ValueError("the steps are not those of a plan, in their order")
         asked, made = self.anonymize, sorted(self.publish.columns)
         unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
-        released = asked.columns.released if asked else _learnt_from(self.train)
-        if made != sorted(released) or sorted(self.read.columns) != sorted([*made, *unit]):
+        released = asked.columns.released if asked else learnt_from(self.train)
+        if made != sorted(released) or sorted(self.columns) != sorted([*made, *unit]):
             raise ValueError("the columns of the steps are not the same")
+        joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
+        if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:
+            raise ValueError("the inputs of the join are not those that are read")
         return self
 
     @property
@@ -124,9 +110,40 @@ class Plan(_Frozen):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
     @property
+    def reads(self) -> tuple[Read, ...]:
+        """The steps that read the inputs, one unless several are joined."""
+        return tuple(step for step in self.steps if isinstance(step, Read))
+
+    @property
     def read(self) -> Read:
-        """The step that reads the input."""
+        """The step that reads the input of a plan that has one."""
         return self._only(Read)
+
+    @property
+    def join(self) -> Join | None:
+        """The step that makes one table of several inputs, None where there is one."""
+        return next((step for step in self.steps if isinstance(step, Join)), None)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that is anonymised or learnt from, in their order."""
+        return self.join.columns if self.join else self.read.columns
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The IRIs of the inputs."""
+        return tuple(one.asset for one in self.reads)
+
+    def iri_of(self, name: str) -> str:
+        """Return the IRI of the input's column that a column of the table is."""
+        inputs = self.join.inputs if self.join else ()
+        asset = next((one.asset for one in inputs if name in one.columns), self.assets[0])
+        return column_iri(asset, name)
+
+    @property
+    def generalised(self) -> tuple[Generalised, ...]:
+        """The columns of the table that an earlier release generalised."""
+        return tuple(one for read in self.reads for one in read.generalised)
 
     @property
     def drop(self) -> Drop:
@@ -143,6 +160,13 @@ class Plan(_Frozen):
         if self.anonymize is None:
             raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")
         return self.anonymize
+
+    def check_one_input(self, done: str) -> None:
+        """Raise PlanError (M016) where several inputs were joined: they are no one table."""
+        if self.join:
+            message = f"{' and '.join(self.assets)} were joined: there is no one table that the "
+            message += f"output could be {done}."
+            raise PlanError.of("M016", message, "Join them in a file of your own.")
 
     @property
     def train(self) -> Train | None:
@@ -164,7 +188,7 @@ class Plan(_Frozen):
         """The columns that models learn from and that an earlier release generalised."""
         modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
         named = {name for one in modellings for name in one.features}
-        return tuple(one for one in self.read.generalised if one.name in named)
+        return tuple(one for one in self.generalised if one.name in named)
 
     @property
     def values_read(self) -> tuple[str, ...]:
@@ -174,7 +198,7 @@ class Plan(_Frozen):
         if self.anonymize is not None:
             columns = self.anonymize.columns
             names |= {*columns.quasi_names, *columns.sensitive_names, columns.privacy_unit}
-        return tuple(name for name in self.read.columns if name in names)
+        return tuple(name for name in self.columns if name in names)
 
     @property
     def file_bounds(self) -> FileBounds | None:
@@ -252,15 +276,14 @@ def plan_of(
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
-    dataset = catalog.dataset(target) if catalog is not None else None
+    joined = sanitised.joined if sanitised else ()
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
-    read, drop = _reading(target, asked, training, dataset)
-    known = tuple(one for one in generalised if one.name in read.columns)
-    read = read.model_copy(update={"generalised": known})
+    reads, join, drop = inputs_of(target, joined, asked, training, catalog)
+    reads = _with_cells(reads, join, generalised)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)
-    steps: list[Step] = [read, drop]
+    steps: list[Step] = [*reads, *([join] if join else []), drop]
     if asked is not None:
         steps.append(
             Anonymize(
@@ -274,7 +297,8 @@ def plan_of(
         steps.append(Train(**dict(training)))
     steps += [Attack(**dict(audit)) for audit in audits]
     unit = asked.columns.privacy_unit if asked else ""
-    columns = tuple(name for name in read.columns if name != unit)
+    read = join.columns if join else reads[0].columns
+    columns = tuple(name for name in read if name != unit)
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
@@ -284,6 +308,17 @@ def plan_of(
         purposes=rule.purposes,
         engine=engine,
         steps=tuple(steps),
+    )
+
+
+def _with_cells(
+    reads: Sequence[Read], join: Join | None, generalised: Sequence[Generalised]
+) -> tuple[Read, ...]:
+    """Return what is read with what is known of its cells."""
+    used = [one.columns for one in (join.inputs if join else reads)]
+    return tuple(
+        read.model_copy(update={"generalised": tuple(g for g in generalised if g.name in names)})
+        for read, names in zip(reads, used, strict=True)
     )
 
 
@@ -347,33 +382,3 @@ def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
 
 def _elsewhere(term: terms.Term) -> str:
     return f"run it on the {' or '.join(term.texts('engine'))} engine."
-
-
-def _reading(
-    target: str, asked: Anonymization | None, training: Training | None, dataset: Dataset | None
-) -> tuple[Read, Drop]:
-    """Return what is read, in the order of the data where that is known, and what is left out."""
-    kept = asked.columns.released if asked else _learnt_from(training)
-    dropped = asked.columns.dropped if asked else ()
-    unmentioned: tuple[str, ...] = ()
-    if dataset:
-        mentioned = {*dropped, *kept}
-        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *kept))), dataset))
-        if problems:
-            raise DataError(*problems, source=dataset.location)
-        unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
-        kept = tuple(name for name in dataset.columns if name in set(kept))
-    unit = (asked.columns.privacy_unit,) if asked and asked.columns.privacy_unit else ()
-    read = Read(
-        asset=target,
-        location=dataset.location if dataset else "",
-        format=dataset.format if dataset else "",
-        columns=(*kept, *unit),
-    )
-    return read, Drop(identifiers=dropped, unmentioned=unmentioned)
-
-
-def _learnt_from(training: Training | None) -> tuple[str, ...]:
-    """Return the columns that a model learns from, and the one that it is to predict."""
-    assert training is not None  # noqa: S101 (a plan anonymises, or trains)
-    return tuple(dict.fromkeys((*training.features, training.label)))

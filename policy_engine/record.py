@@ -42,9 +42,11 @@ class Record(BaseModel):
     `release` is the digest of the output, `place` where it was written, empty for a table in
     memory. `suppressed` rows were left out, `held_out` kept for the audit of a model.
     `taxonomies` holds their digests, by name; `utility` counts suppressed rows too and, of a
-    model, is that of the table which it learnt from. `seed` is the one that was given, None
-    where it was drawn and forgotten. With the `salt` and the owner's key, the pseudonyms of this
-    release can be made again; None where it has none of its own. `attempts` are all that were
+    model, is that of the table which it learnt from. Where several inputs were joined, `input` is
+    the first, `joined` are the others, and `rows_joined` is how many rows they make together.
+    `seed` is the one that was given, None where it was drawn and forgotten. With the `salt` and
+    the owner's key, the pseudonyms of this release can be made again; None where it has none of
+    its own. `attempts` are all that were
     made at a model of the same data, refused ones too, in their order. `earlier` are the records
     that stood in the same file, kept until this release had replaced theirs; nothing commits to
     them.
@@ -58,6 +60,8 @@ class Record(BaseModel):
     release: Hexadecimal
     place: str = ""
     input: Input
+    joined: tuple[Input, ...] = ()
+    rows_joined: Count | None = None
     suppressed: Count = 0
     held_out: Count = 0
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
@@ -66,6 +70,16 @@ class Record(BaseModel):
     salt: Annotated[Hexadecimal | None, Field(repr=False)] = None
     attempts: tuple[Attempt, ...] = ()
     earlier: tuple["Record", ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """All inputs, in the order in which the plan reads them."""
+        return (self.input, *self.joined)
+
+    @property
+    def rows_in(self) -> int:
+        """How many rows were anonymised, or learnt from, before any was left out."""
+        return self.input.rows if self.rows_joined is None else self.rows_joined
 
     @property
     def commitment(self) -> Commitment:
@@ -90,7 +104,8 @@ class Record(BaseModel):
         return self.model_dump_json(indent=2) + "\n"
 
     def _facts(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude={"nonce", "earlier"})
+        nothing = {"joined", "rows_joined"} if self.rows_joined is None else set()
+        return self.model_dump(mode="json", exclude={"nonce", "earlier", *nothing})
 
 
 def named(place: Place | None) -> str:

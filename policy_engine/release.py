@@ -1,6 +1,6 @@
 """Where the sanitised data lies, and its digest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Release(BaseModel):
     """The output of a plan, not yet measured.
 
-    `output` is where it lies, with the sha-256 of its bytes; `source` the same for the input,
-    None where the output is measured without it. `suppressed` rows were left out, and
+    `output` is where it lies, with the sha-256 of its bytes; `sources` the same for the inputs,
+    none where the output is measured without them; `rows_in` is how many rows were anonymised, or
+    learnt from. `suppressed` rows were left out, and
     `approximated` columns first cut at quantiles; `ended` tells how the search was, where its time
     was over. Of a model, `sanitised` is the table that it
     was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
@@ -43,7 +44,8 @@ class Release(BaseModel):
 
     plan: Plan
     output: Stored
-    source: Stored | None = None
+    sources: tuple[Stored, ...] = ()
+    rows_in: int = 0
     suppressed: int = 0
     approximated: tuple[str, ...] = ()
     ended: Ended | None = None
@@ -91,8 +93,7 @@ def run_plan(
     Raises DataError where the data cannot bear what the plan asks, AuditError where they cannot
     bear its audits, OutputError where the output cannot be written.
     """
-    table, source = engine.read(plan.read)
-    check_read(upstream, source.digest, source.location)
+    table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(_doubts(plan, engine, table))
     if plan.train is not None:
         from policy_engine.model_release import release_model  # noqa: PLC0415 (slow to import)
@@ -109,7 +110,7 @@ def run_plan(
             repeats=repeats,
             allow_pickle=allow_pickle,
         )
-        whole = replace(source, rows=table.num_rows)
+        whole = replace(sources[0], rows=table.num_rows)
         return _of_model(made, plan, whole, folder, seed, upstream).model_copy(
             update={"doubts": doubts}
         )
@@ -118,7 +119,8 @@ def run_plan(
     release = Release(
         plan=plan,
         output=engine.write(anonymous, destination),
-        source=replace(source, rows=engine.rows),
+        sources=with_rows(sources, engine.rows),
+        rows_in=engine.rows,
         suppressed=engine.suppressed,
         approximated=engine.approximated,
         ended=engine.ended,
@@ -137,9 +139,37 @@ def run_plan(
     return release.audited(judged, reports)
 
 
+def read_inputs(
+    plan: Plan, engine: Engine, upstream: Sequence[Upstream]
+) -> tuple[Any, tuple[Stored, ...]]:
+    """Return the table that a plan is about, joined where its inputs are several, and these.
+
+    `upstream` tells which releases they are. Raises CertificateError (V013) where one was changed
+    since, DataError where one cannot be read or joined.
+    """
+    tables, sources = [], []
+    for step in plan.reads:
+        table, source = engine.read(step)
+        known = [one for one in upstream if one.asset == step.asset]
+        check_read(known, source.digest, source.location)
+        tables.append(table)
+        sources.append(source)
+    if plan.join is None:
+        return tables[0], tuple(sources)
+    whole, counts = engine.join(tables, plan.join)
+    with_counts = zip(sources, counts, strict=True)
+    return whole, tuple(replace(source, rows=rows) for source, rows in with_counts)
+
+
+def with_rows(sources: tuple[Stored, ...], rows: int) -> tuple[Stored, ...]:
+    """Return inputs with the number of rows of the only one, which its engine may have counted
+    on the way."""
+    return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
+
+
 def _doubts(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
     """Yield a warning of columns that look like those of a release that no certificate is of."""
-    known = {one.name for one in plan.read.generalised}
+    known = {one.name for one in plan.generalised}
     names = [name for name in plan.values_read if name not in known]
     texts = engine.texts(table, names)
     doubtful = [name for name in names if looks_generalised(texts[name])]
@@ -169,7 +199,8 @@ def _of_model(
     release = Release(
         plan=plan,
         output=Stored.of_folder(folder),
-        source=source,
+        sources=(source,),
+        rows_in=source.rows,
         suppressed=made.suppressed,
         sanitised=made.sanitised,
         held_out=made.held_out,

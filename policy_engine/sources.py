@@ -6,28 +6,38 @@ from collections.abc import Callable, Iterator, Sequence
 from policy_engine.certificate import Certificate, shortcomings
 from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.errors import CertificateError, listed
+from policy_engine.inputs import Read
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.plan import Plan
 
-Beside = Callable[[], Certificate | None]
-"""Looks for the certificate that lies beside an input and speaks of it."""
+Beside = Callable[[str], Certificate | None]
+"""Looks for the certificate that lies beside an input, by its location, and speaks of it."""
 
 
 def upstream_of(
-    asset: str, location: str, given: Sequence[Certificate], beside: Beside
+    reads: Sequence[Read], given: Sequence[Certificate], beside: Beside
 ) -> tuple[Upstream, ...]:
-    """Return the release that an input is, none where no certificate tells of it.
+    """Return the releases that inputs are, none where no certificate tells of them.
 
     A certificate is `given` for the asset, or lies `beside` the input. Raises CertificateError
     where those given are of other assets, or the one beside it is of another asset, and where
     its bounds do not hold (V013). Whether the input is what it certifies is seen when it is read.
     """
-    own = [one for one in given if one.plan.publish.asset == asset]
-    if given and not own:
+    assets = [one.asset for one in reads]
+    if given and not any(one.plan.publish.asset in assets for one in given):
         found = listed([one.plan.publish.asset for one in given])
-        message = f"No certificate is of the input {asset!r}. Given are those of {found}."
-        raise CertificateError.of("V013", message, "", location)
-    lying = beside()
+        message = f"No certificate is of the input {listed(assets, 'or')}. "
+        message += f"Given are those of {found}."
+        raise CertificateError.of("V013", message, "", reads[0].location)
+    found_of = (_upstream_of(one.asset, one.location, given, beside) for one in reads)
+    return tuple(dict.fromkeys(one for found in found_of for one in found))
+
+
+def _upstream_of(
+    asset: str, location: str, given: Sequence[Certificate], beside: Beside
+) -> tuple[Upstream, ...]:
+    own = [one for one in given if one.plan.publish.asset == asset]
+    lying = beside(location)
     if lying is not None and lying.plan.publish.asset != asset:
         made = lying.plan.publish.asset
         message = f"The input is the release {made!r} by the certificate beside it, not {asset!r}."

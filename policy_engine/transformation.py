@@ -1,7 +1,7 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from policy_engine import terms
@@ -9,6 +9,8 @@ from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_name
 from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
 from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
+from policy_engine.joins import JOIN_ON, Datasets, Joined, by_name, joined
+from policy_engine.joins import problems as problems_of_join
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.clashes import Overlaps
@@ -20,11 +22,15 @@ _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-
 
 
 class Transformation(NamedTuple):
-    """A permission to anonymise, what it asks for, and the action that says so."""
+    """A permission to anonymise, what it asks for, and the action that says so.
+
+    `joined` are the datasets that are made one table first, none where there is one.
+    """
 
     rule: Rule
     asked: Anonymization
     action: Action
+    joined: tuple[Joined, ...] = ()
 
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:
@@ -37,7 +43,7 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
     for rule, action in transforms(policy):
         try:
             _check(policy, rule)
-            found.append(Transformation(rule, _anonymization(policy, rule, action), action))
+            found.append(_anonymization(policy, rule, action))
             problems += forbidden(policy, rule)
         except PlanError as error:
             problems += error.problems
@@ -61,9 +67,6 @@ def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
 def _check(policy: Policy, rule: Rule) -> None:
     """Raise PlanError where a permission does not say what is anonymised, and what it becomes."""
     problems = []
-    if len(rule.targets) != 1:
-        message = f"One dataset is anonymised at a time. The rule has {len(rule.targets)} targets."
-        problems.append(Problem("M007", message, "", rule.place))
     if not rule.output:
         message = "The permission to anonymize names no output."
         hint = 'Add "output": "http://...", the IRI of the result.'
@@ -107,23 +110,28 @@ def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
     """Yield the columns that a transformation names, each with its place."""
     for part in parameters_of(made.action).values():
         if terms.names_columns(part.left_operand):
-            yield from ((n, v.place) for n, v in _columns(part, made.rule.targets[0].iri, []))
+            named = _columns(part, Datasets.of(made.rule), [])
+            yield from ((name, value.place) for _, name, value in named)
 
 
-def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
+def _anonymization(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks for, its columns by name."""
     given = parameters_of(action)
     notations = _notations(given.pop("method", None), action, policy)
     problems: list[Problem] = []
-    roles = {
-        name: tuple(_columns(part, rule.targets[0].iri, problems))
+    on, datasets = given.get(JOIN_ON), Datasets.of(rule)
+    named = {
+        name: tuple(_columns(part, datasets, problems))
         for name, part in given.items()
         if terms.names_columns(part.left_operand)
     }
+    named.pop(JOIN_ON, None)
+    problems += problems_of_join(rule, on, named, action.place)
+    roles = by_name(named)
     values = {
         name: _plain(part.right_operands[0].value)
         for name, part in given.items()
-        if name not in roles
+        if name not in roles and part is not on
     }
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
     scope = values.pop("pseudonymScope", None)
@@ -143,7 +151,7 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Anonymization:
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
-    return Anonymization(**parts)
+    return Transformation(rule, Anonymization(**parts), action, joined(rule, on, named))
 
 
 Located = list[tuple[Finding, Value | None]]
@@ -151,7 +159,7 @@ Located = list[tuple[Finding, Value | None]]
 
 def _parts(
     notations: tuple[str, ...],
-    roles: Mapping[str, tuple[tuple[str, Value], ...]],
+    roles: Mapping[str, Sequence[tuple[str, Value]]],
     values: Mapping[str, Any],
     unit: str,
 ) -> tuple[dict[str, Any], Located]:
@@ -223,7 +231,7 @@ def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
     }
 
 
-def _of_columns(roles: Mapping[str, tuple[tuple[str, Value], ...]]) -> Located:
+def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
     found: Located = []
     for role, kind in _SETTINGS.items():
@@ -278,15 +286,19 @@ def _plain(value: Any) -> Any:
     return float(value) if _DECIMAL.fullmatch(value) else value
 
 
-def _columns(part: Constraint, target: str, problems: list[Problem]) -> Iterator[tuple[str, Value]]:
+def _columns(
+    part: Constraint, datasets: Datasets, problems: list[Problem]
+) -> Iterator[tuple[str, str, Value]]:
+    """Yield the columns that a parameter names, each by its dataset and its name."""
     for value in part.right_operands:
-        name = column_name(target, terms.canonical(str(value.value)))
-        if name is None:
-            message = f"{value.value!r} is not a column of the target. Its columns are {target}/..."
+        found = datasets.column(str(value.value))
+        if found is None:
+            their = " and ".join(f"{target}/..." for target in datasets.iris)
+            message = f"{value.value!r} is not a column of the target. Its columns are {their}"
             hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
             problems.append(Problem("M006", message, hint, value.place))
         else:
-            yield name, value
+            yield *found, value
 
 
 def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:

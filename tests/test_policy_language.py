@@ -136,7 +136,8 @@ def as_refinements(given):
     needed |= {"pe:pseudonymize": [f"{VISITS}/Who"]} if "pe:pseudonymScope" in said else {}
     more = [refinement(name, value) for name, value in needed.items() if name not in said]
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [*given, *more]}
-    return as_policy({"permission": {"target": "ex:Visits", "action": action, "output": "ex:Out"}})
+    target = ["ex:Visits", "ex:Claims"] if "pe:joinOn" in said else "ex:Visits"
+    return as_policy({"permission": {"target": target, "action": action, "output": "ex:Out"}})
 
 
 def as_audit(given):

@@ -42,7 +42,9 @@ UNSEEN = {
         hierarchical-distance-without-taxonomy taxonomy-of-another-distance
         taxonomy-without-its-generalization conflict-strategies-that-differ
         logical-constraint-of-itself parent-is-itself parents-in-a-circle
-        two-policies-with-one-uid""",
+        two-policies-with-one-uid join-of-a-dataset-within-another join-of-one-dataset
+        join-on-nothing join-on-two-columns-of-one-dataset join-that-is-trained-on
+        join-with-two-columns-of-one-name""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
         parent-not-given party-that-is-a-term reference-to-nothing rule-without-object

@@ -45,7 +45,7 @@ def summary(release: "VerifiedRelease") -> dict[str, Any]:
     drop, known = release.plan.drop, release.record
     return {
         "output": str(release.path),
-        "rows_in": known.input.rows,
+        "rows_in": known.rows_in,
         "rows_suppressed": known.suppressed,
         "rows_held_out": known.held_out,
         "dropped": drop.identifiers,

@@ -626,14 +626,14 @@ class _Case:
             return None
         if output.plan is None or not all(map(output.covers, self.request.targets)):
             return None
-        dataset, above = output.plan.read.asset, self.above | {output.asset}
+        datasets, above = output.plan.assets, self.above | {output.asset}
         for targets in output.inputs():
             inputs = self.request.model_copy(update={"targets": targets})
             case = _Case(self.decider, inputs, self.world, self.facts.history, above=above)
-            # Only the dataset may in turn be an output; its columns are asked for as they are.
-            decision = case.decide(through_inputs=targets == (dataset,))
+            # Only a dataset may in turn be an output; its columns are asked for as they are.
+            decision = case.decide(through_inputs=targets == datasets)
             if decision.permitted:
-                step = f"who may read all of {dataset} may read {output.asset}"
+                step = f"who may read all of {' and '.join(datasets)} may read {output.asset}"
                 lines = (*decision.derivation, step, *output.certified(), *self._aside())
                 name = rule_name(decision.rule, decision.policy)
                 reason = f"{name} permits reading the inputs, and so the output."

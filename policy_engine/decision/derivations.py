@@ -7,8 +7,8 @@ from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.decider import Decider
 from policy_engine.decision.model import World
+from policy_engine.inputs import Read
 from policy_engine.lineage import Upstream
-from policy_engine.plan import Read
 from policy_engine.sources import as_upstream
 
 

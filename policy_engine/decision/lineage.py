@@ -1,6 +1,7 @@
 """Whether all that an output was made from still stands, and whose prohibitions reach it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from policy_engine.attestation import attestable
 from policy_engine.catalog import column_iri, column_name
@@ -50,7 +51,7 @@ class Lineage:
             return ""
         told = {one.asset: one for one in certificate.upstream}
         made = f"{output.asset} was made from"
-        for source in self._makers_of(plan.read.asset):
+        for source in chain(*map(self._makers_of, plan.assets)):
             if source.asset != output.asset and source.asset not in told:
                 why = self._unknown(source)
                 if why:
@@ -108,7 +109,9 @@ def inputs_of(output: Output, made: Made, targets: Sequence[str]) -> tuple[str, 
         columns = tuple(name for name in asked if name)
     else:
         columns = plan.publish.columns
-    return tuple(dict.fromkeys(column_iri(plan.read.asset, name) for name in columns))
+    # What rows are put together by is read for each of them.
+    keys = (column_iri(one.asset, one.on) for one in (plan.join.inputs if plan.join else ()))
+    return tuple(dict.fromkeys((*map(plan.iri_of, columns), *keys)))
 
 
 def _whole(name: str) -> str:

@@ -7,9 +7,11 @@ from policy_engine.attestation import Attestation, attestable
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
+from policy_engine.inputs import Join, Read
+from policy_engine.joins import Joined
 from policy_engine.modelling import certified_duties
 from policy_engine.owners.model import issuers
-from policy_engine.plan import Attack, Plan, Publish, Read, Step, make_plan
+from policy_engine.plan import Attack, Plan, Publish, Step, make_plan
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.model import OFFER
@@ -81,13 +83,11 @@ class Output:
         return made is not None and made.cells == "bounds" and is_end
 
     def inputs(self) -> Iterator[tuple[str, ...]]:
-        """Yield what has to be readable for the output to be so: the dataset, or its columns."""
+        """Yield what has to be readable for the output to be so, together: all datasets that it is
+        made of, or all columns of them that are named."""
         if self.plan is not None:
-            asked = self.plan.anonymize
-            dataset, dropped = self.plan.read.asset, asked.columns.dropped if asked else ()
-            columns = tuple(dict.fromkeys((*dropped, *self.plan.read.columns)))
-            yield (dataset,)
-            yield tuple(column_iri(dataset, name) for name in columns)
+            yield self.plan.assets
+            yield tuple(dict.fromkeys(_columns_of(self.plan)))
 
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
@@ -95,6 +95,15 @@ class Output:
         if self.certificate is not None:
             digest = self.certificate.output_digest
             yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
+
+
+def _columns_of(plan: Plan) -> Iterator[str]:
+    """Yield the columns of its inputs that a plan names."""
+    if plan.join is not None:
+        yield from (iri for one in plan.join.inputs for iri in one.named)
+        return
+    dropped = plan.anonymize.columns.dropped if plan.anonymize else ()
+    yield from (column_iri(plan.read.asset, name) for name in (*dropped, *plan.read.columns))
 
 
 def void_outputs(certificates: Sequence[Certificate]) -> dict[str, str]:
@@ -179,4 +188,11 @@ def _of_policy(step: Step) -> Step:
         changes = {"columns": tuple(sorted(step.columns))}
         more = {"cells": "text"} if isinstance(step, Publish) else {}
         return step.model_copy(update={**changes, **more})
+    if isinstance(step, Join):
+        return step.model_copy(update={"inputs": tuple(map(_in_order, step.inputs))})
     return step
+
+
+def _in_order(one: Joined) -> Joined:
+    named = {name: tuple(sorted(getattr(one, name))) for name in ("columns", "identifiers")}
+    return one.model_copy(update=named)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.inputs import Join, Read
 from policy_engine.methods import Measurement
-from policy_engine.plan import Anonymize, Publish, Read
+from policy_engine.plan import Anonymize, Publish
 from policy_engine.storage import Place, digest, local_path, reading, whole_digest
 
 if TYPE_CHECKING:
@@ -121,6 +122,11 @@ class Engine(Protocol):
 
     def read(self, step: Read) -> tuple[Any, Stored]:
         """Return the columns of the input, and the input as it lies."""
+        ...
+
+    def join(self, tables: Sequence[Any], step: Join) -> tuple[Any, tuple[int, ...]]:
+        """Return the rows of several tables put together that have the same key, and how many
+        rows each had."""
         ...
 
     def texts(self, table: Any, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

@@ -38,11 +38,13 @@ from policy_engine.engines.identifiers import (
     redacted,
     release_key,
 )
+from policy_engine.engines.joining import join_tables
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError
+from policy_engine.inputs import Join, Read
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes, never
-from policy_engine.plan import Anonymize, CellStyle, Publish, Read
+from policy_engine.plan import Anonymize, CellStyle, Publish
 from policy_engine.taxonomy import Taxonomy
 
 
@@ -95,6 +97,14 @@ class LocalEngine:
             raise DataError.of("R001", "The table has no rows.", source=step.location)
         self._progress("reading", table.num_rows, table.num_rows)
         return table, Stored(step.location, digest, table.num_rows)
+
+    def join(self, tables: Sequence[pa.Table], step: Join) -> tuple[pa.Table, tuple[int, ...]]:
+        """Return the rows that have a partner in every table, and how many rows each had.
+
+        Errors as of `join_tables`.
+        """
+        self._progress("joining", 0, sum(table.num_rows for table in tables))
+        return join_tables(tables, step), tuple(table.num_rows for table in tables)
 
     def texts(self, table: pa.Table, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return different texts of a table's first rows by column, none of one without texts."""

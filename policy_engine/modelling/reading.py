@@ -143,6 +143,7 @@ def _model(
         message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
         hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
         reader.add("M012", message, hint, rule.place)
+    _check_one_input(asked, reader)
     problems += reader.problems
     return Product(asked, rule, training, audits)
 
@@ -153,8 +154,18 @@ def _table(
     """Return a table with its audits, and note what is wrong with it."""
     reader = AuditReader(policy, made, (made,), outputs)
     audits = reader.audits(made.rule.output, None, of_model=False)
+    if audits:
+        _check_one_input(made, reader)
     problems += reader.problems
     return Product(made, audits=audits)
+
+
+def _check_one_input(made: Transformation | None, reader: AuditReader) -> None:
+    """Note a join whose table a model would learn from before it is released."""
+    if made is not None and made.joined:
+        message = "Models are not trained, nor tables audited, in the policy that joins datasets."
+        hint = f"Train on {made.rule.output} in a policy of its own."
+        reader.add("M016", message, hint, made.rule.place)
 
 
 def _outputs(policy: Policy) -> Iterator[str]:

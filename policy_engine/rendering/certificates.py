@@ -45,7 +45,7 @@ _STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence"
 def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
     rows = f"{certificate.rows_out:,}"
     if record:
-        rows += f" of {record.input.rows:,}"
+        rows += f" of {record.rows_in:,}"
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows

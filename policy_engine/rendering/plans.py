@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 def plan_table(plan: Plan) -> Table:
     """Return what will be done, a row a step."""
     table = new_table(f"Plan for {plan.publish.asset}", "step", "what", "how")
-    location = plan.read.location or "wherever it lies"
-    columns = f"{escape(location)}: {printed_list(plan.read.columns)}"
-    table.add_row("read", escape(plan.read.asset), columns)
-    if plan.read.generalised:
-        made = ", ".join(f"{one.name}{one.how}" for one in plan.read.generalised)
-        table.add_row("", "generalised before", escape(made))
+    for read in plan.reads:
+        location = read.location or "wherever it lies"
+        columns = f"{escape(location)}: {printed_list(read.columns)}"
+        table.add_row("read", escape(read.asset), columns)
+        if read.generalised:
+            made = ", ".join(f"{one.name}{one.how}" for one in read.generalised)
+            table.add_row("", "generalised before", escape(made))
+    if plan.join:
+        rows = "rows of one key; those without a partner are left out"
+        keys = printed_list(tuple(f"{one.asset}/{one.on}" for one in plan.join.inputs))
+        table.add_row("join", keys, rows)
     table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
     table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
     if plan.anonymize is not None:

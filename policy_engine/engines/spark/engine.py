@@ -19,12 +19,14 @@ from policy_engine.engines.spark.anonymizing import Made, Work, anonymize
 from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
+from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.session import check_workers, running, runs_here, start, stop
 from policy_engine.engines.spark.unlinked import check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
-from policy_engine.plan import Anonymize, Publish, Read
+from policy_engine.inputs import Join, Read
+from policy_engine.plan import Anonymize, Publish
 from policy_engine.taxonomy import Taxonomy
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -118,6 +120,7 @@ class SparkRun:
         self.ended: Ended | None = None
         self._held: list[DataFrame] = []
         self._is_csv = False
+        self._are_csv: set[bool] = set()
         self._untyped: list[str] = []
         self._made: Made | None = None
         self._released: DataFrame | None = None
@@ -138,9 +141,24 @@ class SparkRun:
         session = self._engine.spark
         source = self._tables[step.asset] if step.location == MEMORY else step.location
         self._is_csv = step.format.startswith("csv")
+        self._are_csv.add(self._is_csv)
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
             return frame, Stored(step.location, self._digest(source, frame))
+
+    def join(self, tables: Sequence[DataFrame], step: Join) -> tuple[DataFrame, tuple[int, ...]]:
+        """Return the rows that have a partner in every frame, and how many rows each had.
+
+        Errors as of `join_frames`, and DataError (C010) for files of CSV beside other inputs: their
+        columns have no types yet.
+        """
+        if len(self._are_csv) > 1:
+            message = "On Spark, inputs that are joined are all CSV files, or none of them is."
+            raise DataError.of("C010", message, "Write them in one format, as Parquet.")
+        self._progress("joining", 0, 0)
+        with running(self._engine.spark, "joining"):
+            counts = tuple(frame.count() for frame in tables)
+            return join_frames(tables, step), counts
 
     def texts(self, table: DataFrame, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return different texts of a table's first rows by column, none of one without texts."""

@@ -33,11 +33,12 @@ from policy_engine.engines.spark.files import (
     strict,
     unlike,
 )
+from policy_engine.engines.spark.joining import KEY
 from policy_engine.engines.spark.values import quoted
 from policy_engine.errors import DataError, listed
 
 _OTHER = "__policy_engine_other"
-RESERVED = ("_metadata", PERSON, CORRUPT, _OTHER)
+RESERVED = ("_metadata", PERSON, CORRUPT, _OTHER, KEY)
 """What Spark, or this engine on it, calls columns of its own."""
 _USABLE = (
     *(types.StringType, types.CharType, types.VarcharType, types.NullType, types.BooleanType),
