@@ -16,6 +16,7 @@ from policy_engine.difference import compare_policies
 from policy_engine.difference.bounds import way_of
 from policy_engine.difference.model import Way
 from policy_engine.errors import LogError, RequestError
+from policy_engine.owners import Owners, Statement
 from policy_engine.policy import (
     Action,
     Asset,
@@ -434,6 +435,64 @@ def test_a_log_that_is_none_is_refused(tmp_path):
     text = read_policy(with_rule())
     with pytest.raises(LogError):
         compare_policies(text, text, tmp_path / "log.jsonl")
+
+
+# -- owners ---------------------------------------------------------------------------------------
+
+OWNER, OTHER = "http://x.org/owner", "http://x.org/other"
+
+
+def owned(old, new, owner=OWNER):
+    """Return what changed where the data are an owner's, and the notes."""
+    found = compare_policies(read_policy(old), read_policy(new), owners={DATASET: owner})
+    return [(one.what, one.tendency) for one in found.changes], found.notes
+
+
+def test_whose_a_rule_is_may_do_both_where_owners_are_known():
+    old, new = with_rule(assigner=OTHER), with_rule(assigner=OWNER)
+    assert [one[-1] for one in changed(old, new)] == ["neither"]
+    assert owned(old, new) == ([("assigner changed", "either")], ())
+    [note] = owned(new, old)[1]
+    assert note == f"http://x.org/r does not count: {OTHER} does not own {DATASET}."
+
+
+def test_a_leave_to_grant_the_use_may_do_both_where_owners_are_known():
+    leave = permission(uid="http://x.org/leave", action="grantUse", assigner=OWNER)
+    read = {**READS, "assigner": OWNER}
+    without, with_it = policy([read]), policy([read, leave])
+    assert [one[-1] for one in changed(without, with_it)] == ["widens"]
+    assert owned(without, with_it)[0] == [("permission added", "either")]
+    late = policy([read, {**leave, "constraint": date("lt", 3)}])
+    assert owned(with_it, late)[0] == [("constraint added", "either")]
+    assert owned(with_it, policy([leave]))[0] == [("permission removed", "narrows")]
+
+
+def test_a_policy_whose_assigner_owns_something_may_do_both():
+    old = policy([{**READS, "assigner": OWNER}])
+    other = permission(uid="http://x.org/q", action="print", assigner=OTHER)
+    new = policy([{**READS, "assigner": OWNER}, other])
+    catalog = Owners((Statement(DATASET, policy=read_policy(old).uid),))
+    found = compare_policies(read_policy(old), read_policy(new), owners=catalog)
+    assert [one.tendency for one in found.changes] == ["either"]
+
+
+def test_logged_requests_are_judged_by_what_counts(tmp_path):
+    text = with_rule(assigner=OWNER, purpose=None)
+    log = DecisionLog.open(tmp_path / "log.jsonl")
+    asked = Request(assignee=READS["assignee"], action=f"{ODRL}read", targets=(DATASET,))
+    log.append(Decider([read_policy(text)]).decide(asked))
+    [same, other] = [
+        compare_policies(
+            read_policy(text),
+            read_policy(with_rule(assigner=assigner, purpose=None)),
+            tmp_path / "log.jsonl",
+            owners={DATASET: OWNER},
+        )
+        for assigner in (OWNER, OTHER)
+    ]
+    assert same.replay.changed == ()
+    [one] = other.replay.changed
+    assert (one.before, one.after) == ("permit", "deny")
 
 
 def test_a_difference_is_json_and_back():

@@ -207,6 +207,20 @@ def test_test_prints_a_line_a_test_and_the_coverage():
     assert lines[6].startswith("  never: permission http://x.org/q (old.jsonld:")
 
 
+def test_test_and_diff_take_owners(folder):
+    (folder / "owners.json").write_text(f'{{"{DATASET}": "http://x.org/hospital"}}')
+    assert "pass  reads" in run("test", "tests.yaml").output
+    told = run("test", "tests.yaml", "--owners", "owners.json").output
+    assert "FAIL  reads" in told
+    assert "and http://x.org/hospital owns" in told
+    issued = permission(uid="http://x.org/r", action="read", assigner="http://x.org/stranger")
+    (folder / "new.jsonld").write_text(policy([issued]))
+    told = run("diff", "old.jsonld", "new.jsonld", "--owners", "owners.json").output
+    assert "either   assigner changed" in told
+    assert "note: http://x.org/r does not count: http://x.org/stranger does not own" in told
+    refused("diff", "old.jsonld", "new.jsonld", "--owners", "none.json")
+
+
 @pytest.mark.parametrize(("least", "status"), [("50", 0), ("50.1", 1), ("100", 1)])
 def test_test_fails_below_the_coverage_asked_for(folder, least, status):
     (folder / "tests.yaml").write_text(TESTS.replace("{effect: permit}", "deny"))

@@ -334,3 +334,127 @@ def test_values_keep_their_kinds():
 def test_policies_that_cannot_be_read_stop_the_tests(run, head, error):
     with pytest.raises(error):
         run(a_test(), head=head)
+
+
+# -- owners ---------------------------------------------------------------------------------------
+
+OWNED = policy([permission(uid="http://x.org/r", action="read", assigner="http://x.org/owner")])
+
+
+@pytest.mark.parametrize(
+    ("owners", "effect"),
+    [
+        ("", "permit"),
+        (f'owners: {{"{DATASET}": http://x.org/owner}}\n', "permit"),
+        (f'owners: {{"{DATASET}": {{owner: http://x.org/other}}}}\n', "deny"),
+        ("owners: owners.json\n", "deny"),
+    ],
+)
+def test_owners_of_a_file_decide_whose_rules_count(run, tmp_path, owners, effect):
+    (tmp_path / "owners.json").write_text(json.dumps({DATASET: "http://x.org/other"}))
+    [test] = run(a_test(expect=effect), head=owners + HEAD, policy=OWNED).tests
+    assert test.passed, test.failures
+
+
+def test_owners_that_are_given_take_the_place_of_those_of_the_file(run, tmp_path):
+    stated = f'owners: {{"{DATASET}": http://x.org/other}}\n{HEAD}'
+    assert run(a_test(expect="deny"), head=stated, policy=OWNED).passed
+    given = run_policy_tests(tmp_path / "tests.yaml", owners={DATASET: "http://x.org/owner"})
+    assert not given.passed
+
+
+def test_owners_that_are_none_stop_the_tests(run):
+    assert "'owners' is a file" in problems(f"owners: 3\n{HEAD}{a_test()}")[0][2]
+    with pytest.raises(RequestError, match="D004"):
+        run(a_test(), head=f'owners: {{"{DATASET}": "no iri"}}\n{HEAD}')
+
+
+# -- what was logged before -----------------------------------------------------------------------
+
+ONCE = {"leftOperand": "count", "operator": "lteq", "rightOperand": 2}
+COUNTED = policy([permission(uid="http://x.org/r", action="read", constraint=ONCE)])
+
+
+def logged(*entries):
+    return "    log:\n" + "".join(f"      - {entry}\n" for entry in entries)
+
+
+def asking(action="read", more=""):
+    request = f"{{assignee: {ANALYST}, action: {action}, target: {DATASET}, purpose: marketing}}"
+    return f"{{request: {request}{more}}}"
+
+
+@pytest.mark.parametrize(
+    ("entries", "effect"),
+    [
+        ([], "permit"),
+        ([asking()], "permit"),
+        ([asking(), asking()], "deny"),
+        ([asking(more=", times: 2")], "deny"),
+        ([asking(), asking("sell", ", expect: deny")], "permit"),
+    ],
+)
+def test_a_rule_that_is_counted_is_tested_at_its_limit(run, entries, effect):
+    test = a_test(expect=effect, more=logged(*entries) if entries else "    log: []\n")
+    [found] = run(test, policy=COUNTED).tests
+    assert found.passed, found.failures
+
+
+def test_what_all_tests_have_in_the_log_stands_before_their_own(run):
+    head = HEAD.replace("tests:", f"log: [{asking()}]\ntests:")
+    tests = a_test(), a_test("two", expect="deny", more=logged(asking()))
+    assert run(*tests, head=head, policy=COUNTED).passed
+
+
+def test_what_was_not_answered_as_the_log_says_fails_the_test(run):
+    [found] = run(
+        a_test(expect="deny", more=logged(asking(more=", times: 9"))), policy=COUNTED
+    ).tests
+    [why] = found.failures
+    assert why.startswith("logged before, entry 1: expected permit, got deny: ")
+    report = run(a_test(more=logged(asking(more=", expect: deny"))), policy=COUNTED)
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    ("entry", "effect"),
+    [
+        (f"{{fulfilled: http://x.org/duty, by: {ANALYST}}}", "permit"),
+        ("{fulfilled: http://x.org/duty, by: http://x.org/other}", "deny"),
+        (f"{{violated: http://x.org/duty, by: {ANALYST}, time: 2025-12-01}}", "deny"),
+        (f"{{fulfilled: http://x.org/duty, of: http://x.org/policy, by: {ANALYST}}}", "permit"),
+    ],
+)
+def test_duties_are_done_as_the_log_says(run, entry, effect):
+    [found] = run(a_test(action="print", expect=effect, more=logged(entry))).tests
+    assert found.passed, found.failures
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "message"),
+    [
+        ("{fulfilled: http://x.org/none, by: http://x.org/a}", "D006", "No policy has the duty"),
+        ("{fulfilled: http://x.org/duty}", "K001", "needs the key 'by'"),
+        ("{by: http://x.org/a}", "K001", "has no key 'by'"),
+        (asking(more=", times: 0"), "K001", "'times' is from 1 to 10,000. Given: 0"),
+        (asking(more=", time: soon"), "K001", "time"),
+        ("{violated: [x, y], by: none}", "D001", "none"),
+    ],
+)
+def test_what_is_wrong_with_a_log_is_told_with_its_place(run, tmp_path, entry, code, message):
+    with pytest.raises(RequestError) as raised:
+        run(a_test(more=logged(entry)))
+    found = {one.code: one for one in raised.value.problems}
+    assert message in found[code].message
+    assert found[code].place.line == 8
+    assert raised.value.source == str(tmp_path / "tests.yaml")
+
+
+def test_counts_are_told_by_the_log_or_by_the_world(run):
+    more = f"    world: {{counts: {{http://x.org/r: 1}}}}\n{logged(asking())}"
+    with pytest.raises(RequestError, match="Counts are what the log tells"):
+        run(a_test(more=more), policy=COUNTED)
+    more = "    world: {duties: {http://x.org/duty: violated}}\n"
+    more += logged(f"{{fulfilled: http://x.org/duty, by: {ANALYST}}}")
+    with pytest.raises(RequestError, match="D005"):
+        run(a_test(more=more), policy=RULES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import reads_policies, unanswered
+from policy_engine.cli.options import OwnersOption, reads_policies, unanswered
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help=f"The state of the world: {_FORMATS}"),
     ] = None,
+    owners: OwnersOption = None,
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="How to print.")
     ] = ReportFormat.TURTLE,
@@ -43,7 +44,7 @@ def evaluate(
 
     with unanswered(PolicyEngineError):
         report = compliance_report(
-            policy, request, world, reading.contexts, reading.limits, reading.vocabularies
+            policy, request, world, reading.contexts, reading.limits, reading.vocabularies, owners
         )
     if report.by_clock:
         typer.echo(

@@ -156,14 +156,15 @@ def diff(
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
+    owners: OwnersOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
 ) -> None:
     """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
-    from policy_engine.answering import world_at  # noqa: PLC0415
-    from policy_engine.certificate import load_certificate  # noqa: PLC0415
+    from policy_engine.answering import proofs, world_at  # noqa: PLC0415
     from policy_engine.difference import compare_policies  # noqa: PLC0415
+    from policy_engine.owners import load_owners  # noqa: PLC0415
 
     if log is None and (world_before or world_after):
         raise usage("A state of the world is for a log. Give the log as well: --log FILE.")
@@ -176,10 +177,11 @@ def diff(
             was,
             is_now,
             log,
-            certificates=[load_certificate(path) for path in certificate],
+            certificates=proofs(certificate),
             hierarchy=reading.hierarchy(hierarchy),
             world_before=world_at(world_before, policies=was),
             world_after=world_at(world_after, policies=is_now),
+            owners=load_owners(owners, is_now, reading.contexts),
         )
     if output_format is Format.JSON:
         print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
@@ -254,6 +256,7 @@ def run_tests(
         float,
         typer.Option(min=0, max=100, metavar="PERCENT", help="Fail where fewer rules are tested."),
     ] = 0.0,
+    owners: OwnersOption = None,
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="How to print.")
     ] = ReportFormat.TEXT,
@@ -264,7 +267,9 @@ def run_tests(
     from policy_engine.policy_tests import run_policy_tests  # noqa: PLC0415
 
     with unanswered(PolicyEngineError):
-        report = run_policy_tests(file, reading.contexts, reading.limits, reading.vocabularies)
+        report = run_policy_tests(
+            file, reading.contexts, reading.limits, reading.vocabularies, owners
+        )
     passed = report.passed and report.coverage * 100 >= min_coverage
     if output_format is ReportFormat.JSON:
         summary = {"passed": passed, "coverage": report.coverage}

@@ -13,6 +13,7 @@ from policy_engine.compliance.judging import Case, Setting
 from policy_engine.compliance.model import PolicyReport, Report
 from policy_engine.compliance.reading import read_policies
 from policy_engine.errors import PolicyError, RequestError
+from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy.files import Reading, VocabularySource
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
@@ -29,13 +30,16 @@ def compliance_report(
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    owners: OwnersSource | None = None,
 ) -> Report:
     """Return what the rules of a policy come to for a request and a state of the world.
 
     Each text is given as a path or as itself, in Turtle, N-Triples, RDF/XML or JSON-LD, with
     `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy
     and request, and in it one for each rule of the policy and of the request. A premise that
-    cannot be told gives no permission, and lifts no prohibition. Where neither the request nor
+    cannot be told gives no permission, and lifts no prohibition. Where it is said who `owners` are
+    (see `load_owners`), whether those who issued a rule speak for the target is one of its
+    premises. Where neither the request nor
     the world tells the time, it is the clock's; else the same texts give the same report, to the
     byte.
 
@@ -50,14 +54,16 @@ def compliance_report(
         read_graph("" if world is None else world, "world", RequestError, contexts, limits),
     )
     policies, asked = read_policies(texts[0], limits, known), read_requests(texts[1], known)
+    stated = load_owners(owners, policies, contexts)
     moments = [(one, time_of(texts[2], one)) for one in asked]
     now = Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), f"{terms.XSD}dateTime")
     by_clock = not all(time for _, time in moments)
     given = (*(text.text for text in texts), *(one.encode() for one in sorted(known.digests)))
+    given = (*given, repr(stated.statements).encode()) if stated else given
     seed = _seed(*given, now.text.encode() if by_clock else b"")
     _check_size(policies, asked)
     reports: list[PolicyReport] = []
-    for setting in Setting.of(policies, texts, seed):
+    for setting in Setting.of(policies, texts, seed, stated):
         cases: dict[str, list[Case]] = {}
         for at, (rule, time) in enumerate(moments):
             case = Case(f"{setting.policy.uid} {at}", setting, rule, time or now)

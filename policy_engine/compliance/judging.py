@@ -20,9 +20,11 @@ from policy_engine.compliance.model import (
     RuleReport,
 )
 from policy_engine.compliance.reading import ODRL, values
+from policy_engine.compliance.speaking import Speaking
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.members import Members
+from policy_engine.owners import Owners
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import (
     IRI,
@@ -55,16 +57,21 @@ class Setting:
     seed: uuid.UUID
     hierarchy: Hierarchy
     told: Mapping[str, Sequence[Told]]
+    speaking: Speaking | None = None
 
     @classmethod
-    def of(cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID) -> "list[Setting]":
+    def of(
+        cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID, owners: Owners
+    ) -> "list[Setting]":
         """Return the settings of policies of one text, in the world of the texts."""
         told: dict[str, list[Told]] = {}
         for one in duties_of(texts[2]):
             told.setdefault(one.duty, []).append(one)
         known = policies[0]
         hierarchy = memberships(known.hierarchy, texts[2], known.vocabulary)
-        return [cls(policy, texts, seed, hierarchy, told) for policy in policies]
+        said = memberships(known.vocabulary.hierarchy, texts[2], known.vocabulary)
+        speaking = Speaking(owners, policies, said) if owners else None
+        return [cls(policy, texts, seed, hierarchy, told, speaking) for policy in policies]
 
 
 class Case:
@@ -77,6 +84,11 @@ class Case:
         self.time = time
         self._setting = setting
         self._texts = setting.texts
+
+    def of(self, policy: Policy, asked: Asked) -> "Case":
+        """Return a policy of the same text and what else is asked, whoever issued its rules."""
+        setting = replace(self._setting, policy=policy, speaking=None)
+        return Case(self.name, setting, asked, self.time)
 
     def node(self, *steps: object) -> str:
         """Return the name of a node of the report: for the same texts, always the same."""
@@ -126,6 +138,9 @@ class Case:
                 state = self._lies_within(part, asked, members, is_open=is_open)
                 reason = _why_unknown(name, asked) if state == "unknown" else ""
                 yield PartReport(self.node("rule", at, name), name, state, reason)
+        if self._setting.speaking:
+            node = self.node("rule", at, "Assigner")
+            yield self._setting.speaking.report(self, rule, node, self._closures)
         yield from self._constraints(rule, self._facts(is_open=is_open), "rule", at)
 
     def _lies_within(

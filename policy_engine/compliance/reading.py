@@ -122,7 +122,7 @@ class _Reader:
 
     def policy(self, node: str) -> Policy:
         self._known(node, _OF_POLICY | set(_functions()), "A policy", is_open=True)
-        rules = tuple(self._rules(node, (), set()))
+        rules = self._issued(node, tuple(self._rules(node, (), set())))
         of = {kind: tuple(rule for rule in rules if rule.kind == kind) for kind in _RULES.values()}
         return Policy(
             uid=node,
@@ -135,6 +135,15 @@ class _Reader:
             hierarchy=self.hierarchy,
             vocabulary=self.vocabulary,
             source=self.graph.source,
+        )
+
+    def _issued(self, policy: str, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        """Return rules with those who issued them: of a parent's, who issued the child."""
+        named = {node for prop in _RULES for node in self._named(policy, prop)}
+        shared = self._parts(policy, "").assigners
+        return tuple(
+            replace(one, issuers=(*one.assigners, *shared) if one.uid in named else shared)
+            for one in rules
         )
 
     def refuse_loose_rules(self) -> None:
@@ -189,8 +198,11 @@ class _Reader:
         assets = [*self._named(node, TARGET)]
         assets += self.graph.subjects(f"{ODRL}{of_asset}", node) if of_asset else ()
         parties = [*self._named(node, ASSIGNEE), *self.graph.subjects(f"{ODRL}assigneeOf", node)]
+        issuers = [*self._named(node, f"{ODRL}assigner")]
+        issuers += self.graph.subjects(f"{ODRL}assignerOf", node)
         return Rule(
             kind="permission",
+            assigners=tuple(Party(*self._member(one)) for one in dict.fromkeys(issuers)),
             targets=tuple(Asset(*self._member(one)) for one in dict.fromkeys(assets)),
             assignees=tuple(Party(*self._member(one)) for one in dict.fromkeys(parties)),
             actions=tuple(self._action(one) for one in self._named(node, ACTION)),
@@ -319,6 +331,7 @@ def _functions() -> tuple[str, ...]:
 def _with(rule: Rule, parts: Rule) -> Rule:
     return replace(
         rule,
+        assigners=tuple(dict.fromkeys(rule.assigners + parts.assigners)),
         targets=tuple(dict.fromkeys(rule.targets + parts.targets)),
         assignees=tuple(dict.fromkeys(rule.assignees + parts.assignees)),
         actions=tuple(dict.fromkeys(rule.actions + parts.actions)),

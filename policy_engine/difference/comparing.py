@@ -1,6 +1,6 @@
 """Policies before and after: what changed, and which way each change can work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import get_args
@@ -10,20 +10,52 @@ from policy_engine.difference.matching import match
 from policy_engine.difference.model import Change, Way
 from policy_engine.difference.rules import beside, covered, hanging, in_full, rule_text
 from policy_engine.difference.transforming import transforms
+from policy_engine.owners import Owners
+from policy_engine.owners.hearing import unheard
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.model import Policy, Rule, Strategy
+from policy_engine.policy.model import GRANT_USE, Policy, Rule, Strategy
 from policy_engine.wording import INCLUSION, printable
 
 _STRICTNESS = get_args(Strategy)
+NOBODY = Owners()
 _KINDS = ("permissions", "prohibitions", "obligations")
 
 
-def changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
+def changes(
+    old: Sequence[Policy], new: Sequence[Policy], owners: Owners = NOBODY
+) -> Iterator[Change]:
     """Yield what changed; policies are matched by uid, one alone with one alone.
 
     Each tendency is judged as if its change came alone, on data that is certified under the new
-    text, and for policies that are decided together with any others.
+    text, and for policies that are decided together with any others. Where there are `owners`, a
+    change of who speaks for an asset may do either.
     """
+    of_owners = {one.policy for one in owners.statements if one.policy}
+    for found in _changes(old, new):
+        is_of_owners = owners and _is_of_owners(found, (*old, *new), of_owners)
+        yield found.model_copy(update={"tendency": "either"}) if is_of_owners else found
+
+
+def _is_of_owners(change: Change, policies: Sequence[Policy], named: Collection[str]) -> bool:
+    """Tell whether a change is of who speaks for an asset, so that other rules count after it.
+
+    It is of who issued a rule, of one by which an owner lets others grant the use, or of a policy
+    that is `named` as that of its owner.
+    """
+    if change.what in ("assigner changed", "inherited policy added", "inherited policy removed"):
+        return True
+    about = [policy for policy in policies if printable(policy.uid) == change.policy]
+    rules = (
+        rule
+        for policy in about
+        for rule in policy.permissions
+        if change.rule in ("", printable(terms.compact(rule.label())))
+    )
+    is_leave = any(action.iri == GRANT_USE for rule in rules for action in rule.actions)
+    return is_leave or any(policy.uid in named for policy in about)
+
+
+def _changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
     before, after = ({policy.uid: policy for policy in some} for some in (old, new))
     if len(before) == len(after) == 1:
         [(one, other)] = zip(old, new, strict=True)
@@ -38,8 +70,8 @@ def changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
             yield from _policy(before[uid], after[uid])
 
 
-def notes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[str]:
-    """Yield what follows from a change of what a policy means, whatever it is."""
+def notes(old: Sequence[Policy], new: Sequence[Policy], owners: Owners) -> Iterator[str]:
+    """Yield what follows from a change of what a policy means, and which new rules do not count."""
     after = {policy.uid: policy.digest for policy in new}
     for policy in old:
         changed = after.get(policy.uid) not in (None, policy.digest)
@@ -48,6 +80,10 @@ def notes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[str]:
                 f"What {printable(policy.uid)} means changed: its outputs are readable again "
                 "once they are certified under the new policy."
             )
+    known = {printable(problem.message) for _, problem in unheard(old, owners.known_by(old))}
+    for _, problem in unheard(new, owners.known_by(new)):
+        if printable(problem.message) not in known:
+            yield printable(problem.message)
 
 
 def _whole(policy: Policy, verb: str) -> Iterator[Change]:

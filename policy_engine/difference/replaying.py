@@ -6,10 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.model import Decision, Effect, Request, World
 from policy_engine.difference.meaning import Key, rule_key
 from policy_engine.difference.model import Redecided, Replay
+from policy_engine.owners import Owners
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 
@@ -26,16 +28,17 @@ class Side:
     """What requests are decided by: policies, and what is given with them."""
 
     policies: Sequence[Policy]
-    certificates: Sequence[Certificate] = ()
+    certificates: Sequence[Certificate | Attestation] = ()
     hierarchy: Hierarchy | None = None
     world: World = field(default_factory=World)
+    owners: Owners = field(default_factory=Owners)
 
     @cached_property
     def decider(self) -> "Decider":
         """What decides by the policies."""
         from policy_engine.decision import Decider  # noqa: PLC0415
 
-        return Decider(self.policies, self.certificates, self.hierarchy)
+        return Decider(self.policies, self.certificates, self.hierarchy, self.owners)
 
     @cached_property
     def rules(self) -> dict[tuple[str, str], Key]:

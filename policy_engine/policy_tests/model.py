@@ -1,11 +1,13 @@
 """Tests of policies, and what came of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from datetime import datetime
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.decision.model import Effect, Request, World
+from policy_engine.decision.model import Effect, Performance, Request, World
 from policy_engine.errors import Place
 
 
@@ -19,25 +21,63 @@ class Expectation:
 
 
 @dataclass(frozen=True)
+class Asking:
+    """A request that was logged before a test, some `times`, with the answer that it has then."""
+
+    request: Request
+    world: World
+    place: Place
+    effect: Effect = "permit"
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Doing:
+    """That a duty was fulfilled or violated before a test, as `fulfil` logs it.
+
+    `of` is the uid of its policy, empty where only one has it.
+    """
+
+    state: Performance
+    duty: str
+    by: str
+    time: datetime | None
+    place: Place
+    of: str = ""
+
+
+Logged = Asking | Doing
+"""What stands in the log before a test."""
+
+
+@dataclass(frozen=True)
 class PolicyTest:
-    """A request in a state of the world, and the decision that is expected."""
+    """A request in a state of the world, after what was `logged`; what is expected of the answer.
+
+    Without a log nothing is known of what was done but by the world; it is None then.
+    """
 
     name: str
     request: Request
     world: World
     expect: Expectation
     place: Place
+    logged: tuple[Logged, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of a file, and the files that they are about, as the file names them."""
+    """The tests of a file, and the files that they are about, as the file names them.
+
+    `owners` are a file as well, or stand in the text; empty where nobody says who owns what.
+    """
 
     policies: tuple[str, ...]
     parents: tuple[str, ...] = ()
     certificates: tuple[str, ...] = ()
     hierarchies: tuple[str, ...] = ()
     vocabularies: tuple[str, ...] = ()
+    owners: str | Mapping[str, Any] = ""
     tests: tuple[PolicyTest, ...] = ()
 
 

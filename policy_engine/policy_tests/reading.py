@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, get_args
 
-from policy_engine.decision.model import Effect, Request, World
+from policy_engine.decision.model import Effect, Performance, Request, World
 from policy_engine.decision.requests import check_name
 from policy_engine.decision.worlds import Way, world_faults
 from policy_engine.errors import (
@@ -16,12 +16,22 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.policy.naming import Names
-from policy_engine.policy_tests.model import Expectation, PolicyTest, Suite
+from policy_engine.policy_tests.model import (
+    Asking,
+    Doing,
+    Expectation,
+    Logged,
+    PolicyTest,
+    Suite,
+)
 from policy_engine.policy_tests.yaml_text import Item, read_yaml
 
 _FILES = ("policies", "parents", "certificates", "hierarchies", "vocabularies")
-_OF_FILE = (*_FILES, "world", "tests")
-_OF_TEST = ("name", "request", "world", "expect")
+_OF_FILE = (*_FILES, "owners", "world", "log", "tests")
+_OF_TEST = ("name", "request", "world", "log", "expect")
+_OF_ASKING = ("request", "time", "times", "expect")
+_OF_DOING = (*get_args(Performance), "by", "of", "time")
+_MOST_TIMES = 10_000
 _OF_REQUEST = ("assignee", "action", "target", "purpose")
 _OF_EXPECT = ("effect", "rule", "duties")
 _OF_WORLD = tuple(World.model_fields)
@@ -61,7 +71,18 @@ class _Reader:
         self._known(top, _OF_FILE, ("policies", "tests"), "A file of policy tests")
         policies, *others = (self._texts(top, key, some=key == "policies") for key in _FILES)
         parents, certificates, hierarchies, vocabularies = others
-        return Suite(policies, parents, certificates, hierarchies, vocabularies)
+        owners = self._owners(top.keys.get("owners"))
+        return Suite(policies, parents, certificates, hierarchies, vocabularies, owners)
+
+    def _owners(self, item: Item | None) -> str | Mapping[str, Any]:
+        """Return the file that says who owns what, or who does where that is said in place."""
+        if item is not None and isinstance(item.value, dict):
+            found: Mapping[str, Any] = item.plain()
+            return found
+        text = _text_of(item) if item else ""
+        if item is not None and not text:
+            self._add(f"'owners' is a file, or a mapping of assets. Given: {_shown(item)}.", item)
+        return text
 
     def tests(self, top: Item) -> tuple[PolicyTest, ...]:
         """Return the tests."""
@@ -71,21 +92,62 @@ class _Reader:
         tests = self._items(top, "tests")
         if "tests" in top.keys and not tests:
             self._add("The file holds no test.", top.keys["tests"])
-        read = tuple(self._test(one, world) for one in tests)
+        logged = self._logged(top, world)
+        read = tuple(self._test(one, world, logged) for one in tests)
         self._check_names(tests)
         return read
 
-    def _test(self, item: Item, default: Mapping[str, Any]) -> PolicyTest:
+    def _test(
+        self, item: Item, default: Mapping[str, Any], before: tuple[Logged, ...] | None
+    ) -> PolicyTest:
         self._known(item, _OF_TEST, ("name", "request", "expect"), "A test")
         own = item.keys.get("world")
         world = _over(self._plain_world(own), default)
+        logged = self._logged(item, world)
+        if before is not None or logged is not None:
+            logged = (*(before or ()), *(logged or ()))
+            if world.get("counts"):
+                self._add("Counts are what the log tells. Leave out one of them.", own or item)
         return PolicyTest(
             name=self._text(item, "name"),
             request=self._request(item.keys.get("request")),
             world=self._world(world, own),
             expect=self._expectation(item.keys.get("expect")),
             place=item.place,
+            logged=logged,
         )
+
+    # -- what was logged before ---------------------------------------------------------------
+
+    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[Logged, ...] | None:
+        """Return what stands in the log, in order; None where there is none."""
+        if "log" not in item.keys:
+            return None
+        return tuple(self._entry(one, world) for one in self._items(item, "log"))
+
+    def _entry(self, item: Item, default: Mapping[str, Any]) -> Logged:
+        own = item.keys.get("time")
+        world = self._world({**default, **({"time": own.plain()} if own else {})}, item)
+        done = [key for key in get_args(Performance) if key in item.keys]
+        if not done:
+            self._known(item, _OF_ASKING, ("request",), "A request in the log")
+            expected = item.keys.get("expect")
+            effect = self._effect(expected) if expected else "permit"
+            asked = self._request(item.keys.get("request"))
+            return Asking(asked, world, item.place, effect, self._times(item.keys.get("times")))
+        self._known(item, _OF_DOING, ("by",), "What was done by the log")
+        if len(done) > 1:
+            self._add("A duty was fulfilled or violated, in an entry each.", item)
+        [by] = self._names(item, "by", "assignee") or ("",)
+        duty, of = self._text(item, done[0]), self._text(item, "of")
+        return Doing(done[0], duty, by, world.time, item.place, of)
+
+    def _times(self, item: Item | None) -> int:
+        times = 1 if item is None else item.value
+        if isinstance(times, int) and not isinstance(times, bool) and 1 <= times <= _MOST_TIMES:
+            return times
+        self._add(f"'times' is from 1 to {_MOST_TIMES:,}. Given: {_shown(item)}.", item)  # type: ignore[arg-type]
+        return 1
 
     def _check_names(self, tests: Iterable[Item]) -> None:
         seen: dict[Any, int] = {}
@@ -120,15 +182,15 @@ class _Reader:
             purpose=(*parts["purpose"], "")[0],
         )
 
-    def _names(self, item: Item, key: str) -> tuple[str, ...]:
-        """Return names in full, be they IRIs or short."""
+    def _names(self, item: Item, key: str, part: str = "") -> tuple[str, ...]:
+        """Return names of a part in full, be they IRIs or short."""
         if key not in item.keys:
             return ()
         named = []
         for one, text in zip(item.keys[key].parts, self._texts(item, key, some=True), strict=False):
             try:
-                named.append(self.names.full(text, key))
-                check_name(key, named[-1])
+                named.append(self.names.full(text, part or key))
+                check_name(part or key, named[-1])
             except RequestError as error:
                 [problem] = error.problems
                 self.problems.append(replace(problem, place=one.place))

@@ -1,13 +1,17 @@
 """Policy tests against the policies that they are about."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from policy_engine import terms
+from policy_engine.attestation import load_attestation
 from policy_engine.certificate import load_certificate
 from policy_engine.decision import Decider, Decision
+from policy_engine.errors import RequestError
+from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy import (
     USUAL,
     Limits,
@@ -18,6 +22,7 @@ from policy_engine.policy import (
     read_file,
 )
 from policy_engine.policy.naming import Names
+from policy_engine.policy_tests.before import history_of
 from policy_engine.policy_tests.model import (
     Expectation,
     PolicyTest,
@@ -37,28 +42,54 @@ def run_policy_tests(
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
+    owners: OwnersSource | None = None,
 ) -> TestReport:
     """Return what came of the policy tests in a YAML file; paths in it are relative to it.
 
     `contexts`, `limits` and `vocabularies` are as in `Reading`; the file itself names the parents
-    of policies, and may name more vocabularies. Short names in it stand for what they do in the
+    of policies, and may name more vocabularies. `owners`, where they are given, take the place of
+    those that it states (see `load_owners`). Short names in it stand for what they do in the
     policies. Raises RequestError where the file cannot be understood, and what reading the
     policies, vocabularies, certificates and hierarchies raises.
     """
     path = Path(path)
     run = _Run(path.parent, Reading(contexts, limits=limits, vocabularies=vocabularies))
     suite = read_suite(read_file(path), str(path), run.names)
-    decider = run.decider(suite)
-    decisions = [decider.decide(test.request, test.world) for test in suite.tests]
-    pairs = list(zip(suite.tests, decisions, strict=True))
+    decider = run.decider(suite, owners)
     names = Names(decider.policies)
-    results = tuple(_result(test, decision, names) for test, decision in pairs)
+    with _in_file(path):
+        decided = [_decided(decider, test) for test in suite.tests]
+    pairs = [(test, one[0]) for test, one in zip(suite.tests, decided, strict=True)]
+    results = tuple(
+        _result(test, *one, names) for test, one in zip(suite.tests, decided, strict=True)
+    )
     passed = [pair for pair, came in zip(pairs, results, strict=True) if came.passed]
     return TestReport(
         file=str(path),
         tests=results,
         rules=tuple(_coverage(decider.policies, passed)),
     )
+
+
+def _decided(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ...]]:
+    """Return the answer to the request of a test, and what of its log did not come to be."""
+    if test.logged is None:
+        return decider.decide(test.request, test.world), ()
+    history, failures = history_of(decider, test.logged)
+    try:
+        return decider.decide(test.request, test.world, history), failures
+    except RequestError as error:
+        problems = (replace(one, place=test.place) for one in error.problems)
+        raise RequestError(*problems) from None
+
+
+@contextmanager
+def _in_file(path: Path) -> Iterator[None]:
+    """Name the file in what is wrong with the tests that it holds."""
+    try:
+        yield
+    except RequestError as error:
+        raise RequestError(*error.problems, source=str(path)) from None
 
 
 class _Run:
@@ -79,17 +110,25 @@ class _Run:
         self.policies = self.reading.in_force(*self._paths(suite.policies))
         return Names(self.policies)
 
-    def decider(self, suite: Suite) -> Decider:
+    def decider(self, suite: Suite, owners: OwnersSource | None) -> Decider:
         """Return what decides the requests of a suite."""
-        certificates = [load_certificate(path) for path in self._paths(suite.certificates)]
+        proofs = [
+            load_attestation(path) or load_certificate(path)
+            for path in self._paths(suite.certificates)
+        ]
         hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
-        return Decider(self.policies, certificates, hierarchy)
+        given = suite.owners
+        stated = self.folder / given if given and isinstance(given, str) else given or None
+        found = load_owners(owners or stated, self.policies, self.reading.contexts)
+        return Decider(self.policies, proofs, hierarchy, found)
 
     def _paths(self, names: Sequence[str]) -> list[Path]:
         return [self.folder / name for name in names]
 
 
-def _result(test: PolicyTest, decision: Decision, names: Names) -> TestResult:
+def _result(
+    test: PolicyTest, decision: Decision, before: Sequence[str], names: Names
+) -> TestResult:
     return TestResult(
         name=test.name,
         line=test.place.line,
@@ -97,7 +136,7 @@ def _result(test: PolicyTest, decision: Decision, names: Names) -> TestResult:
         effect=decision.effect,
         rule=decision.rule,
         reason=decision.reason,
-        failures=tuple(_failures(test.expect, decision, names)),
+        failures=(*before, *_failures(test.expect, decision, names)),
         by_clock=decision.time_by == "clock",
     )
 

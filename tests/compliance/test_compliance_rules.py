@@ -1,5 +1,7 @@
 import pytest
+import typer
 from compliance_texts import (
+    PARTS,
     PREFIXES,
     constrained,
     evaluation_request,
@@ -10,7 +12,9 @@ from compliance_texts import (
     request,
     world,
 )
+from typer.testing import CliRunner
 
+from policy_engine.cli.evaluating import evaluate
 from policy_engine.compliance import compliance_report
 
 ASSIGNEE = "odrl:assignee :nurse"
@@ -437,3 +441,77 @@ def test_time_is_the_clocks_where_nobody_tells_it():
     report = compliance_report(policy(), request())
     assert report.by_clock
     assert report.policies[0].created.text.endswith("Z")
+
+
+# -- owners -----------------------------------------------------------------------------------
+
+HOSPITAL, OTHER = "http://example.com/hospital", "http://example.com/other"
+WARD = "http://example.com/ward"
+
+
+def owned(policy_text, owner=HOSPITAL, **parts):
+    [report] = compliance_report(
+        policy_text, request(), world(), owners={WARD: {"owner": owner, **parts}}
+    ).policies
+    return report.rules[0]
+
+
+@pytest.mark.parametrize("kind", ["permission", "prohibition"])
+@pytest.mark.parametrize(
+    "said", [f"{PARTS} ; odrl:assigner :hospital", f"{PARTS} . :policy odrl:assigner :hospital"]
+)
+def test_a_rule_counts_for_the_assets_of_its_assigner(kind, said):
+    text = policy(said, kind)
+    assert owned(text).active
+    report = owned(text, OTHER)
+    assert not report.active
+    [why] = [one.reason for one in report.premises if one.reason]
+    assert why == f"The rule does not count: {HOSPITAL} does not own {WARD}."
+    assert compliance_report(text, request(), world()).policies[0].rules[0].active
+
+
+def test_a_regulators_prohibitions_count_and_no_permissions():
+    regulated = {"owner": OTHER, "regulators": [HOSPITAL]}
+    assert owned(policy(f"{PARTS} ; odrl:assigner :hospital", "prohibition"), **regulated).active
+    assert not owned(policy(f"{PARTS} ; odrl:assigner :hospital"), **regulated).active
+
+
+def test_a_delegates_rules_count_as_long_as_the_owner_lets_him():
+    leave = ":policy odrl:permission :leave . :leave odrl:assigner :other ; odrl:target :ward ;"
+    leave += " odrl:assignee :hospital ; odrl:action odrl:grantUse"
+    given = policy(f"{PARTS} ; odrl:assigner :hospital", more=f"{leave} .")
+    assert {rule.rule: rule.active for rule in owned_rules(given)}[RULE]
+    late = f"{leave} ; odrl:constraint :late . :late {limit('odrl:dateTime', 'lt', LONG_AGO)} ."
+    over = policy(f"{PARTS} ; odrl:assigner :hospital", more=late)
+    assert not {rule.rule: rule.active for rule in owned_rules(over)}[RULE]
+
+
+LONG_AGO = '"2001-01-01T00:00:00Z"^^xsd:dateTime'
+
+
+def owned_rules(text):
+    [report] = compliance_report(text, request(), world(), owners={WARD: OTHER}).policies
+    return report.rules
+
+
+def test_a_request_without_a_target_is_permitted_nothing_of_what_is_owned():
+    text = policy("odrl:assigner :hospital ; odrl:action odrl:read")
+    asked = request().replace("; odrl:target :ward", "")
+    [report] = compliance_report(text, asked, world(), owners={WARD: HOSPITAL}).policies
+    assert not report.rules[0].active
+
+
+def test_evaluate_takes_owners(tmp_path):
+    texts = {
+        "policy.ttl": policy(f"{PARTS} ; odrl:assigner :hospital"),
+        "request.ttl": request(),
+        "owners.json": f'{{"{WARD}": "{OTHER}"}}',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    app = typer.Typer()
+    app.command()(evaluate)
+    given = [f"--{name}={tmp_path / name}.ttl" for name in ("policy", "request")]
+    owners = ["--owners", str(tmp_path / "owners.json")]
+    assert "does not count" not in CliRunner().invoke(app, given).output
+    assert f"{HOSPITAL} does not own" in CliRunner().invoke(app, [*given, *owners]).output
