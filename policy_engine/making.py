@@ -21,6 +21,7 @@ from policy_engine.modelling import Product, asks_for_data
 from policy_engine.owners import Owners, OwnersSource, load_owners
 from policy_engine.policy import InForce, Policy, Reading, Source
 from policy_engine.policy.datasets import named_data
+from policy_engine.policy.ending import ended
 from policy_engine.policy.model import TRAIN
 from policy_engine.wording import rule_name
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from policy_engine.decision_log.log import Transaction
 
 
+_GIVE = "Give what it ends with as well: policies=[FILE]."
 Proven = Certificate | Attestation
 """What vouches for an input that was made itself."""
 
@@ -180,6 +182,10 @@ def asked_by(
     if asking.digest not in [policy.digest for policy in known]:
         message = f"The policy {asking.uid} is not in force. {' '.join(known.notes)}"
         raise PolicyError(Problem("P012", message.strip(), "", asking.place), source=asking.source)
+    why = ended(known).get(asking.uid)
+    if why:
+        message = f"The policy {asking.uid} is void: {why}."
+        raise PolicyError(Problem("P012", message, _GIVE, asking.place), source=asking.source)
     stated = load_owners(owners, known, reading.contexts)
     given = tuple(named_data(data or {}, [asking]))
     made = Decider(known, owners=stated, data=given)

@@ -25,6 +25,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "owners=FILE": "--owners FILE",
         "parents=[FILE]": "--parent FILE",
         "party=IRI": "--as IRI",
+        "policies=[FILE]": "--policy FILE",
         "policy=POLICY": "--policy POLICY",
         "outputs='logits'": "--outputs logits",
         "record=FILE": "--record FILE",

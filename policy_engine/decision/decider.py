@@ -689,7 +689,12 @@ class _Case:
         near = self._nearest()
         for held in near:
             self.unheard.pop(held.clause.number, None)
-        void = [policy.uid for policy in self.decider.policies if policy.uid in self.view.void]
+        ended = self.decider.index.ended
+        void = {
+            policy.uid: ended.get(policy.uid, "its rules clash")
+            for policy in self.decider.policies
+            if policy.uid in self.view.void
+        }
         lines = tuple(misses(void, near))
         return self._decision(
             effect="deny",
@@ -702,7 +707,7 @@ class _Case:
                 for held in near
             ),
             duties=tuple(owed for held in self.refused for owed in held.owed),
-            strategy="invalid" if void else "",
+            strategy="invalid" if void.keys() - ended.keys() else "",
         )
 
     def _nearest(self) -> list[Held]:

@@ -1,6 +1,6 @@
 """Decisions in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
 from policy_engine.decision.holding import Held
@@ -46,9 +46,9 @@ def ways(steps: Sequence[Step]) -> Iterator[str]:
             yield f" {INCLUSION[step.part]} ".join(map(terms.compact, step.path))
 
 
-def misses(void: Sequence[str], near: Sequence[Held]) -> Iterator[str]:
+def misses(void: Mapping[str, str], near: Sequence[Held]) -> Iterator[str]:
     """Yield why nothing permits: policies that are void, and rules that lack something."""
-    yield from (f"{uid} is void: its rules clash" for uid in void)
+    yield from (f"{uid} is void: {why}" for uid, why in void.items())
     lines = (f"{held.clause.name}: {', and '.join(held.missing)}" for held in near)
     yield from dict.fromkeys(lines)
 

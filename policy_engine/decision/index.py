@@ -10,6 +10,7 @@ from policy_engine.decision.voiding import Voidable, clash
 from policy_engine.owners.model import assigners, issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
+from policy_engine.policy.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import COUNTS, MAKING, OFFER, is_parameter
 from policy_engine.wording import rule_name
@@ -260,8 +261,9 @@ class Index:
     """All rules of some policies under one hierarchy, compiled once and asked often.
 
     Where the policies are of several owners (`apart`), none is void by the words of policies that
-    others issued. `trusted` are the closures of what the caller says: by the hierarchy that is
-    given, and by vocabularies.
+    others issued. `ended` are those that are void with another one, each with the reason.
+    `trusted` are the closures of what the caller says: by the hierarchy that is given, and by
+    vocabularies.
     """
 
     def __init__(
@@ -277,10 +279,12 @@ class Index:
         said = dict.fromkeys(policy.vocabulary.hierarchy for policy in policies)
         self.trusted = Closures(given.joined(said))
         self._voiding: dict[frozenset[str], Closures] = {}
+        self.ended = ended(policies)
         self.void = frozenset(
             policy.uid
             for policy in policies
-            if policy.conflict == "invalid" and clash(policy, self._may_void(policy).hierarchy)
+            if policy.uid in self.ended
+            or (policy.conflict == "invalid" and clash(policy, self._may_void(policy).hierarchy))
         )
         self.outputs: list[Made] = []
         self.by_output: dict[str, list[int]] = {}

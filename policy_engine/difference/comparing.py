@@ -115,6 +115,14 @@ def _of_the_whole(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, Way
         stricter = _STRICTNESS.index(new.conflict) > _STRICTNESS.index(old.conflict)
         way = Way.SHRINKS if stricter else Way.GROWS
         yield "conflict strategy changed", old.conflict, new.conflict, way
+    if old.accepted != new.accepted:
+        yield "digest of what was accepted changed", old.accepted, new.accepted, Way.BOTH
+    for name in sorted({*old.ends_with} ^ {*new.ends_with}):
+        # What is void with another one grants nothing, and its outputs may be another's.
+        is_gone = name in old.ends_with
+        what = f"policy that it ends with {'removed' if is_gone else 'added'}"
+        before, after = (in_full(name), "") if is_gone else ("", in_full(name))
+        yield what, before, after, Way.BOTH
     for word, some, others in (
         ("profile", old.profiles, new.profiles),
         # What is inherited stands among the rules.

@@ -12,7 +12,7 @@ from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.files import Reading, Source, text_of
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
-from policy_engine.policy.model import OFFER, Party, Policy, Rule
+from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
 from policy_engine.policy.rdf import convert_text
 from policy_engine.policy.reader import read_policies
@@ -42,8 +42,10 @@ def agree(
     all of its prohibitions and obligations, with the offer's duties, constraints and assigners. It
     says to be derived from the offer (`prov:wasDerivedFrom`). `uid` is its own IRI, by default one
     made of the offer and the party; `hierarchy` adds to what the offer says of who belongs to
-    which group. It stands on its own from then on: it ends by what it says itself, and not with
-    the offer. Raises PolicyError (P021) where the policy is no offer, or not one to the party.
+    which group. It stands on its own from then on: it ends by what it says itself, and with the
+    offer only where that says so (`pe:endsWith`): it is then void once the offer is not in force,
+    or means something else than what was accepted. Raises PolicyError (P021) where the policy is
+    no offer, or not one to the party.
     """
     reading = Reading(contexts, (), limits, vocabularies)
     found = reading.policy(offer)
@@ -119,6 +121,7 @@ class _Agreement:
             )
             for kind in _KINDS
         }
+        rules |= {"accepted": self.offer.digest} if self.offer.ends_with else {}
         return replace(self.offer, uid=self.uid, type=AGREEMENT, **rules)
 
     def _rule(self, rule: Rule) -> Rule:
@@ -141,6 +144,7 @@ class _Agreement:
         nodes = document.get("@graph", [document])
         [node] = [one for one in nodes if terms.canonical(one.get("uid", "")) == self.offer.uid]
         node |= {"@type": "Agreement", "uid": self.uid, DERIVED: {"@id": self.offer.uid}}
+        node |= {ACCEPTED: self.offer.digest} if self.offer.ends_with else {}
         node.pop("assignee", None)
         for kind in _KINDS:
             written, read = _several(node.pop(kind, [])), getattr(self.offer, f"{kind}s")

@@ -79,6 +79,8 @@ def _form(policy: Policy) -> dict[str, _Form]:
         "type": policy.type,
         "conflict": policy.conflict,
         "inheritFrom": sorted(set(policy.inherits)),
+        "endsWith": sorted(set(policy.ends_with)),
+        "accepted": policy.accepted,
         "permission": _sorted(map(_rule, policy.permissions)),
         "prohibition": _sorted(map(_rule, policy.prohibitions)),
         "obligation": _sorted(map(_rule, policy.obligations)),

@@ -161,6 +161,9 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
         conflict=stated.conflict,
         names_conflict=stated.names_conflict,
         hierarchy=hierarchy,
+        ends_with=tuple(
+            dict.fromkeys(name for one in (policy, *parents) for name in one.ends_with)
+        ),
         digest=digest_of_heir(policy, parents, stated.conflict),
         **kinds,
     )

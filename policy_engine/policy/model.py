@@ -22,6 +22,7 @@ MAKING = (ANONYMIZE, TRAIN)
 """What makes an output, and is refined by parameters that no request has."""
 JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
 DERIVED = f"{terms.PE}derived"
+ENDS_WITH, ACCEPTED = f"{terms.PE}endsWith", f"{terms.PE}acceptedDigest"
 """What a request reads together, and what its assignee has read by then: assets, as operands."""
 COUNT, BY_PARTY, BY_ASSET = (
     f"{terms.ODRL}count",
@@ -194,6 +195,8 @@ class Policy:
     vocabularies define, and `context` what the names in the text stand for; `source` names the
     text in messages, and `hints` are warnings and what could be written better. `replaced_by` are
     the policies by which it says to be replaced, `dated` when it was last modified, or issued.
+    It is void where one of the policies that it `ends_with` is not in force, or is an Offer that
+    does not have the digest that was `accepted`, where that is said (`ending.py`).
     """
 
     uid: str
@@ -213,6 +216,8 @@ class Policy:
     source: str = field(default="", compare=False)
     hints: tuple[Problem, ...] = field(default=(), compare=False)
     replaced_by: tuple[str, ...] = ()
+    ends_with: tuple[str, ...] = ()
+    accepted: str = ""
     dated: datetime | None = field(default=None, compare=False)
     place: Place = field(default=NOWHERE, compare=False)
 

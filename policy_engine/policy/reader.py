@@ -1,5 +1,6 @@
 """A policy's text to a Policy: strict, complete in its complaints, and offline."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +17,7 @@ from policy_engine.policy.inheritance import inherited
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node, expand
 from policy_engine.policy.literals import read_moment
-from policy_engine.policy.model import Kind, Policy, Rule, Strategy
+from policy_engine.policy.model import ACCEPTED, ENDS_WITH, Kind, Policy, Rule, Strategy
 from policy_engine.policy.rules import (
     ACTION,
     ASSIGNEE,
@@ -220,6 +221,7 @@ class _Reader(RuleReader):
             self.parents_at[uid, parent] = self.graph.place(node, _INHERIT, index)
         shared = self.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in _KINDS}
+        ends_with, accepted = self._ending(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
         if not is_in_profile:
             self._refuse_own_terms(self.own_terms[own:])
@@ -241,6 +243,8 @@ class _Reader(RuleReader):
             hints=tuple(self._hints(node, profiles)),
             place=self.graph.place(node),
             replaced_by=tuple(self._replaced(node)),
+            ends_with=ends_with,
+            accepted=accepted,
             dated=self._dated(node),
         )
 
@@ -365,6 +369,22 @@ class _Reader(RuleReader):
                 message = f"The policy was replaced by {shown(data)}, and holds no longer."
                 self.add("P012", message, "Use the other one.", node, _REPLACED)
 
+    def _ending(self, node: Node) -> tuple[tuple[str, ...], str]:
+        """Return the policies that one ends with, and the digest of the offer it was made from."""
+        names = self.iris(node, ENDS_WITH)
+        for prop in (ENDS_WITH, ACCEPTED):
+            if prop in node.data:
+                self.own_terms.append((prop, self.graph.place(node, prop, of_key=True)))
+        given = node.data.get(ACCEPTED, [])
+        digests = [str(data.get("@value", "")) for data in given]
+        wrong = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]
+        if wrong or len(digests) > 1:
+            message = f"{terms.compact(ACCEPTED)} is one sha-256 in hexadecimal. Given: "
+            place = (wrong or [1])[0]
+            message += f"{shown(given[place]) if wrong else len(digests)}."
+            self.add("P007", message, "", node, ACCEPTED, place)
+        return tuple(dict.fromkeys(iri for iri, _ in names)), digests[0] if digests else ""
+
     def _dated(self, node: Node) -> datetime | None:
         """Return when a policy was last modified, or issued, where it says so (2.8)."""
         for prop in (_MODIFIED, _ISSUED):
@@ -381,6 +401,7 @@ _KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
 _OF_POLICY = {
     *(f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom", *_KINDS)),
     *(TARGET, ACTION, ASSIGNER, ASSIGNEE, *functions()),
+    *(ENDS_WITH, ACCEPTED),
 }
 
 

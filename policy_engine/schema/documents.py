@@ -3,6 +3,7 @@
 import re
 
 from policy_engine import terms
+from policy_engine.policy.model import ACCEPTED, ENDS_WITH
 from policy_engine.schema.building import (
     NAMES,
     Schema,
@@ -35,12 +36,20 @@ def documents() -> dict[str, Schema]:
     return {
         **found,
         "plainContext": _plain_context(),
+        **several("digest", _digest(), most=1),
         **several("policyType", a_term(_TYPES), most=1),
         "policy": _policy(),
         "described": _described(),
         **several("graph", when(_is_policy(), ref("policy"), ref("described"))),
         "document": _document(),
     }
+
+
+def _digest() -> Schema:
+    """Return a sha-256 in hexadecimal, alone or as the value of a literal."""
+    text = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+    literal = {"properties": {"@value": text}, **ref("literal")}
+    return when({"type": "object"}, literal, text)
 
 
 def _document() -> Schema:
@@ -85,6 +94,7 @@ def _plain_context() -> Schema:
 def _policy() -> Schema:
     rules = of_odrl(**{kind: f"{kind}Rules" for kind in KINDS})
     keys = of_odrl(profile="names", inheritFrom="names", conflict="conflict") | rules | shared()
+    keys |= {ENDS_WITH: "names", ACCEPTED: "digest"}
     made = an_object(keys, *_of_policy())
     made["properties"] |= {"@context": True, "@type": ref("policyType"), "type": ref("policyType")}
     made["properties"] |= dict.fromkeys(NAMES, ref("iri"))

@@ -3,14 +3,16 @@
 import json
 
 import pytest
+from building import DATASET, people_policy
 from policy_texts import CONTEXT, COUNT, ex, odrl
 from typer.testing import CliRunner
 
-from policy_engine import agree
+from policy_engine import agree, apply_policy, compare_policies
 from policy_engine.cli import app
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Reading, read_hierarchy, read_policy
+from policy_engine.policy.ending import ended
 from policy_engine.policy.rdf import convert_text
 
 READS = {"uid": "ex:offer#1", "target": "ex:T", "action": "read", "constraint": COUNT}
@@ -65,6 +67,126 @@ def test_an_agreement_stands_once_its_offer_is_withdrawn(tmp_path):
     assert found.uid == ex("agreement")
     with pytest.raises(PolicyError, match=r"P021 .* is no Offer, but of type 'Agreement'"):
         agree(made, ex("Ann"))
+
+
+ENDING = {"pe:endsWith": {"@id": "ex:offer"}}
+
+
+def agreed(*nodes, **keys):
+    """Return an offer that Ann accepted, with which the agreement ends, and the agreement."""
+    proposed = offer(ANN, *nodes, **{**ENDING, **keys})
+    return proposed, agree(proposed, ex("Ann"), uid=ex("agreement"))
+
+
+def denied(*texts, who="Ann"):
+    policies = [read_policy(text) for text in texts]
+    known = {rule.uid or rule.label(): 1 for one in policies for rule in one.permissions}
+    asked = Request(assignee=ex(who), action=odrl("read"), targets=(ex("T"),))
+    found = Decider(policies).decide(asked, World(counts=known))
+    assert not found.permitted
+    return found.reason
+
+
+def test_an_agreement_may_end_with_its_offer():
+    proposed, made = agreed()
+    found = read_policy(made)
+    assert (found.ends_with, found.accepted) == ((ex("offer"),), read_policy(proposed).digest)
+    assert answer(proposed, made) == "permit"
+    ends = f"{ex('agreement')} is void: it ends with {ex('offer')}, which "
+    assert f"{ends}is not among the policies in force" in denied(made)
+    changed = proposed.replace('"rightOperand": 5', '"rightOperand": 4')
+    assert f"{ends}says other things than what was accepted" in denied(changed, made)
+    assert answer(json.dumps(json.loads(proposed), indent=7), made) == "permit"
+
+
+def test_an_agreement_ends_with_what_its_offer_ends_with():
+    frame = policy_text("frame")
+    proposed, made = agreed(**{"pe:endsWith": [{"@id": ex("offer")}, {"@id": ex("frame")}]})
+    assert answer(frame, proposed, made) == "permit"
+    assert f"{ex('frame')}, which is not among" in denied(proposed, made)
+    other = policy_text("other", **{"pe:endsWith": {"@id": ex("agreement")}})
+    void = {one.uid for one in map(read_policy, (proposed, made, other))}
+    assert set(ended([read_policy(one) for one in (proposed, made, other)])) == void
+    assert ended([read_policy(one) for one in (frame, proposed, made, other)]) == {}
+
+
+def policy_text(name, **keys):
+    rule = {"target": "ex:T", "action": "print", "assigner": "ex:Hospital"}
+    policy = {"@type": "Set", "uid": ex(name), "permission": rule, **keys}
+    return json.dumps({"@context": CONTEXT, "profile": MC, **policy})
+
+
+MC = "https://www.mosaicrown.eu/ns/mosaicrown/1/"
+
+
+@pytest.mark.parametrize(
+    ("entry", "effect"),
+    [
+        ({}, "permit"),
+        ({"status": "withdrawn"}, "deny"),
+        ({"status": "replaced"}, "deny"),
+        ({"until": "2026-01-01"}, "deny"),
+        ({"from": "2999-01-01"}, "deny"),
+    ],
+)
+def test_an_agreement_ends_when_its_offer_does_in_the_registry(tmp_path, entry, effect):
+    proposed, made = agreed()
+    (tmp_path / "offer.jsonld").write_text(proposed)
+    (tmp_path / "agreed.jsonld").write_text(made)
+    entries = [
+        {"uid": ex("offer"), "version": 1, "file": "offer.jsonld", **entry},
+        {"uid": ex("agreement"), "version": 1, "file": "agreed.jsonld"},
+    ]
+    (tmp_path / "registry.json").write_text(json.dumps({"policies": entries}))
+    found = Reading().in_force(tmp_path)
+    asked = Request(assignee=ex("Ann"), action=odrl("read"), targets=(ex("T"),))
+    known = {rule.uid or rule.label(): 1 for one in found for rule in one.permissions}
+    assert Decider(found).decide(asked, World(counts=known)).effect == effect
+
+
+def test_prohibitions_of_an_agreement_that_ended_hold():
+    barred = {"target": "ex:T", "action": "print", "uid": "ex:no"}
+    _, made = agreed(prohibition=barred, conflict="prohibit")
+    asked = Request(assignee=ex("Ann"), action=odrl("print"), targets=(ex("T"),))
+    policies = [read_policy(one) for one in (made, policy_text("other"))]
+    decision = Decider(policies).decide(asked)
+    assert (decision.permitted, decision.policy) == (False, ex("agreement"))
+
+
+def test_nothing_is_made_by_an_agreement_that_ended(tmp_path):
+    text = people_policy(uid=ex("agreement"), **{"pe:endsWith": {"@id": ex("offer")}})
+    with pytest.raises(PolicyError, match=r"P012 The policy .* is void: it ends with"):
+        apply_policy(json.loads(text), {DATASET: tmp_path / "none.csv"})
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ({"pe:endsWith": "ex:offer"}, "P007"),
+        ({"pe:endsWith": {"@id": "offer"}}, "L006"),
+        ({**ENDING, "pe:acceptedDigest": "abc"}, "P007"),
+        ({**ENDING, "pe:acceptedDigest": ["0" * 64, "1" * 64]}, "P007"),
+        ({"pe:endWith": {"@id": "ex:offer"}}, "P005"),
+    ],
+)
+def test_what_a_policy_ends_with_is_read_strictly(keys, code):
+    with pytest.raises(PolicyError, match=code):
+        read_policy(offer(ANN, **keys))
+
+
+def test_what_a_policy_ends_with_is_of_the_profile():
+    text = json.loads(policy_text("one", **ENDING))
+    del text["profile"]
+    text["@context"] = [CONTEXT[0], CONTEXT[2], {"pe": "https://w3id.org/policy-engine/ns#"}]
+    with pytest.raises(PolicyError, match="P009"):
+        read_policy(json.dumps(text))
+
+
+def test_a_change_of_what_a_policy_ends_with_may_do_both():
+    one, other = (read_policy(offer(ANN, **keys)) for keys in ({}, ENDING))
+    assert one.digest != other.digest
+    [change] = compare_policies(one, other).changes
+    assert (change.what, change.tendency) == ("policy that it ends with added", "either")
 
 
 @pytest.mark.parametrize("party", ["ex:Bob", "ex:Press", "http://e.org/research"])

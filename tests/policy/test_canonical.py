@@ -337,6 +337,8 @@ OTHER = {
         "type": odrl("Offer"),
         "conflict": "perm",
         "inherits": ("ex:parent",),
+        "ends_with": ("ex:offer",),
+        "accepted": "0" * 64,
         "permissions": (),
         "prohibitions": (BASE,),
         "obligations": (DUTY,),
