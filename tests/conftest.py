@@ -30,12 +30,17 @@ def pytest_collection_modifyitems(config, items):
     if config.getoption("--hypothesis-profile") == "nightly":
         return
     for item in items:
-        if item.get_closest_marker("nightly"):
+        if item.get_closest_marker("nightly") or _is_nightly_on_spark(item):
             item.add_marker(pytest.mark.skip("a nightly test: --hypothesis-profile=nightly"))
 
 
 def _is_on_spark(nodeid):
     return nodeid.startswith(ON_SPARK) and not _is_on_its_own(nodeid)
+
+
+def _is_nightly_on_spark(item):
+    is_spark = item.get_closest_marker("nightly_on_spark") and item.callspec.params["engine"]
+    return is_spark == "spark"
 
 
 def _is_on_its_own(nodeid):

@@ -3,8 +3,12 @@
 import pytest
 
 
-def everyday(cases, *names):
+def everyday(cases, *names, otherwise=pytest.mark.nightly):
     """Return cases as parameters: those of the names always, all others in the nightly profile."""
-    assert set(names) <= set(cases)
-    nightly = pytest.mark.nightly
-    return [one if one in names else pytest.param(one, marks=nightly) for one in cases]
+    assert all(name in cases for name in names)
+    return [one if one in names else pytest.param(one, marks=otherwise) for one in cases]
+
+
+def everyday_on_spark(cases, *names):
+    """Return cases that other engines are tested with always, Spark with all others by night."""
+    return everyday(cases, *names, otherwise=pytest.mark.nightly_on_spark)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from applying import asking, measured
 from building import DATASET, column
+from everyday import everyday, everyday_on_spark
 
 from policy_engine import apply_policy, certify_output, explore_policy
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
@@ -17,6 +18,7 @@ PEOPLE = {
     "row": [1, 2, 3, 4, 5, 6],
 }
 SPAN = {"score": "span"}
+RELAXED = {"partitioning": "relaxed"}
 KEY = b"k" * 32
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"]}
 BOTH = {**PLAIN, "quasi": ["age", "city"]}
@@ -48,6 +50,7 @@ def rows_of(release):
 # What comes out
 
 
+@pytest.mark.nightly_on_spark
 def test_what_other_bounds_would_cost_is_the_same(engine):
     given = pa.table(PEOPLE)
     if engine != "local":
@@ -56,6 +59,7 @@ def test_what_other_bounds_would_cost_is_the_same(engine):
     assert [getattr(run.outcome, "classes", run.outcome) for run in found] == [3, 2]
 
 
+@pytest.mark.nightly_on_spark
 def test_each_class_is_generalised_to_the_values_it_holds(engine):
     found = rows_of(applied(engine, PEOPLE, insensitive=["row"], **BOTH, **SPAN))
     assert found == {
@@ -65,6 +69,7 @@ def test_each_class_is_generalised_to_the_values_it_holds(engine):
     }
 
 
+@pytest.mark.nightly_on_spark
 def test_cuts_are_by_default_where_least_is_lost(engine):
     # Bern apart costs nothing in the city; the span score would have cut the age in two halves.
     found = applied(engine, PEOPLE, insensitive=["row"], **{**BOTH, "k": 3})
@@ -75,6 +80,7 @@ def test_cuts_are_by_default_where_least_is_lost(engine):
     }
 
 
+@pytest.mark.nightly_on_spark
 def test_every_class_is_kept_diverse(engine):
     sick = {**PEOPLE, "disease": ["flu", "flu", "flu", "flu", "cold", "cold"]}
     release = applied(engine, sick, **DIVERSE)
@@ -82,7 +88,7 @@ def test_every_class_is_kept_diverse(engine):
     assert measured(release) == {("k", ""): 6, ("l", "disease"): 2}
 
 
-@pytest.mark.parametrize("recoding", [{}, SPAN, {"partitioning": "relaxed"}], ids=str)
+@pytest.mark.parametrize("recoding", everyday_on_spark([{}, SPAN, RELAXED], RELAXED), ids=str)
 def test_the_rows_are_the_same_in_any_order_of_input(engine, recoding):
     shuffled = pa.table(PEOPLE).take([3, 0, 5, 1, 4, 2])
     asked = {**BOTH, "sensitive": ["disease"], "insensitive": ["row"], **recoding}
@@ -90,6 +96,7 @@ def test_the_rows_are_the_same_in_any_order_of_input(engine, recoding):
     assert found[0] == found[1]
 
 
+@pytest.mark.nightly_on_spark
 def test_numbers_too_large_for_a_float_are_told_apart(engine):
     sizes = ["1e400", "1e400", "1e999", "1e999"]
     asked = {**PLAIN, "method": "t-closeness", "t": 0.1, "sensitive": ["size"]}
@@ -97,6 +104,7 @@ def test_numbers_too_large_for_a_float_are_told_apart(engine):
     assert release.certificate.utility.classes == 1
 
 
+@pytest.mark.nightly_on_spark
 def test_missing_values_are_cut_off(engine):
     found = rows_of(applied(engine, {"age": [20, None, 22, 23, None]}, **PLAIN, **SPAN))
     assert found == {"age": [*["[20 - 23]"] * 3, None, None]}
@@ -107,6 +115,7 @@ def test_missing_values_are_mixed_where_they_are_too_few(engine):
     assert found == {"age": ["20 or missing"] * 2 + ["[22 - 23]"] * 2}
 
 
+@pytest.mark.nightly_on_spark
 def test_missing_values_that_match_any_cost_nothing(engine):
     table = {"age": [1, 1, None, 9, 9, 9]}
     release = applied(engine, table, **{**PLAIN, "k": 3}, missing="wildcard")
@@ -121,12 +130,14 @@ def test_cells_as_bounds_are_two_columns_of_a_range(engine):
     assert list(map(str, found["age_high"])) == ["40"] * 3 + ["61"] * 3
 
 
+@pytest.mark.nightly_on_spark
 def test_bounds_of_what_may_be_missing_are_missing(engine):
     found = rows_of(applied(engine, {"age": [20, None, 22, 23]}, cells="bounds", **PLAIN, **SPAN))
     assert [cell and str(cell) for cell in found["age_low"]] == ["22", "22", None, None]
     assert [cell and str(cell) for cell in found["age_high"]] == ["23", "23", None, None]
 
 
+@pytest.mark.nightly_on_spark
 def test_bounds_of_a_column_without_a_range_are_one_column(engine):
     found = rows_of(applied(engine, {"age": [1, 1, 2, 2]}, cells="bounds", **PLAIN))
     assert found == {"age": ["1", "1", "2", "2"]}
@@ -147,6 +158,7 @@ def test_persons_are_counted_and_not_released(engine):
     assert measured(release) == {("k", ""): 2}
 
 
+@pytest.mark.nightly_on_spark
 def test_pseudonyms_and_redacted_values_stand_for_identifiers(engine):
     parts = {**PLAIN, "pseudonymize": ["row"], "redact": ["city"], "key": KEY}
     found = rows_of(applied(engine, PEOPLE, **parts))
@@ -237,7 +249,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize(
+    "what", everyday_on_spark(REFUSED, "no rows", "every bound", "too few pseudonyms")
+)
 def test_nothing_is_written_of_what_is_refused(engine, what, tmp_path, monkeypatch):
     monkeypatch.delenv("POLICY_ENGINE_KEY", raising=False)
     (tmp_path / "cities.csv").write_text("Rome;Italy;*\nOslo;Norway;*\n")
@@ -247,6 +261,7 @@ def test_nothing_is_written_of_what_is_refused(engine, what, tmp_path, monkeypat
     assert [one[: len(start)] for one, start in zip(found, expected, strict=True)] == expected
 
 
+@pytest.mark.nightly_on_spark
 def test_a_refusal_says_what_the_table_could_hold(engine):
     with pytest.raises(DataError, match="R003 l of 'disease' is 3") as caught:
         applied(engine, PEOPLE, **{**DIVERSE, "k": 3, "l": 3})
@@ -281,11 +296,10 @@ def test_a_release_is_certified_again(engine, made):
     check_certified(engine, made)
 
 
-def test_a_release_of_the_local_engine_is_certified_by_spark(cluster, tmp_path):
+@pytest.mark.parametrize("name", everyday(("a.csv", "a.csv.gz", "a.parquet"), "a.csv"))
+def test_a_release_of_the_local_engine_is_certified_by_spark(cluster, tmp_path, name):
     table = {**PEOPLE, "city": ["a b", "a b", "x", "x", 'y "', 'y "']}
-    for name in ("a.csv", "a.csv.gz", "a.parquet"):
-        release = applied("local", table, tmp_path / name.replace(".", "-") / name, **BOTH)
-        check_certified(cluster, release, BOTH)
+    check_certified(cluster, applied("local", table, tmp_path / "out" / name, **BOTH), BOTH)
 
 
 def changed(release, change):
@@ -309,7 +323,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", everyday_on_spark(CHANGES, "a cell has no known shape"))
 def test_a_release_that_was_changed_is_not_certified(engine, made, what):
     change, code = CHANGES[what]
     changed(made, change)
@@ -317,6 +331,7 @@ def test_a_release_that_was_changed_is_not_certified(engine, made, what):
         certify_output(made.path, asking(**CERTIFIED), engine=engine)
 
 
+@pytest.mark.nightly_on_spark
 def test_an_output_of_persons_is_certified_with_its_input_alone(engine, tmp_path, made):
     data = {DATASET: tmp_path / "in.csv"}
     release = applied(engine, tmp_path / "in.csv", tmp_path / "by" / "a.csv", **BY_PERSON)

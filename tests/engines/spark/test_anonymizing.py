@@ -51,6 +51,7 @@ def test_columns_of_more_values_than_the_driver_holds_are_first_cut_at_quantiles
 def test_columns_of_more_values_than_a_brief_holds_are_first_cut_at_quantiles(engine, monkeypatch):
     monkeypatch.setattr(summary, "_MOST_CELLS", 3_000)
     monkeypatch.setattr(anonymizing, "PARTS", 80)
+    monkeypatch.setattr(anonymizing, "WORTH_SHARING", 900)  # a few jobs of Spark are enough
     rows, policy = table(), asking(quasi=["where", "age"], **DIVERSE)
     release = apply_policy(policy, {DATASET: engine.session.createDataFrame(rows)}, engine=engine)
     assert release.certificate.approximated == ("where",)

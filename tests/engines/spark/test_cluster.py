@@ -52,7 +52,8 @@ def expected(people):
     return apply_policy(asking(**ASKED), {DATASET: people})
 
 
-@pytest.mark.parametrize("stage", ["cutting", pytest.param("writing", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("stage", ["cutting", "writing"])
 def test_a_run_that_loses_an_executor_gives_the_rows_of_the_local_engine(
     stage, people, expected, running, tmp_path
 ):

@@ -51,6 +51,7 @@ def people(rows=1_000):
 
 
 @pytest.mark.usefixtures("java")
+@pytest.mark.nightly
 def test_frames_and_files_give_the_rows_of_the_local_engine_through_spark_connect(tmp_path):
     data, policy = tmp_path / "people.parquet", tmp_path / "policy.jsonld"
     pa.parquet.write_table(people(), data)

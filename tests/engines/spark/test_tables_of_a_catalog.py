@@ -151,7 +151,14 @@ def test_a_run_waits_for_another_where_it_is_asked_to(engine, monkeypatch):
     assert told.count("waiting for another run") == 1
 
 
-@pytest.mark.parametrize(("step", "number"), [("_rename", 1), ("_rename", 2), ("_drop", 1)])
+@pytest.mark.parametrize(
+    ("step", "number"),
+    [
+        ("_rename", 2),
+        pytest.param("_rename", 1, marks=pytest.mark.nightly),
+        pytest.param("_drop", 1, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_release_whose_replacement_is_killed_is_put_back_or_dropped(
     engine, monkeypatch, step, number
 ):
