@@ -88,6 +88,7 @@ from policy_engine.publication import (
 from policy_engine.record import Record, load_record, named, opening
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
+from policy_engine.renewal import check_made_so
 from policy_engine.sources import upstream_of
 from policy_engine.staging import check_name, check_settled, settled, strangers, told
 from policy_engine.storage import Place
@@ -512,7 +513,9 @@ def certify_output(
     same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
     `apply_policy`: models are made and attacked again where the policy has a table audited.
     With `write`, the certificate is renewed: it takes the place of the one beside the output, of
-    which it keeps the commitment to the owner's record and what cannot be measured. `owners`,
+    which it keeps the commitment to the owner's record and what cannot be measured. What the output
+    does not tell is to be by that certificate as the policy asks (V014), and without it there is
+    nothing to be renewed (C002). `owners`,
     `certificates` of the input, and a `party` with all by which it is decided whether they may
     make such an output, are as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks, or a file read here
@@ -534,15 +537,18 @@ def certify_output(
         cells = _cells_of(launcher, place, plan)
         bound = catalog if data else None
         earlier = _certificate_of(launcher, place)
+        if write:
+            _check_renewable(place)
         before = earlier.upstream if earlier else ()
         plan = make_plan(read, bound, engine=launcher.name, cells=cells, upstream=before)
         release = Release(plan=plan, output=stored)
         run = launcher.engine(_understood(catalog, read, plan, taxonomies), key=key)
-        opened = None
         try:
-            if record is not None:
-                opened = _opened(load_record(place_of(record)), earlier, place, str(record))
-                _check_input(opened, release.plan, run, str(record)) if data else None
+            opened = _recorded(record, earlier, place, release.plan, run if data else None)
+            if earlier:
+                check_made_so(earlier, release.plan, opened, place, renews=write)
+            if write:
+                _check_known_input(release.plan, opened)
             history = _history(release.plan, attempts)
             release = _audited_again(release, run, history, has_data=bool(data))
             asked = release.plan.anonymize
@@ -560,12 +566,28 @@ def certify_output(
         check_digest(found.certificate, stored)
         if earlier:
             check_digest(earlier, stored)
-        kept = _kept(earlier, is_opened=opened is not None, write=write)
-        certificate = found.certificate.model_copy(update=kept)
+        certificate = found.certificate.model_copy(
+            update=_kept(earlier, is_opened=opened is not None, write=write)
+        )
         if write:
-            _check_renewable(place)
             renew(place, certificate, lambda: launcher.stored(place))
     return certificate
+
+
+def _recorded(
+    record: str | Path | None,
+    earlier: Certificate | None,
+    output: Place,
+    plan: Plan,
+    engine: Engine | None,
+) -> Record | None:
+    """Return what opens a certificate; with an engine, what that reads is the input it names."""
+    if record is None:
+        return None
+    opened = _opened(load_record(place_of(record)), earlier, output, str(record))
+    if engine is not None:
+        _check_input(opened, plan, engine, str(record))
+    return opened
 
 
 def _check_measurable(plan: Plan) -> None:
@@ -623,6 +645,13 @@ def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> Non
             message = "The data given are not the input that the certificate commits to."
             was = f"That was read by the {record.engine} engine from {known.location!r}."
             raise CertificateError.of("V009", message, was, source)
+
+
+def _check_known_input(plan: Plan, opened: Record | None) -> None:
+    """Raise DataError (V006) where nobody knows that what an audit attacks was learnt from."""
+    if plan.audits and opened is None:
+        message = "Whether the data given are what the release was made from, its record tells."
+        raise DataError.of("V006", message, "Give the record as well: record=FILE.")
 
 
 def _salt_of(record: Record | None) -> str:

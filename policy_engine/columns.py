@@ -98,6 +98,11 @@ class Columns(BaseModel):
         return tuple(column.name for column in self.sensitive)
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the columns that are released in another form, which tells no value."""
+        return (*self.pseudonymize, *self.redact)
+
+    @property
     def has_own_pseudonyms(self) -> bool:
         """Whether there are pseudonyms that no other release has."""
         return bool(self.pseudonymize) and not self.pseudonym_scope
@@ -112,7 +117,7 @@ class Columns(BaseModel):
     def released(self) -> tuple[str, ...]:
         """The names of the columns of the output."""
         return (
-            *(*self.pseudonymize, *self.redact),
+            *self.hidden,
             *(*self.quasi_names, *self.sensitive_names, *self.insensitive),
         )
 

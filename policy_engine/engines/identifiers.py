@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 
 import numpy as np
@@ -10,11 +11,15 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.encoding import encode
+from policy_engine.engines.reading_back import texts_of
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.grouping import Groups, distinct
 
 LEAST_KEY = 32
 REDACTED = "REDACTED"
+PSEUDONYM = r"^([0-9a-f]{64})?\z"
+"""What a pseudonym looks like, or the missing value in a file; for RE2 and Java alike."""
+_PSEUDONYM = re.compile("[0-9a-f]{64}", re.ASCII)
 
 
 def check_key(key: bytes | None) -> bytes:
@@ -77,6 +82,22 @@ def redacted(rows: int) -> pa.ChunkedArray:
             )
         ]
     )
+
+
+def check_hidden(name: str, column: pa.ChunkedArray, *, is_redacted: bool) -> None:
+    """Raise CertificateError (V002) where a column holds other than pseudonyms, or the mark."""
+    _, found = texts_of(name, column)
+    if is_redacted and found != [REDACTED]:
+        raise not_hidden(name, is_redacted=True)
+    if not is_redacted and not all(_PSEUDONYM.fullmatch(text) for text in found if text):
+        raise not_hidden(name, is_redacted=False)
+
+
+def not_hidden(name: str, *, is_redacted: bool) -> PolicyEngineError:
+    """Return the error (V002) of a column that shows what it is to hide."""
+    what = f"{REDACTED!r} in every row" if is_redacted else "pseudonyms, of 64 hexadecimal digits"
+    message = f"The column {name!r} is to hold {what}, and holds other values."
+    return CertificateError.of("V002", message, "Make the release again: policy-engine apply.")
 
 
 def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -> None:

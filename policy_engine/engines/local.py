@@ -32,6 +32,7 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.identifiers import (
+    check_hidden,
     check_unlinked,
     new_salt,
     pseudonyms,
@@ -188,9 +189,10 @@ class LocalEngine:
     def group(self, stored: Stored, step: Anonymize) -> Groups:
         """Read a stored table again and group its rows.
 
-        Raises CertificateError on cells of no known shape (V002), on pseudonyms that link
-        classes (R008) or are too few in one (V001), DataError where persons are to be counted
-        in a table that this engine did not make itself (V006).
+        Raises CertificateError on cells of no known shape, and on columns that show what they are
+        to hide (V002), on pseudonyms that link classes (R008) or are too few in one (V001),
+        DataError where persons are to be counted in a table that this engine did not make itself
+        (V006).
         """
         self._progress("verifying", 0, stored.rows)
         in_memory = stored.location == MEMORY
@@ -198,6 +200,8 @@ class LocalEngine:
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         found = groups(table, step, self.taxonomies, self._persons_of(table, step))
+        for name in step.columns.hidden:
+            check_hidden(name, table.column(name), is_redacted=name in step.columns.redact)
         for name in step.columns.pseudonymize:
             check_unlinked(name, table.column(name), found, step.k)
         self._progress("verifying", table.num_rows, table.num_rows)

@@ -331,6 +331,19 @@ def test_a_release_that_was_changed_is_not_certified(engine, made, what):
         certify_output(made.path, asking(**CERTIFIED), engine=engine)
 
 
+def test_what_is_to_be_hidden_is_not_certified_in_the_clear(engine, tmp_path):
+    release = applied(engine, PEOPLE, tmp_path / "out" / "a.csv", insensitive=["city"], **PLAIN)
+    (tmp_path / "out" / "certificate.jsonld").unlink()
+    mean = [column("age", generalization="mean")]
+    for parts in (
+        {**PLAIN, "pseudonymize": ["city"]},
+        {**PLAIN, "redact": ["city"]},
+        {**PLAIN, "quasi": mean, "insensitive": ["city"]},
+    ):
+        with pytest.raises(CertificateError, match="V002"):
+            certify_output(release.path, asking(**parts), engine=engine)
+
+
 @pytest.mark.nightly_on_spark
 def test_an_output_of_persons_is_certified_with_its_input_alone(engine, tmp_path, made):
     data = {DATASET: tmp_path / "in.csv"}

@@ -22,7 +22,7 @@ from policy_engine.engines.generalizations.generalizer import Generalizer, all_v
 from policy_engine.engines.generalizations.intervals import Intervals
 from policy_engine.engines.generalizations.prefixes import Prefixes
 from policy_engine.engines.generalizations.ranges import Ranges
-from policy_engine.engines.generalizations.representatives import KINDS
+from policy_engine.engines.generalizations.representatives import KINDS, check_cells
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
@@ -85,9 +85,10 @@ def losses(
     member; as a `wildcard` it costs nothing. Raises CertificateError (V002) where a cell is
     none of the generalization.
     """
-    if asked.generalization in PERTURBATIVE:
-        return None
     found = [cell_of(name, text) for text in cells]
+    if asked.generalization in PERTURBATIVE:
+        check_cells(name, found, asked.generalization)
+        return None
     kind = asked.generalization or kind_of_cells(name, found)
     if kind == "set":
         return sets.priced(name, found, wildcard=wildcard)

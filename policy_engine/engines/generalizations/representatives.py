@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import write_value
+from policy_engine.cells import Cell, write_value
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.decimals import Decimals, decimals, is_number, written
 from policy_engine.engines.generalizations.generalizer import (
@@ -21,6 +21,7 @@ from policy_engine.engines.generalizations.generalizer import (
 )
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.generalizations.sets import Sets
+from policy_engine.errors import CertificateError
 from policy_engine.kernels.axis import Interval, Members
 from policy_engine.kernels.full_domain import Ladder
 from policy_engine.kernels.mondrian import Classes
@@ -165,6 +166,15 @@ def _missing(column: Encoded, codes: NDArray[Any], starts: Ints) -> Ints:
     if not column.has_missing:
         return np.zeros(len(starts), dtype=np.int64)
     return np.add.reduceat((codes == 0).astype(np.int64), starts)
+
+
+def check_cells(name: str, found: list[Cell], kind: str) -> None:
+    """Raise CertificateError (V002) where a cell is not one value, or of a mean no number."""
+    for cell in found:
+        is_one = not cell.is_range and len(cell.values) < 2
+        if not is_one or (kind == "mean" and not all(map(is_number, cell.values))):
+            message = f"The column {name!r} holds a cell that is no {kind}."
+            raise CertificateError.of("V002", message)
 
 
 KINDS: dict[Literal["mean", "median", "mode"], type[Medians]] = {

@@ -22,7 +22,7 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.session import check_workers, running, runs_here, start, stop
-from policy_engine.engines.spark.unlinked import check_unlinked
+from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
 from policy_engine.inputs import Join, Read
@@ -278,9 +278,10 @@ class SparkRun:
     def measure(self, stored: Stored, step: Anonymize) -> Measured:
         """Read a stored table again, form its classes and measure every bound on them.
 
-        Raises CertificateError on cells of no known shape (V002), on pseudonyms that link
-        classes (R008) or are too few in one (V001); DataError where persons are to be counted
-        in a table that this run did not make itself (V006).
+        Raises CertificateError on cells of no known shape, and on columns that show what they are
+        to hide (V002), on pseudonyms that link classes (R008) or are too few in one (V001);
+        DataError where persons are to be counted in a table that this run did not make itself
+        (V006).
         """
         self._progress("verifying", 0, stored.rows)
         with running(self._engine.spark, "verifying"):
@@ -290,6 +291,7 @@ class SparkRun:
                 tasks = max(self._made.tasks if self._made else 1, -(-rows // self._per_task))
                 measured = self._with_persons(step) if step.columns.privacy_unit else table
                 found = measure(measured, step, self.taxonomies, self._engine.most_values, tasks)
+                check_hidden(table, step.columns)
                 for name in step.columns.pseudonymize:
                     check_unlinked(name, table, step)
                 # Of rows that were lost meanwhile, the cluster now holds those that were measured.
@@ -304,13 +306,13 @@ class SparkRun:
         """Hold a stored table while it is measured, where more than one pass goes over it."""
         asked = step.columns
         about = [one.name for one in asked.sensitive if step.about(one.name)]
-        passes = [*about, *asked.pseudonymize, asked.privacy_unit, not stored.rows]
+        passes = [*about, *asked.hidden, asked.privacy_unit, not stored.rows]
         if stored.location == MEMORY or not any(passes):
             yield table
             return
         if not asked.privacy_unit:
             cells = [one for name in asked.quasi_names for one in columns_of(name, table.columns)]
-            used = dict.fromkeys([*cells, *about, *asked.pseudonymize])
+            used = dict.fromkeys([*cells, *about, *asked.hidden])
             table = table.select([quoted(name) for name in used])
         table.persist()
         try:

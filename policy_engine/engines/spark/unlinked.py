@@ -1,12 +1,37 @@
-"""Whether pseudonyms in an output link the classes of one person."""
+"""Whether an output hides what it is to, and pseudonyms in it link no classes of one person."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.engines.identifiers import linking_pseudonyms, too_few_pseudonyms
+from policy_engine.columns import Columns
+from policy_engine.engines.identifiers import (
+    PSEUDONYM,
+    REDACTED,
+    linking_pseudonyms,
+    not_hidden,
+    too_few_pseudonyms,
+)
 from policy_engine.engines.reading_back import columns_of
 from policy_engine.engines.spark.values import quoted
 from policy_engine.plan import Anonymize
+
+
+def check_hidden(frame: DataFrame, columns: Columns) -> None:
+    """Raise CertificateError (V002) where a column shows what it is to hide.
+
+    As in `identifiers.check_hidden`.
+    """
+    texts = {name: F.col(quoted(name)).cast("string") for name in columns.hidden}
+    shown = [
+        text.isNull() | (text != REDACTED)
+        if name in columns.redact
+        else text.isNotNull() & ~text.rlike(PSEUDONYM)
+        for name, text in texts.items()
+    ]
+    found = frame.agg(*(F.max(one) for one in shown)).collect() if shown else [()]
+    for name, is_shown in zip(texts, found[0], strict=True):
+        if is_shown:
+            raise not_hidden(name, is_redacted=name in columns.redact)
 
 
 def check_unlinked(name: str, frame: DataFrame, step: Anonymize) -> None:

@@ -1,0 +1,107 @@
+"""Whether a release is still what a policy says that it is, where its output does not tell.
+
+Who looks at an output sees its columns and cells. Not what it was made from, whether its pseudonyms
+are those of one release or of many, whether a number is a value or the mean of several, how many
+rows were left out. That is taken from the certificate that the release was published with.
+"""
+
+from collections.abc import Iterator
+
+from policy_engine.certificate import Certificate
+from policy_engine.columns import Columns, QuasiIdentifier
+from policy_engine.errors import CertificateError, Problem
+from policy_engine.plan import Anonymize, Plan
+from policy_engine.record import Record
+from policy_engine.storage import Place
+
+_BY_TYPE = (None, "range", "set")
+"""Generalisations that a column may take by its type, which its cells show."""
+
+
+def check_made_so(
+    earlier: Certificate, plan: Plan, record: Record | None, output: Place, *, renews: bool
+) -> None:
+    """Raise CertificateError (V014) where a release was made otherwise than a plan says.
+
+    `earlier` is the certificate of its making, and `record` what opened that. Where it `renews`
+    that certificate, the policy is to be the same one, however it was changed.
+    """
+    asked, made = plan.anonymize, earlier.plan.anonymize
+    problems = [*_from_elsewhere(earlier.plan, plan, renews=renews)]
+    if asked is not None and made is not None:
+        problems += _columns(made.columns, asked.columns)
+        problems += _suppressed(made, asked, record)
+    elif asked is not None:
+        problems.append("It was not anonymised.")
+    if problems:
+        hint = "Make the release again: policy-engine apply."
+        raise CertificateError(
+            *(Problem("V014", one, hint) for one in problems), source=str(output)
+        )
+
+
+def _from_elsewhere(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
+    """Yield that an output is another one, made from something else, or for another policy."""
+    if made.publish.asset != plan.publish.asset:
+        yield f"It is certified as {made.publish.asset}, and the policy makes {plan.publish.asset}."
+    if made.read.asset != plan.read.asset:
+        yield f"It was made from {made.read.asset}, and the policy reads {plan.read.asset}."
+    if renews and made.policy != plan.policy:
+        yield f"It was made for the policy {made.policy}, and the one given is {plan.policy}."
+
+
+def _columns(made: Columns, asked: Columns) -> Iterator[str]:
+    before = {one.name: one for one in made.quasi_identifier}
+    now = {one.name: one for one in asked.quasi_identifier}
+    hidden = (*made.pseudonymize, *made.redact)
+    for name, one in now.items():
+        if name in hidden:
+            yield f"The column {name!r} was made unreadable, and its cells are read as values."
+        elif name in before and not _reads_alike(before[name], one):
+            yield (
+                f"The column {name!r} was generalised by {_way(before[name])}, and the policy asks "
+                f"for {_way(one)}."
+            )
+    for name in before:
+        if name not in now and name in asked.released:
+            yield f"The column {name!r} was generalised, and the policy takes its cells for values."
+    for name in asked.pseudonymize:
+        if name not in made.pseudonymize:
+            yield f"The column {name!r} was given no pseudonyms."
+    if asked.pseudonymize and made.pseudonymize and made.pseudonym_scope != asked.pseudonym_scope:
+        yield (f"Its pseudonyms are {_scope(made)}, and the policy asks for some {_scope(asked)}.")
+
+
+def _reads_alike(made: QuasiIdentifier, asked: QuasiIdentifier) -> bool:
+    """Tell whether the cells of a column mean the same by two policies."""
+    unlike = {"weight", "order"}
+    if made.generalization in _BY_TYPE and asked.generalization in _BY_TYPE:
+        unlike.add("generalization")
+    return made.model_dump(exclude=unlike) == asked.model_dump(exclude=unlike)
+
+
+def _way(column: QuasiIdentifier) -> str:
+    """Return how a column is generalised, with what was said of it."""
+    said = column.model_dump(
+        exclude={"name", "generalization", "weight", "order"}, exclude_defaults=True
+    )
+    told = ", ".join(f"{name} {value}" for name, value in said.items())
+    kind = column.generalization or "its type"
+    return f"{kind} ({told})" if told else kind
+
+
+def _scope(columns: Columns) -> str:
+    return f"of the scope {columns.pseudonym_scope!r}" if columns.pseudonym_scope else "of its own"
+
+
+def _suppressed(made: Anonymize, asked: Anonymize, record: Record | None) -> Iterator[str]:
+    """Yield that more rows may have been left out than a policy allows, or that more were."""
+    most = asked.recoding.max_suppression
+    if record is not None:
+        if record.suppressed > most * record.input.rows:
+            yield f"{record.suppressed} rows were left out, and the policy allows {most:g} of all."
+    elif made.recoding.max_suppression > most:
+        yield (
+            f"Of all rows {made.recoding.max_suppression:g} might be left out, and the policy "
+            f"allows {most:g}. How many were is told by its record alone."
+        )
