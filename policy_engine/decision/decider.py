@@ -15,7 +15,7 @@ from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.conditions import evaluate
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import DATE_TIME, RequestFacts, unclear_labels
-from policy_engine.decision.history import History
+from policy_engine.decision.history import History, MadeFrom
 from policy_engine.decision.holding import (
     Asked,
     Held,
@@ -45,6 +45,7 @@ from policy_engine.decision.model import (
     World,
     in_full,
 )
+from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
 from policy_engine.decision.ownership import Leave, Ownership
 from policy_engine.decision.views import View
@@ -553,27 +554,24 @@ class _Case:
                 denying = held
         return denying
 
-    def _sources(self, clause: Clause, assets: Iterable[str]) -> Iterator[str]:
-        """Yield what assets were made from, near and far, as far as a prohibition reaches them."""
+    def _sources(
+        self, clause: Clause, assets: Iterable[str], known: Mapping[str, Sequence[MadeFrom]]
+    ) -> Iterator[str]:
+        """Yield what assets were made from, near and far, as far as a prohibition reaches them.
+
+        What is `known` of it by asset, when they were read, counts as what is known now does.
+        """
         leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
         if self.ownership is None or any(leaf.left_operand == DERIVED for leaf in leaves):
             return
-        queue = [*assets]
-        seen = {*queue}
-        for asset in queue:
-            asked = Asked(
-                self.request.model_copy(update={"targets": (asset,)}),
-                self.view.closures,
-                self.members,
-            )
-            for number in self.view.touched(asked):
-                made = self.decider.index.outputs[number]
-                if not clause.assigners <= made.clause.assigners:
-                    output = self.decider.output(made.policy, made.asset)
-                    new = [one for one in inputs_of(output, made, (asset,)) if one not in seen]
-                    yield from new
-                    seen.update(new)
-                    queue += new
+        for one in self._origins().trace(assets, known, clause.assigners):
+            yield from one.sources
+
+    def _origins(self) -> Origins:
+        return Origins(self.view, self.decider.output, self.decider.certificates)
+
+    def _made_from(self) -> tuple[MadeFrom, ...]:
+        return () if self.facts.making else tuple(self._origins().trace(self.request.targets))
 
     def _is_unheard(self, clause: Clause) -> bool:
         """Tell whether a prohibition does not count for what is asked for, and note why."""
@@ -639,6 +637,7 @@ class _Case:
                 reason = f"{name} permits reading the inputs, and so the output."
                 changes = {"request": self.request, "reason": reason, "derivation": lines}
                 changes["counted"] = (*(decision.counted or ()), *self._counted())
+                changes["made_from"] = self._made_from()
                 return decision.model_copy(update=changes)
         return None
 
@@ -656,6 +655,7 @@ class _Case:
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
             counted=self._counted(held.clause),
+            made_from=self._made_from(),
         )
 
     def _counted(self, *permitting: Clause) -> tuple[Counted, ...]:
@@ -762,6 +762,7 @@ class _Case:
             "duties": (),
             "strategy": "",
             "counted": (),
+            "made_from": (),
             **parts,
         }
         parts["derivation"] = (*parts["derivation"], *self._aside())

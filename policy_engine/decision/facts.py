@@ -10,7 +10,7 @@ from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import Truth
 from policy_engine.decision.deadlines import deadline
-from policy_engine.decision.history import Deed, History
+from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
@@ -26,11 +26,14 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.values import Literals
 
+Sources: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
+"""What assets were made from, by what was known, by asset, when they were read."""
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
 DATE_TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _READ = (JOINTLY, READ_SO_FAR)
+_NONE: Mapping[str, Sequence[MadeFrom]] = {}
 _PARTS_OF: Mapping[str, tuple[Part, ...]] = {
     _PURPOSE: ("purpose",),
     **dict.fromkeys(_READ, ("asset",)),
@@ -107,7 +110,7 @@ class RequestFacts:
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
-        self.sources: Callable[[Iterable[str]], Iterable[str]] = tuple
+        self.sources: Sources = lambda _found, _known: ()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
@@ -151,14 +154,18 @@ class RequestFacts:
             earlier = self.world.values.get(READ_SO_FAR)
             found = dict.fromkeys((*self.together, *map(str, earlier or ())))
             return None if earlier is None else self._with_sources(found)
-        found = dict.fromkeys(self.together)
+        found, origins = dict.fromkeys(self.together), defaultdict[str, list[MadeFrom]](list)
         for party in self.history.permitted:
             if self._known.overlaps("party", self.request.assignee, party):
                 found |= dict.fromkeys(self.history.assets(party))
-        return self._with_sources(found)
+                for one in self.history.origins_of(party):
+                    origins[one.asset].append(one)
+        return self._with_sources(found, origins)
 
-    def _with_sources(self, found: Mapping[str, None]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*found, *self.sources(found))))
+    def _with_sources(
+        self, found: Mapping[str, None], origins: Mapping[str, Sequence[MadeFrom]] = _NONE
+    ) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*found, *self.sources(found, origins))))
 
     def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
         """Return how often a rule will have been exercised once this is done, by the log.

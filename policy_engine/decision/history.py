@@ -11,6 +11,15 @@ from policy_engine.policy.model import MAKING, Policy, Rule
 Overlaps = Callable[[str, str], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class MadeFrom:
+    """What an asset was made from, and the assigners of the rule by which it was."""
+
+    asset: str
+    by: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
 @dataclass
 class Tally:
     """How often one rule was exercised: in all, by a party, and by which assets at a time."""
@@ -49,6 +58,8 @@ class History:
     Such a rule is named by its place, which is another rule's once the text is another.
     """
     permitted: dict[str, dict[str, None]] = field(default_factory=dict)
+    origins: dict[str, dict[MadeFrom, None]] = field(default_factory=dict)
+    """What was made from what of all that a party was permitted, as was known then."""
     begun: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     """When a party was first permitted something with an asset, by policy and party."""
     refused: dict[tuple[str, str, str], dict[str, str]] = field(default_factory=dict)
@@ -73,10 +84,15 @@ class History:
         if is_place(label):
             self.unnamed[policy] = self.unnamed.get(policy, frozenset(digests)) & {*digests}
 
-    def permit(self, party: str, action: str, assets: Iterable[str]) -> None:
-        """Take up that a party was permitted something with assets together."""
+    def permit(
+        self, party: str, action: str, assets: Iterable[str], origins: Iterable[MadeFrom] = ()
+    ) -> None:
+        """Take up that a party was permitted something with assets together, of these origins."""
         if action not in MAKING:
             self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
+            known = dict.fromkeys(origins)
+            if known:
+                self.origins.setdefault(party, {}).update(known)
 
     def begin(self, policy: str, party: str, assets: Iterable[str], time: str) -> None:
         """Take up when a party was permitted something with assets by a policy."""
@@ -110,6 +126,7 @@ class History:
             ],
             "unnamed": {policy: sorted(digests) for policy, digests in self.unnamed.items()},
             "permitted": {party: [*assets] for party, assets in self.permitted.items()},
+            "origins": {party: [*map(_listed, known)] for party, known in self.origins.items()},
             "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
             "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
             "deeds": [[*duty, [*map(_plain, deeds)]] for duty, deeds in self.deeds.items()],
@@ -126,6 +143,10 @@ class History:
             tallies,
             {policy: frozenset(digests) for policy, digests in plain["unnamed"].items()},
             {party: dict.fromkeys(assets) for party, assets in plain["permitted"].items()},
+            {
+                party: {MadeFrom(asset, tuple(by), tuple(of)): None for asset, by, of in known}
+                for party, known in plain["origins"].items()
+            },
             {(policy, party): assets for policy, party, assets in plain["begun"]},
             {(policy, rule, duty): parties for policy, rule, duty, parties in plain["refused"]},
             {(policy, duty): [*map(_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
@@ -134,6 +155,10 @@ class History:
     def assets(self, party: str) -> tuple[str, ...]:
         """Return the assets that a party was permitted to use so far, in the order of first use."""
         return tuple(self.permitted.get(party, ()))
+
+    def origins_of(self, party: str) -> Iterable[MadeFrom]:
+        """Return what was made from what of all that a party was permitted to use so far."""
+        return self.origins.get(party, ())
 
     def is_known(self, policy: str, label: str, digest: str) -> bool:
         """Tell whether executions of a rule can be told from those of others of its policy."""
@@ -159,6 +184,10 @@ class History:
             for assets, times in (found.assets.items() if found else ())
             if any(overlaps(asset, other) for other in assets)
         )
+
+
+def _listed(one: MadeFrom) -> list[Any]:
+    return [one.asset, [*one.by], [*one.sources]]
 
 
 def _plain(deed: Deed) -> list[str]:

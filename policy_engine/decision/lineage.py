@@ -9,6 +9,7 @@ from policy_engine.decision.index import Made
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
 from policy_engine.lineage import Upstream
+from policy_engine.plan import Plan
 from policy_engine.policy import Policy
 from policy_engine.policy.clashes import starts
 
@@ -99,10 +100,14 @@ def inputs_of(output: Output, made: Made, targets: Sequence[str]) -> tuple[str, 
     All that went into the output, where a target is the output, or holds it, or where it is a
     model; what was left out, as identifiers are, is in no output.
     """
-    plan = output.plan
-    if plan is None:
+    if output.plan is None:
         return tuple(sorted(made.clause.targets))
-    names = [column_name(made.asset, target) for target in targets]
+    return columns_of(output.plan, made.asset, targets)
+
+
+def columns_of(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the inputs of a plan that are in targets, which are of its output."""
+    names = [column_name(asset, target) for target in targets]
     known = set(plan.publish.columns)
     asked = [name and (name if name in known else _whole(name)) for name in names]
     if plan.train is None and all(name in known for name in asked):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from policy_engine import terms
 from policy_engine.decision.conditions import Verdict
+from policy_engine.decision.history import MadeFrom
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import JOINTLY, Kind, Strategy
@@ -268,7 +269,8 @@ class Decision(BaseModel):
     by the caller's word or by the clock. `policy_digests` name the policies looked at, and
     `notes` say which were not, since they are in force no longer. `counted` are the rules that a
     permit is an execution of: those that permit it, and prohibitions of what is permitted that
-    have a bound on how often; None: the rule that is named.
+    have a bound on how often; None: the rule that is named. `made_from` tells, of a permit, what
+    the targets were made from, and what that was made from in turn.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -288,6 +290,7 @@ class Decision(BaseModel):
     policy_digests: tuple[str, ...] = ()
     counted: tuple[Counted, ...] | None = None
     notes: tuple[str, ...] = ()
+    made_from: tuple[MadeFrom, ...] = ()
 
     @property
     def permitted(self) -> bool:

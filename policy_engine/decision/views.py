@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.holding import Asked
-from policy_engine.decision.index import Clause, Index, below
+from policy_engine.decision.index import Clause, Index, Made, below
 from policy_engine.owners import Owners, Standing
 from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 
@@ -76,6 +76,10 @@ class View:
     def outputs(self, asset: str) -> Iterator[str]:
         """Yield the outputs that an asset is, belongs to or holds, or might."""
         yield from (self.index.outputs[number].asset for number in self._outputs(asset))
+
+    def made(self, asset: str) -> Iterator[Made]:
+        """Yield who makes the outputs that an asset is, belongs to or holds, or might."""
+        yield from (self.index.outputs[number] for number in sorted({*self._outputs(asset)}))
 
     def _outputs(self, asset: str) -> Iterator[int]:
         every = self.index.outputs

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from policy_engine.decision.conditions import State, Verdict
+from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.model import (
     Decision,
     Effect,
@@ -92,13 +93,22 @@ class LoggedCount(_Logged):
     targets: tuple[str, ...]
 
 
+class LoggedOrigin(_Logged):
+    """What an asset was made from, and the assigners of the rule by which it was."""
+
+    asset: str
+    by: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
 class Record(_Logged):
     """What is kept of a decision.
 
     Every field is named here and copied by name, so that what decisions learn to hold later is
     not logged before somebody has thought about it. `time` is the moment the decision holds
     for, in ISO 8601, empty where it has none. `counted` is there where a permit is the execution
-    of other rules, or on other assets, than of the one that is named on what was asked for.
+    of other rules, or on other assets, than of the one that is named on what was asked for,
+    `made_from` where what was permitted is made from something else: from what, near and far.
     """
 
     effect: Effect
@@ -113,6 +123,7 @@ class Record(_Logged):
     duties: tuple[LoggedDuty, ...]
     policy_digests: tuple[str, ...]
     counted: tuple[LoggedCount, ...] | None = None
+    made_from: tuple[LoggedOrigin, ...] | None = None
 
     @field_validator("time")
     @classmethod
@@ -143,6 +154,7 @@ class Record(_Logged):
             duties=tuple(map(_duty, decision.duties)),
             policy_digests=decision.policy_digests,
             counted=_counted(decision),
+            made_from=tuple(map(_origin, decision.made_from)) or None,
         )
 
 
@@ -275,6 +287,10 @@ def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
         policy=decision.policy, rule=decision.rule, targets=decision.request.targets
     )
     return None if found == (plain,) else found
+
+
+def _origin(one: MadeFrom) -> LoggedOrigin:
+    return LoggedOrigin(asset=one.asset, by=one.by, sources=one.sources)
 
 
 def _duty(duty: Owed) -> LoggedDuty:

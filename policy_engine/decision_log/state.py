@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from policy_engine.decision.history import Deed, History
+from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision_log.chain import Chain
 from policy_engine.decision_log.entries import START, Entry
 from policy_engine.decision_log.places import Row
@@ -124,11 +124,16 @@ def record(history: History, entry: Plain) -> None:
     if executions is None:
         executions = [{**kept, "targets": asked["targets"]}]
     if executions:
-        history.permit(party, action, asked["targets"])
+        history.permit(party, action, asked["targets"], _origins(kept))
     for one in executions:
         rule = one["policy"], one["rule"]
         history.begin(one["policy"], party, (*one["targets"], *asked["targets"]), time)
         history.execute(rule, party, action, one["targets"], kept["policy_digests"])
+
+
+def _origins(kept: Plain) -> Iterator[MadeFrom]:
+    for one in kept.get("made_from", ()):
+        yield MadeFrom(one["asset"], tuple(one["by"]), tuple(one["sources"]))
 
 
 def _record_deed(history: History, deed: Plain) -> None:

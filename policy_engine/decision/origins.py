@@ -1,0 +1,114 @@
+"""What assets were made from, near and far, as far as anything at hand tells it."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from policy_engine.certificate import Certificate
+from policy_engine.decision.history import MadeFrom
+from policy_engine.decision.lineage import OutputOf, columns_of, inputs_of
+from policy_engine.decision.outputs import Output
+from policy_engine.decision.views import View
+from policy_engine.owners.model import assigners
+from policy_engine.plan import Plan
+from policy_engine.policy import Policy
+from policy_engine.policy.model import OFFER
+
+_NONE: Mapping[str, Sequence[MadeFrom]] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What was made under a policy that is not in force, or under another text of one that is.
+
+    Without a plan, all of the `inputs` went into it.
+    """
+
+    asset: str
+    by: frozenset[str]
+    plan: Plan | None
+    inputs: tuple[str, ...] = ()
+
+    def sources(self, asset: str) -> tuple[str, ...]:
+        return columns_of(self.plan, self.asset, (asset,)) if self.plan else self.inputs
+
+
+class Origins:
+    """What was made from what: by the policies in force, and by what is at hand of others.
+
+    That a policy is withdrawn, replaced or void takes nothing back of what was read of its output.
+    So certificates tell it as well, whatever became of their policies, and so do policies that are
+    given and void.
+    """
+
+    def __init__(self, view: View, output: OutputOf, certificates: Sequence[Certificate]) -> None:
+        self._view = view
+        self._output = output
+        self._certificates = certificates
+        self._before: tuple[_Past, ...] | None = None
+
+    def trace(
+        self,
+        assets: Iterable[str],
+        known: Mapping[str, Sequence[MadeFrom]] = _NONE,
+        unless: Collection[str] | None = None,
+    ) -> Iterator[MadeFrom]:
+        """Yield what assets were made from, what that was made from in turn, and so on.
+
+        `known` tells more of that, by asset. What was made by all of the parties `unless` is not
+        looked behind.
+        """
+        queue = [*dict.fromkeys(assets)]
+        seen = {*queue}
+        for asset in queue:
+            for one in _best((*self._of(asset), *known.get(asset, ()))):
+                if unless is None or not all(party in one.by for party in unless):
+                    yield one
+                    new = [source for source in one.sources if source not in seen]
+                    seen.update(new)
+                    queue += new
+
+    def _of(self, asset: str) -> Iterator[MadeFrom]:
+        for made in self._view.made(asset):
+            sources = inputs_of(self._output(made.policy, made.asset, ""), made, (asset,))
+            yield MadeFrom(asset, tuple(sorted(made.clause.assigners)), sources)
+        for one in self._past():
+            if self._view.closures.overlaps("asset", asset, one.asset):
+                yield MadeFrom(asset, tuple(sorted(one.by)), one.sources(asset))
+
+    def _past(self) -> tuple[_Past, ...]:
+        if self._before is None:
+            void = (one for one in self._view.index.policies if one.uid in self._view.void)
+            under = (past for policy in void for past in _made_under(policy))
+            self._before = (*under, *filter(None, map(self._certified, self._certificates)))
+        return self._before
+
+    def _certified(self, one: Certificate) -> _Past | None:
+        """Return what a certificate tells, None where the policies in force say the same."""
+        plan, asset = one.plan, one.plan.publish.asset
+        makers = self._view.index.makers.get(asset, ())
+        of_policy = [made for made in makers if made.policy.uid == plan.policy]
+        if any(made.policy.digest == plan.policy_digest for made in of_policy):
+            return None
+        by = [made.clause.assigners for made in of_policy] or [self._owners(asset)]
+        return _Past(asset, by[0], plan)
+
+    def _owners(self, asset: str) -> frozenset[str]:
+        """Return who is stated to own what a policy made of which nothing more is known."""
+        standing = self._view.standing
+        return frozenset(standing.of(asset).owners) if standing else frozenset()
+
+
+def _best(found: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
+    """Yield what was made from what, each once, but not by nobody where it is known by whom."""
+    told = dict.fromkeys(found)
+    known = {source for one in told if one.by for source in one.sources}
+    yield from (one for one in told if one.by or not known.issuperset(one.sources))
+
+
+def _made_under(policy: Policy) -> Iterator[_Past]:
+    for rule in policy.permissions if policy.type != OFFER else ():
+        if rule.output:
+            inputs = tuple(sorted(target.iri for target in rule.targets))
+            plan = Output.of(policy, rule.output, ()).plan
+            yield _Past(rule.output, assigners(rule), plan, inputs)
