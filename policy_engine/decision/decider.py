@@ -527,10 +527,7 @@ class _Case:
         lacking = [one for one in mixed if not names(held.clause.rule, one, targets, own)]
         if not lacking:
             return held
-        missing = tuple(
-            f"{one.output} is made from {one.source}, and it does not name both in pe:jointly"
-            for one in lacking
-        )
+        missing = tuple(f"{one}, and it does not name both in pe:jointly" for one in lacking)
         return replace(held, missing=(*held.missing, *missing))
 
     def _prohibitions(self) -> Held | None:

@@ -1,6 +1,6 @@
-"""Outputs that are read together with what they are made from, and the rules that name both."""
+"""Outputs read together with what they are made from, or with others of it; who names both."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from policy_engine.decision.closures import Closures
@@ -13,30 +13,76 @@ from policy_engine.policy.joining import named_jointly
 class Mix:
     """An output, and something that it is made from, near or far, that are read together.
 
-    Who sees both side by side tells whose row each row of the output is.
+    Or two outputs of which something that both are made from is `shared`. Who sees both side by
+    side tells whose row each row of the output is; and a class of one and a class of the other may
+    have a single row in common.
     """
 
     output: str
     source: str
+    shared: str = ""
+
+    def __str__(self) -> str:
+        """Return what is read together, in words."""
+        if self.shared:
+            return f"{self.output} and {self.source} are both made from {self.shared}"
+        return f"{self.output} is made from {self.source}"
 
 
 def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mix]:
-    """Return the outputs, among some, that targets read together with what these are made from.
+    """Return the outputs, among some, that targets read together with what these are made from,
+    and those that they read together with others of it.
 
     What lies within an output is the output's, even where that lies within its input; a single
     target reads both where it is above both.
     """
     closures, found = view.closures, []
-    for output in dict.fromkeys(outputs):
+    sources = {output: tuple(_sources(output, view)) for output in outputs}
+    for output, made_from in sources.items():
         own = [one for one in targets if output in closures.reach("asset", one)]
         others = [one for one in targets if one not in own]
         above = closures.up("asset", output)
-        for source in _sources(output, view) if others else ():
+        for source in made_from if others else ():
             read = [one for one in others if closures.overlaps("asset", one, source)]
             wide = (one in above and source not in closures.reach("asset", one) for one in others)
             if read and (own or any(wide)):
                 found.append(Mix(output, source))
-    return found
+    known = {frozenset((one.output, one.source)) for one in found}
+    pairs = _of_one(targets, sources, closures) if len(sources) > 1 else ()
+    return [*found, *(one for one in pairs if {one.output, one.source} not in known)]
+
+
+def _of_one(
+    targets: Sequence[str], sources: Mapping[str, Sequence[str]], closures: Closures
+) -> Iterator[Mix]:
+    """Yield pairs of outputs that share something that they are made from.
+
+    Of several that share it, each with the first: a rule that names all pairs names all of them.
+    """
+    exact: dict[str, str] = {}
+    wider: dict[str, str] = {}
+    for output in sources:
+        if not _is_read(output, targets, sources[output], closures):
+            continue
+        shared: dict[str, str] = {}
+        for source in sources[output]:
+            above = closures.reach("asset", source)
+            found = (wider.get(source), *(exact.get(name) for name in (source, *above)))
+            shared |= {one: source for one in found if one and one != output}
+            exact.setdefault(source, output)
+            for name in above:
+                wider.setdefault(name, output)
+        yield from (Mix(one, output, source) for one, source in shared.items())
+
+
+def _is_read(output: str, targets: Sequence[str], made_from: Sequence[str], own: Closures) -> bool:
+    """Tell whether a target lies in an output, or is above it and not what it is made from."""
+    above = own.up("asset", output)
+    reach = (own.reach("asset", one) for one in targets)
+    return any(
+        output in wide or (one in above and not any(name in wide for name in made_from))
+        for one, wide in zip(targets, reach, strict=True)
+    )
 
 
 def names(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures) -> bool:

@@ -59,3 +59,37 @@ def test_what_lies_in_an_output_is_the_outputs_though_that_lies_in_its_input():
     assert mixed(INNER, made=inside) == mixed(f"{INNER}/zip", made=inside) == set()
     assert mixed(RAW, made=inside) == mixed(RAW, f"{RAW}/age", made=inside) == set()
     assert mixed(INNER, f"{RAW}/age", made=inside) == {Mix(INNER, RAW)}
+
+
+OTHER, FAR = "http://x.org/Other", "http://x.org/Far"
+SHARED = {SAFE: RAW, OTHER: RAW, TOTALS: SAFE, FAR: "http://x.org/Elsewhere"}
+
+
+@pytest.mark.parametrize(
+    ("targets", "asset", "expected"),
+    [
+        ([SAFE, OTHER], (), {Mix(SAFE, OTHER, RAW)}),
+        ([f"{SAFE}/zip", f"{OTHER}/age"], (), {Mix(SAFE, OTHER, RAW)}),
+        ([TOTALS, OTHER], (), {Mix(TOTALS, OTHER, RAW)}),
+        ([TOTALS, SAFE], (), {Mix(TOTALS, SAFE)}),
+        ([SAFE, FAR], (), set()),
+        ([RAW], (), set()),
+        ([ARCHIVE], ((SAFE, ARCHIVE), (OTHER, ARCHIVE)), {Mix(SAFE, OTHER, RAW)}),
+        ([ARCHIVE], ((SAFE, ARCHIVE),), set()),
+        (
+            [SAFE, FAR],
+            (("http://x.org/Elsewhere", RAW),),
+            {Mix(SAFE, FAR, "http://x.org/Elsewhere")},
+        ),
+    ],
+    ids=str,
+)
+def test_outputs_of_one_input_are_mixed_with_each_other(targets, asset, expected):
+    assert mixed(*targets, asset=asset, made=SHARED) == expected
+
+
+def test_of_many_outputs_of_one_input_each_is_to_be_named():
+    many = {f"http://x.org/out{n}": RAW for n in range(50)}
+    found = mixed(*many, made=many)
+    assert {one.output for one in found} | {one.source for one in found} == {*many}
+    assert len(found) == 49
