@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from policy_engine.api import (
         VerifiedRelease,
+        apply_all,
         apply_policy,
         attest_output,
         certify_output,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         list_duties,
         load_policies,
         load_policy,
+        plan_all,
         plan_policy,
         query_data,
         read_request,
@@ -81,6 +83,7 @@ __all__ = [
     "VerifiedRelease",
     "World",
     "agree",
+    "apply_all",
     "apply_policy",
     "attest_output",
     "audit_in_one_run",
@@ -102,6 +105,7 @@ __all__ = [
     "list_duties",
     "load_policies",
     "load_policy",
+    "plan_all",
     "plan_policy",
     "policy_schema",
     "query_data",

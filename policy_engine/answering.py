@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attestation import Attestation, attest, load_attestation
+from policy_engine.beside import load_certificates
 from policy_engine.catalog import Catalog, make_catalog, place_of
-from policy_engine.certificate import Certificate, load_certificate
+from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.owing import Due, dues, find_duty
 from policy_engine.decision.requests import check_name
@@ -282,13 +283,16 @@ def attest_output(
 
 def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
     """Return what vouches for outputs, each read already or in a file."""
-    return [one if isinstance(one, Certificate | Attestation) else _loaded(one) for one in given]
+    found: list[Certificate | Attestation] = []
+    for one in given:
+        found += [one] if isinstance(one, Certificate | Attestation) else _loaded(one)
+    return found
 
 
-def _loaded(path: str | Path) -> Certificate | Attestation:
+def _loaded(path: str | Path) -> Sequence[Certificate | Attestation]:
     place = place_of(path)
     attested = load_attestation(place) if isinstance(place, Path) else None
-    return attested or load_certificate(place)
+    return [attested] if attested else load_certificates(place)
 
 
 def opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":

@@ -10,14 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from policy_engine import storage
-from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, column_name
+from policy_engine.catalog import MEMORY, TABLE, column_name
 from policy_engine.commitment import Commitment, new_nonce
 from policy_engine.consistency import contradictions
 from policy_engine.engines.engine import Ended, Engine, Stored
 from policy_engine.errors import (
     CertificateError,
-    DataError,
     InternalError,
     PolicyError,
     Problem,
@@ -34,9 +32,7 @@ from policy_engine.plan import Anonymize, Plan
 from policy_engine.policy.text import read_json
 from policy_engine.record import Count, Input, Record, named
 from policy_engine.release import Release
-from policy_engine.staging import CERTIFICATE, settled, strangers, told, unfit
-from policy_engine.storage import Place
-from policy_engine.terms import local_name
+from policy_engine.staging import CERTIFICATE, unfit
 from policy_engine.utility import Utility
 from policy_engine.versions import NOT_INSTALLED, version_of
 
@@ -325,69 +321,6 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
             "V005", f"The certificate contradicts itself. {wrong}", "", source
         )
     return certificate
-
-
-def load_certificate(path: Place) -> Certificate:
-    """Read a certificate from its file, or from the folder that holds it.
-
-    Where the certified output lies beside it, a file or a folder of files, its digest is compared;
-    of a model, with everything that its folder holds, and nothing else may lie beside the two;
-    where a folder is named the model has to be there. Raises DataError (C002) without a file,
-    CertificateError where it is no certificate (V005), the output beside it is not the one that was
-    certified, or something lies there of which the certificate says nothing (V004), or the release
-    is half published, or was published meanwhile (V010).
-    """
-    place = str(path)
-    with storage.reading(place):
-        file = storage.join(place, FILE_NAME) if storage.is_folder(place) else place
-        with settled(storage.parent(file)), storage.reading(place):
-            if not storage.exists(file):
-                raise DataError.of("C002", f"There is no certificate {file!r}.")
-            certificate = read_certificate(storage.read_bytes(file), str(file))
-            output = storage.join(storage.parent(file), certificate.file)
-            if certificate.file and storage.is_taken(output):
-                check_digest(certificate, _as_it_lies(certificate, output))
-                if certificate.plan.train:
-                    _check_nothing_else(file, certificate.file)
-            elif certificate.output_digest and certificate.plan.train and place != str(file):
-                message = f"The model {certificate.file!r} does not lie beside its certificate."
-                raise CertificateError.of("V004", message, source=str(file))
-            elif certificate.output_digest and storage.name(file) == FILE_NAME:
-                _check_alone(certificate, storage.parent(file))
-    return certificate
-
-
-def _as_it_lies(certificate: Certificate, output: Place) -> Stored:
-    """Return an output: a table by its data, a model with everything that its folder holds."""
-    if certificate.plan.train is None:
-        return Stored.of_file(output)
-    return Stored.of_folder(output)
-
-
-def _check_alone(certificate: Certificate, folder: Place) -> None:
-    """Raise CertificateError (V004) where a file that is named as the output would be, and of
-    which the certificate does not speak, lies beside it: whoever finds both takes it for that."""
-    asset = local_name(certificate.plan.publish.asset)
-    ends = ("", *(f".{ending}" for ending in SPARK_FORMATS))
-    for name in (f"{asset}{end}" for end in ends if not unfit(f"{asset}{end}")):
-        other = storage.join(folder, name)
-        if storage.exists(other):
-            about = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
-            message = f"The certificate is {about}, and says nothing of the output beside it."
-            raise CertificateError.of("V004", message, source=str(other))
-
-
-def _check_nothing_else(file: Place, model: str) -> None:
-    """Raise CertificateError (V004) where more lies in the folder of a released model.
-
-    Who opens what lies beside a certified model takes it for a part of the release. Folders of
-    data may hold other files: whoever keeps a table there knows which one is certified.
-    """
-    found = strangers(storage.parent(file), (FILE_NAME, storage.name(file), model))
-    if found:
-        message = f"The certificate is of the folder {model!r}, and says nothing of {told(found)} "
-        hint = "Take it away: a released model has a folder of its own."
-        raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
 
 
 def check_digest(certificate: Certificate, output: Stored) -> None:

@@ -133,6 +133,7 @@ CODES = {
     "V012": "an output that cannot be attested",
     "V013": "an input that is not the release that its certificate is of",
     "V014": "a release that was made otherwise than the policy asks",
+    "V015": "several certificates where one is meant",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

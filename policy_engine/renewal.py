@@ -44,8 +44,10 @@ def _from_elsewhere(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
     """Yield that an output is another one, made from something else, or for another policy."""
     if made.publish.asset != plan.publish.asset:
         yield f"It is certified as {made.publish.asset}, and the policy makes {plan.publish.asset}."
-    if made.read.asset != plan.read.asset:
-        yield f"It was made from {made.read.asset}, and the policy reads {plan.read.asset}."
+    before, now = ([step.asset for step in one.reads] for one in (made, plan))
+    if before != now:
+        was, are = " and ".join(before), " and ".join(now)
+        yield f"It was made from {was}, and the policy reads {are}."
     if renews and made.policy != plan.policy:
         yield f"It was made for the policy {made.policy}, and the one given is {plan.policy}."
 

@@ -10,7 +10,7 @@ from policy_engine.errors import CertificateError, OutputError, PolicyEngineErro
 from policy_engine.storage import Place
 
 CERTIFICATE = "certificate.jsonld"
-"""The name of the certificate beside an output."""
+"""The name of the certificate of an output that is alone in its folder, or came there first."""
 
 PREFIX = ".policy-engine."
 STAGE = f"{PREFIX}stage."
@@ -32,6 +32,16 @@ _CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
 _SHARED = 0o077
 _LONGEST = 255
 """In bytes: what file systems bear, as a rule."""
+
+
+def certificate_name(output: str) -> str:
+    """Return the name of the certificate of an output that joins others in their folder."""
+    return f"{output}.{CERTIFICATE}"
+
+
+def is_certificate(name: str) -> bool:
+    """Tell whether a name is that of a certificate, as runs name them."""
+    return f".{name.lower()}".endswith(f".{CERTIFICATE}")
 
 
 def is_stage(name: str) -> bool:
@@ -74,7 +84,7 @@ def unfit(name: str) -> str:
         return "names no file"
     if name.lower().startswith(PREFIX):
         return f"begins with {PREFIX!r}, as what runs keep beside a release"
-    if name.lower() == CERTIFICATE:
+    if is_certificate(name):
         return "is that of a certificate"
     if any(one in "/\\" or unicodedata.category(one) in ("Cc", "Cs") for one in name):
         return "has a slash, a backslash, or what is no character of a text"
@@ -116,20 +126,21 @@ def settled(folder: Place) -> Iterator[None]:
     """
     with storage.reading(folder):
         check_settled(folder)
-    before = _certificate(folder)
+    before = _certificates(folder)
     try:
         yield
     except PolicyEngineError:
         with storage.reading(folder):
             check_settled(folder)
-        if _certificate(folder) != before:
+        if _certificates(folder) != before:
             message = f"A release was published into {str(folder)!r} meanwhile."
             raise CertificateError.of("V010", message, "Try again.") from None
         raise
 
 
-def _certificate(folder: Place) -> bytes | None:
+def _certificates(folder: Place) -> list[tuple[str, bytes]] | None:
     try:
-        return storage.read_bytes(storage.join(folder, CERTIFICATE))
+        names = [name for name in storage.names(folder) if is_certificate(name)]
+        return [(name, storage.read_bytes(storage.join(folder, name))) for name in names]
     except (OSError, ValueError):
         return None

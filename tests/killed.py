@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from policy_engine import storage
-from policy_engine.certificate import FILE_NAME, load_certificate, read_certificate
+from policy_engine.beside import load_certificate
+from policy_engine.certificate import FILE_NAME, read_certificate
 from policy_engine.errors import PolicyEngineError
 from policy_engine.publication import Publication
 from policy_engine.staging import CLAIM

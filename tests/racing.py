@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from policy_engine import storage
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.errors import PolicyEngineError
 from policy_engine.publication import Publication, holding
 

@@ -4,13 +4,8 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT
 
 from policy_engine.api import apply_policy, certify_output
-from policy_engine.certificate import (
-    Certificate,
-    Certified,
-    check,
-    load_certificate,
-    read_certificate,
-)
+from policy_engine.beside import load_certificate
+from policy_engine.certificate import Certificate, Certified, check, read_certificate
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.methods import Measurement
 from policy_engine.recoding import Recoding

@@ -11,7 +11,7 @@ from modelled import people_table, train, use
 from policy_engine import apply_policy
 from policy_engine.api import estimate_policy, explore_policy, plan_policy
 from policy_engine.audits.membership.releases import Covered, as_values, fit_for_release
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.chaining import looks_generalised
 from policy_engine.cli.answers import warnings_of
 from policy_engine.errors import AuditError, DataError, PlanError

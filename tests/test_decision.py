@@ -11,7 +11,7 @@ from building import (
 
 from policy_engine import terms
 from policy_engine.api import apply_policy, decide_request, read_request
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.decision import Decider, Request, World, decide
 from policy_engine.errors import RequestError
 from policy_engine.methods import Measurement

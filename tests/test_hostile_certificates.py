@@ -14,7 +14,8 @@ from modelled import of_release
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, certify_output, compare_release, plan_policy
-from policy_engine.certificate import Certificate, load_certificate, read_certificate, shortcomings
+from policy_engine.beside import load_certificate
+from policy_engine.certificate import Certificate, read_certificate, shortcomings
 from policy_engine.cli import app
 from policy_engine.decision import Decider, Request
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError

@@ -31,7 +31,7 @@ from policy_engine import (
     plan_policy,
     read_request,
 )
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan import Plan
 from policy_engine.record import load_record

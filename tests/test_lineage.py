@@ -9,7 +9,8 @@ from building import DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
 
 from policy_engine import apply_policy, draw_policy
 from policy_engine.api import certify_output
-from policy_engine.certificate import load_certificate, read_certificate
+from policy_engine.beside import load_certificate
+from policy_engine.certificate import read_certificate
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.derivations import derivations
 from policy_engine.errors import CertificateError

@@ -16,7 +16,7 @@ from policy_engine import (
     plan_policy,
     read_request,
 )
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log

@@ -26,8 +26,9 @@ from policy_engine import apply_policy
 from policy_engine.api import certify_output, estimate_policy, plan_policy
 from policy_engine.attacked import making
 from policy_engine.audits.membership.released.files import read_estimator
+from policy_engine.beside import load_certificate
 from policy_engine.catalog import make_catalog
-from policy_engine.certificate import load_certificate, proven, shortcomings
+from policy_engine.certificate import proven, shortcomings
 from policy_engine.decision import Request, decide
 from policy_engine.engines.engine import silent
 from policy_engine.engines.local import LocalEngine

@@ -8,7 +8,7 @@ import pytest
 from building import DATASET, PEOPLE
 
 from policy_engine import apply_policy, certify_output
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
 from policy_engine.publication import Publication
 from policy_engine.record import load_record

@@ -91,6 +91,14 @@ HierarchyOption = Annotated[
         help="Who and what belongs to what, in the syntaxes of policies.",
     ),
 ]
+AssetOption = Annotated[
+    str,
+    typer.Option(
+        "--asset",
+        metavar="IRI",
+        help="Which output is meant, where the policy makes several.",
+    ),
+]
 OwnersOption = Annotated[
     Path | None,
     typer.Option(

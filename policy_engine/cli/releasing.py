@@ -1,6 +1,7 @@
 """The commands of a release: plan it, make it, certify it, compare it, explore others."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,7 @@ import typer
 
 from policy_engine.cli.answers import print_json, progress_bar, summary, warnings_of
 from policy_engine.cli.options import (
+    AssetOption,
     AttemptsOption,
     Cells,
     ConfOption,
@@ -34,6 +36,11 @@ from policy_engine.cli.options import (
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
+    from policy_engine.api import VerifiedRelease
+    from policy_engine.effort import Effort
+    from policy_engine.estimates import NotApplicable
+    from policy_engine.model_release import Cost
+    from policy_engine.plan import Plan
     from policy_engine.policy import Reading
 
 TimeLimitOption = Annotated[
@@ -58,46 +65,79 @@ def plan(
     owners: OwnersOption = None,
     certificate: InputOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    asset: AssetOption = "",
     *,
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Show what would be done, and how long it and its audits would take; write nothing."""
-    from policy_engine.api import (  # noqa: PLC0415
-        estimate_policy,
-        estimate_search,
-        plan_policy,
-    )
+    """Show what would be done, and how long it and its audits would take; write nothing.
+
+    Of a policy with several outputs for each, or for the one that --asset names.
+    """
+    from policy_engine.api import plan_all, plan_policy  # noqa: PLC0415
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
     given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
-    made = plan_policy(
-        policy, given, engine=chosen, owners=owners, certificates=certificate, **acting, **how
-    )
-    cost = None
-    if made.audits and given:
-        cost = estimate_policy(policy, given, certificates=certificate, **how)
-    effort = None
-    if made.anonymize and engine is Engine.LOCAL:
-        effort = estimate_search(policy, given, **how)
+    asked = {"engine": chosen, "owners": owners, "certificates": certificate, **acting, **how}
+    if asset:
+        made: tuple[Plan, ...] = (plan_policy(policy, given, asset=asset, **asked),)
+    else:
+        made = plan_all(policy, given, **asked)
+    shown = [_estimated(policy, one, given, certificate, engine, how) for one in made]
     if output_format is Format.JSON:
-        estimated = {"estimate": cost.model_dump(mode="json")} if cost else {}
-        estimated |= {"search": effort.model_dump(mode="json")} if effort else {}
-        print_json({**made.model_dump(mode="json"), **estimated})
+        found = [one.as_json() for one in shown]
+        print_json(found[0] if len(found) == 1 else found)
         return
-    from policy_engine.rendering.plans import (  # noqa: PLC0415
-        cost_line,
-        plan_table,
-        search_line,
-    )
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    for one in shown:
+        one.print()
 
-    console().print(plan_table(made))
-    if effort:
-        hint = " apply --time-limit SECONDS bounds it." if getattr(effort, "is_long", False) else ""
-        console().print(f"{search_line(effort)}{hint}", markup=False)
-    if cost:
-        console().print(cost_line(cost), markup=False)
+
+@dataclass(frozen=True)
+class _Shown:
+    """A plan, with what its audits would cost and how large its search is, as far as is known."""
+
+    plan: "Plan"
+    cost: "Cost | NotApplicable | None"
+    effort: "Effort | NotApplicable | None"
+
+    def as_json(self) -> dict[str, Any]:
+        estimated = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}
+        estimated |= {"search": self.effort.model_dump(mode="json")} if self.effort else {}
+        return {**self.plan.model_dump(mode="json"), **estimated}
+
+    def print(self) -> None:
+        from policy_engine.rendering.plans import (  # noqa: PLC0415
+            cost_line,
+            plan_table,
+            search_line,
+        )
+        from policy_engine.rendering.tables import console  # noqa: PLC0415
+
+        console().print(plan_table(self.plan))
+        if self.effort:
+            is_long = getattr(self.effort, "is_long", False)
+            hint = " apply --time-limit SECONDS bounds it." if is_long else ""
+            console().print(f"{search_line(self.effort)}{hint}", markup=False)
+        if self.cost:
+            console().print(cost_line(self.cost), markup=False)
+
+
+def _estimated(
+    policy: Path,
+    plan: "Plan",
+    data: dict[str, str],
+    certificates: list[Path],
+    engine: Engine,
+    how: dict[str, Any],
+) -> _Shown:
+    from policy_engine.api import estimate_policy, estimate_search  # noqa: PLC0415
+
+    asset, cost, effort = plan.publish.asset, None, None
+    if plan.audits and data:
+        cost = estimate_policy(policy, data, certificates=certificates, asset=asset, **how)
+    if plan.anonymize and engine is Engine.LOCAL:
+        effort = estimate_search(policy, data, asset=asset, **how)
+    return _Shown(plan, cost, effort)
 
 
 @quotes_values
@@ -155,39 +195,57 @@ def apply(
     ] = False,
     time_limit: TimeLimitOption = None,
     certificate: InputOption = [],  # noqa: B006
+    asset: AssetOption = "",
     *,
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Make of data what a policy asks, prove it on the output, and write it."""
-    from policy_engine.api import apply_policy  # noqa: PLC0415
+    """Make of data what a policy asks, prove it on the output, and write it.
+
+    Of a policy with several outputs all, into one folder, or the one that --asset names.
+    """
+    from policy_engine.api import apply_all, apply_policy  # noqa: PLC0415
 
     with progress_bar(time_left=True) as progress:
-        release = apply_policy(
-            policy,
-            paths_of(data),
-            output,
-            overwrite=overwrite,
-            wait=wait,
-            progress=progress,
-            taxonomies=paths_of(taxonomy, "--taxonomy"),
-            key=key,
-            cells=cells.value,
-            engine=engine_of(engine, master, conf),
-            report=report,
-            seed=seed,
-            record=record,
-            attempts=attempts,
-            allow_pickle=allow_pickle,
-            owners=owners,
-            time_limit=time_limit,
-            certificates=certificate,
+        how: dict[str, Any] = {
+            "overwrite": overwrite,
+            "wait": wait,
+            "progress": progress,
+            "taxonomies": paths_of(taxonomy, "--taxonomy"),
+            "key": key,
+            "cells": cells.value,
+            "engine": engine_of(engine, master, conf),
+            "report": report,
+            "seed": seed,
+            "record": record,
+            "attempts": attempts,
+            "allow_pickle": allow_pickle,
+            "owners": owners,
+            "time_limit": time_limit,
+            "certificates": certificate,
             **acting,
             **reading.keywords,
-        )
+        }
+        given = paths_of(data)
+        if asset:
+            made: tuple[VerifiedRelease, ...] = (
+                apply_policy(policy, given, output, asset=asset, **how),
+            )
+        else:
+            made = apply_all(policy, given, output, **how)
     if output_format is Format.JSON:
-        print_json(summary(release))
+        found = [summary(one) for one in made]
+        print_json(found[0] if len(found) == 1 else found)
         return
+    for one in made:
+        _print(one)
+    if record is not None:
+        several = " (of each output, by its name)" if len(made) > 1 else ""
+        told = f"its record, for the owner alone: {record}{several}"
+        typer.echo(told)
+
+
+def _print(release: "VerifiedRelease") -> None:
     from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
@@ -199,8 +257,6 @@ def apply(
     for said in warnings_of(release):
         out.print(f"beware: {said}", markup=False)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)
-    if record is not None:
-        out.print(f"its record, for the owner alone: {record}", markup=False, soft_wrap=True)
 
 
 def show(
@@ -211,13 +267,15 @@ def show(
     rows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 5,
 ) -> None:
     """Print the first rows of a table."""
-    from policy_engine.catalog import is_file  # noqa: PLC0415
-    from policy_engine.certificate import FILE_NAME, load_certificate  # noqa: PLC0415
+    from policy_engine.beside import names_of_certificates, only_output  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
     from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.storage import reading  # noqa: PLC0415
 
-    if is_file(table / FILE_NAME):
-        table = table / load_certificate(table).file
+    with reading(table):
+        is_of_releases = bool(names_of_certificates(table))
+    if is_of_releases:
+        table = Path(only_output(table))
     names, values = first_rows(table, rows)
     console().print(rows_table(table.name, names, values))
 
@@ -260,6 +318,7 @@ def certify(
     attempts: AttemptsOption = None,
     owners: OwnersOption = None,
     certificate: InputOption = [],  # noqa: B006
+    asset: AssetOption = "",
     *,
     write: Annotated[
         bool,
@@ -291,6 +350,7 @@ def certify(
             write=write,
             owners=owners,
             certificates=certificate,
+            asset=asset,
             **acting,
             **reading.keywords,
         )
@@ -333,6 +393,7 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Tells whether the release is of this original."),
     ] = None,
+    asset: AssetOption = "",
     *,
     no_classifier: Annotated[
         bool,
@@ -369,6 +430,7 @@ def compare(
             record=record,
             classifier=not no_classifier,
             shareable=shareable,
+            asset=asset,
             **reading.keywords,
         )
         if report is not None:
@@ -409,6 +471,7 @@ def explore(
     time_limit: TimeLimitOption = None,
     owners: OwnersOption = None,
     certificate: InputOption = [],  # noqa: B006
+    asset: AssetOption = "",
     *,
     reading: "Reading",
     acting: dict[str, Any],
@@ -429,6 +492,7 @@ def explore(
             time_limit=time_limit,
             owners=owners,
             certificates=certificate,
+            asset=asset,
             **acting,
             **reading.keywords,
         )

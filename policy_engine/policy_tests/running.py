@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from policy_engine import terms
-from policy_engine.attestation import load_attestation
-from policy_engine.certificate import load_certificate
+from policy_engine.attestation import Attestation, load_attestation
+from policy_engine.beside import load_certificates
+from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision
 from policy_engine.errors import RequestError
 from policy_engine.owners import OwnersSource, load_owners
@@ -112,10 +113,10 @@ class _Run:
 
     def decider(self, suite: Suite, owners: OwnersSource | None) -> Decider:
         """Return what decides the requests of a suite."""
-        proofs = [
-            load_attestation(path) or load_certificate(path)
-            for path in self._paths(suite.certificates)
-        ]
+        proofs: list[Certificate | Attestation] = []
+        for path in self._paths(suite.certificates):
+            attested = load_attestation(path)
+            proofs += [attested] if attested else load_certificates(path)
         hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
         given = suite.owners
         stated = self.folder / given if given and isinstance(given, str) else given or None

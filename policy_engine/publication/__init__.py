@@ -1,5 +1,6 @@
 """Make an output visible: beside its certificate, whole or not at all."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from policy_engine.catalog import TABLE
@@ -12,23 +13,23 @@ from policy_engine.storage import Place
 
 
 def publication(
-    place: Place,
+    places: Mapping[str, Place],
     session: Any,
     *,
     overwrite: bool,
     wait: bool = False,
     progress: Progress = silent,
 ) -> Publication | TablePublication:
-    """Return the publication for a place; tables are published in the catalog of a session.
+    """Return the publication for the places of assets, all of one folder.
 
-    One run at a time writes to a destination: with `wait` the others wait for it, and tell
-    `progress`.
+    A table, of one asset alone, is published in the catalog of a session. One run at a time
+    writes to a destination: with `wait` the others wait for it, and tell `progress`.
     """
-    if str(place).startswith(TABLE):
-        return TablePublication(
-            session, str(place), overwrite=overwrite, wait=wait, progress=progress
-        )
-    return Publication(place, overwrite=overwrite, wait=wait, progress=progress)
+    how: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
+    [*_, last] = places.values()
+    if str(last).startswith(TABLE):
+        return TablePublication(session, str(last), **how)
+    return Publication(*places.values(), assets=tuple(places), **how)
 
 
 __all__ = [

@@ -3,16 +3,25 @@
 import errno
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from policy_engine import storage
-from policy_engine.certificate import FILE_NAME
 from policy_engine.errors import OutputError, listed
-from policy_engine.staging import BACK, JOURNAL, OLD, is_stage, unfit
+from policy_engine.staging import BACK, CERTIFICATE, JOURNAL, OLD, is_certificate, is_stage, unfit
 from policy_engine.storage import Place
 
 _OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The names of a certificate and of the output that it is of, empty where there is none."""
+
+    certificate: str
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,9 +96,9 @@ class CopiedPart(Part):
 
 @dataclass(frozen=True)
 class Journal:
-    """What is published into a folder: from which stage, under which name.
+    """What is published into a folder: from which stage, under which names.
 
-    Without a `file`, a certificate alone. `replaced` are the names of what was there before. It
+    Of several outputs all or none. `replaced` are the names of what was there before. It
     lies in the folder from before the first step until after the last, and before and after in
     the stage; a mark in the stage turns it back. Of every state that a kill leaves, `finish`
     makes the whole new release or the whole old one.
@@ -97,8 +106,26 @@ class Journal:
 
     folder: Place
     stage: str
-    file: str = ""
+    pairs: tuple[Pair, ...] = ()
     replaced: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Place, text: bytes) -> "Journal":
+        """Read a journal back. Raises ValueError, TypeError or KeyError where it is none."""
+        facts: dict[str, Any] = json.loads(text)
+        if "file" in facts:  # of a run of a version that knew one output a folder
+            facts["pairs"] = [{"certificate": CERTIFICATE, "file": facts.pop("file")}]
+        pairs = tuple(Pair(**one) for one in facts.pop("pairs"))
+        return cls(folder, pairs=pairs, **facts)
+
+    @property
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The names of all that is published, in order, and what each replaces is kept as."""
+        for number, pair in enumerate(self.pairs):
+            end = f".{number}" if number else ""
+            yield pair.certificate, f"{_OLD_CERTIFICATE}{end}"
+            if pair.file:
+                yield pair.file, f"{_OLD_OUTPUT}{end}"
 
     @property
     def parts(self) -> list[Part]:
@@ -117,8 +144,7 @@ class Journal:
                 storage.join(stage, old),
                 name in self.replaced,
             )
-            for name, old in ((FILE_NAME, _OLD_CERTIFICATE), (self.file, _OLD_OUTPUT))
-            if name
+            for name, old in self.names
         ]
         return parts if kind is Part else parts[::-1]
 
@@ -201,10 +227,10 @@ def find_journal(folder: Place, like: Place) -> Journal | None:
         message = f"Another user's run was broken off while it published into {str(folder)!r}."
         raise OutputError.of("O002", message, "That user can finish it, by any run into it.")
     try:
-        journal = Journal(folder, **json.loads(storage.read_bytes(place)))
+        journal = Journal.read(folder, storage.read_bytes(place))
         if _is_sound(journal):
             return journal
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         pass
     message = f"{str(place)!r} is not the journal of a publication."
     stages = [name for name in storage.names(folder) if is_stage(name)]
@@ -225,8 +251,7 @@ def sweep(folder: Place, own: str) -> None:
     for stage in (storage.join(folder, name) for name in others):
         if not storage.is_folder(stage) or _is_link(stage):
             continue
-        kept = [storage.join(stage, name) for name in (_OLD_CERTIFICATE, _OLD_OUTPUT)]
-        kept = [place for place in kept if _was_kept(place)]
+        kept = _kept(stage)
         if kept and not storage.is_taken(storage.join(stage, JOURNAL)):
             found = listed(str(place) for place in kept)
             message = f"A publication was broken off, its journal is gone, and it kept {found}."
@@ -241,10 +266,15 @@ def discard(stage: Place) -> None:
 
     Raises OSError.
     """
-    for name in (_OLD_OUTPUT, _OLD_CERTIFICATE):
-        if _was_kept(storage.join(stage, name)):
-            storage.remove(storage.join(stage, name))
+    for place in reversed(_kept(stage)):
+        storage.remove(place)
     storage.remove(stage)
+
+
+def _kept(stage: Place) -> list[Place]:
+    """Return what a stage keeps of what is replaced, certificates before outputs."""
+    names = storage.names(stage) if storage.is_folder(stage) else ()
+    return [storage.join(stage, name) for name in names if name.startswith(OLD)]
 
 
 def _was_kept(place: Place) -> bool:
@@ -262,12 +292,23 @@ def _is_link(place: Place) -> bool:
 
 
 def _is_sound(journal: Journal) -> bool:
-    names = {FILE_NAME, journal.file}
+    names = [name for name, _ in journal.names]
     return (
         is_stage(journal.stage)
-        and (journal.file == "" or not unfit(journal.file))
+        and bool(names)
+        and len({*names}) == len(names)
+        and all(map(_is_sound_pair, journal.pairs))
         and isinstance(journal.replaced, list)
-        and names.issuperset(journal.replaced)
+        and {*names}.issuperset(journal.replaced)
+    )
+
+
+def _is_sound_pair(pair: Pair) -> bool:
+    own = pair.certificate.removesuffix(CERTIFICATE).removesuffix(".")
+    return (
+        is_certificate(pair.certificate)
+        and (own == "" or not unfit(own))
+        and (pair.file == "" or not unfit(pair.file))
     )
 
 

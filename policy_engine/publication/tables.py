@@ -61,6 +61,10 @@ class TablePublication:
         """The table to which the output is to be written."""
         return f"{TABLE}{self._stage}"
 
+    def stage_of(self, _file: Place) -> Place:
+        """Return the table to which the only output is to be written."""
+        return self.staged
+
     def __enter__(self) -> "TablePublication":
         self._exists(self._name)  # tells of a name that is none before anything is made
         self._hold()
@@ -80,11 +84,12 @@ class TablePublication:
     ) -> None:
         self._leave()
 
-    def hide(self) -> None:
+    def hide(self, *_files: Place) -> None:
         """Leave all as it is: who may read tables is for the catalog to say."""
 
-    def publish(self, certificate: Certificate) -> None:
+    def publish(self, *certificates: Certificate) -> None:
         """Make the table visible under its name. Raises OutputError where that is taken."""
+        [certificate] = certificates
         text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
         self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")

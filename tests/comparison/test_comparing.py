@@ -5,7 +5,7 @@ from building import DATASET, PEOPLE, people_policy
 from building import column as coded
 
 from policy_engine import apply_policy, compare_release
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.comparison import (
     Comparison,
     NotApplicable,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from building import DATASET
 
-from policy_engine import api, apply_policy, storage
-from policy_engine.certificate import load_certificate
+from policy_engine import apply_policy, applying, storage
+from policy_engine.beside import load_certificate
 from policy_engine.publication import Publication
 
 UMASKS = [0o022, 0o002, 0o027, 0o077, 0o000]
@@ -28,14 +28,14 @@ def mode(path):
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_a_release_is_its_makers_alone_until_it_is_verified(people, monkeypatch, umask, mask, name):
     umask(mask)
-    seen, certify = [], api.certify
+    seen, certify = [], applying.certify
 
     def watched(release, *given):
         output = Path(release.output.location)
         seen.extend([mode(output.parent), mode(output)])
         return certify(release, *given)
 
-    monkeypatch.setattr(api, "certify", watched)
+    monkeypatch.setattr(applying, "certify", watched)
     out = people / "out"
     apply_policy(people / "policy.jsonld", {DATASET: people / "people.csv"}, out / name)
     assert seen == [0o700, 0o600]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from building import DATASET
 
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 
 RACING = Path(__file__).parents[1] / "racing.py"
 BOTH = ["a.csv", "certificate.jsonld"]

@@ -7,10 +7,10 @@ from building import ANALYST, DATASET, OUTPUT, people_policy
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, certify_output, decide_request
-from policy_engine.certificate import load_certificate
+from policy_engine.beside import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import Request
-from policy_engine.errors import CertificateError, OutputError
+from policy_engine.errors import CertificateError, DataError, OutputError
 from policy_engine.policy.model import READ
 from policy_engine.publication.holding import hold
 from policy_engine.terms import in_full
@@ -74,7 +74,7 @@ def test_a_certificate_of_another_file_stays_and_so_does_one_beside_a_run(releas
     people, path = released
     other = path.with_name("other.csv")
     other.write_bytes(path.read_bytes())
-    with pytest.raises(OutputError, match=r"O001 .* certifies another file"):
+    with pytest.raises(DataError, match=r"C002 No certificate lies beside .*other\.csv"):
         certify_output(other, people / "own.jsonld", write=True)
     held = hold(people / "out")
     try:

@@ -21,8 +21,8 @@ from asking import (
 from building import DATASET, OUTPUT
 
 from policy_engine import apply_policy
+from policy_engine.beside import load_certificate
 from policy_engine.catalog import make_catalog
-from policy_engine.certificate import load_certificate
 from policy_engine.decision import World
 from policy_engine.errors import CertificateError, QueryError
 from policy_engine.policy import load_policy
