@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attestation import Attestation
 from policy_engine.beside import certificate_beside
 from policy_engine.catalog import MEMORY, TABLE, Catalog, find_taxonomies, place_of
 from policy_engine.certificate import Certificate, read_certificate
@@ -17,13 +16,11 @@ from policy_engine.plan import CellStyle, EngineName, Plan, plan_of
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
-from policy_engine.sources import upstream_of
+from policy_engine.sources import Word, asset_of, upstream_of
 from policy_engine.storage import Place
 
 if TYPE_CHECKING:
     from policy_engine.engines.spark.engine import SparkEngine
-
-Proven = Certificate | Attestation
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Given:
 
     data: Mapping[str, Any] | None
     taxonomies: Mapping[str, Any] | None = None
-    held: Sequence[Proven] = ()
+    held: Sequence[Word] = ()
     cells: CellStyle = "text"
 
 
@@ -85,7 +82,7 @@ def planned(
     launcher: Launcher,
     data: Mapping[str, Any],
     taxonomies: Mapping[str, Any] | None,
-    held: Sequence[Proven] = (),
+    held: Sequence[Word] = (),
     cells: CellStyle = "text",
 ) -> tuple[Planned, ...]:
     """Return the plans that make some outputs of a policy of data, in their order.
@@ -126,7 +123,7 @@ def made_by(
     products: Sequence[Product],
     launcher: Launcher,
     data: Mapping[str, Any] | None,
-    held: Sequence[Proven],
+    held: Sequence[Word],
 ) -> tuple[MadeBy, ...]:
     """Return who makes each of some outputs of a policy, once all are permitted.
 
@@ -153,19 +150,15 @@ def certificate_of(launcher: Launcher, output: Place) -> Certificate | None:
     return None if text is None else read_certificate(text, str(output))
 
 
-def _upstream(plan: Plan, launcher: Launcher, held: Sequence[Proven]) -> tuple[Upstream, ...]:
+def _upstream(plan: Plan, launcher: Launcher, held: Sequence[Word]) -> tuple[Upstream, ...]:
     """Return the certified releases that the inputs of a plan are, as far as they are such."""
     return upstream_of(
         plan.reads,
-        [one for one in held if isinstance(one, Certificate)],
+        held,
         lambda place: None if place == MEMORY else certificate_of(launcher, place_of(place)),
     )
 
 
-def _of_others(held: Sequence[Proven], others: set[str]) -> list[Proven]:
+def _of_others(held: Sequence[Word], others: set[str]) -> list[Word]:
     """Return what vouches for an input, or for nothing that is read: not for others' inputs."""
-    return [
-        one
-        for one in held
-        if not (isinstance(one, Certificate) and one.plan.publish.asset in others)
-    ]
+    return [one for one in held if asset_of(one) not in others]

@@ -1,8 +1,9 @@
-"""The certificates of what is read, where that is itself a release."""
+"""The certificates and attestations of what is read, where that was made itself."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
+from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate, shortcomings
 from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.errors import CertificateError, listed
@@ -10,22 +11,25 @@ from policy_engine.inputs import Read
 from policy_engine.lineage import Generalised, Upstream
 from policy_engine.plan import Plan
 
+Word = Certificate | Attestation
+"""What vouches for a release."""
 Beside = Callable[[str], Certificate | None]
 """Looks for the certificate that lies beside an input, by its location, and speaks of it."""
 
 
 def upstream_of(
-    reads: Sequence[Read], given: Sequence[Certificate], beside: Beside
+    reads: Sequence[Read], given: Sequence[Word], beside: Beside
 ) -> tuple[Upstream, ...]:
-    """Return the releases that inputs are, none where no certificate tells of them.
+    """Return the releases that inputs are, none where no certificate or attestation tells of them.
 
-    A certificate is `given` for the asset, or lies `beside` the input. Raises CertificateError
-    where those given are of other assets, or the one beside it is of another asset, and where
-    its bounds do not hold (V013). Whether the input is what it certifies is seen when it is read.
+    Each is `given` for its asset; a certificate may lie `beside` an input, too. Raises
+    CertificateError where those given are of other assets, or the one beside it is of another
+    asset, and where its bounds do not hold (V013). Whether the input is what it certifies is seen
+    when it is read.
     """
     assets = [one.asset for one in reads]
-    if given and not any(one.plan.publish.asset in assets for one in given):
-        found = listed([one.plan.publish.asset for one in given])
+    if given and not any(asset_of(one) in assets for one in given):
+        found = listed([*map(asset_of, given)])
         message = f"No certificate is of the input {listed(assets, 'or')}. "
         message += f"Given are those of {found}."
         raise CertificateError.of("V013", message, "", reads[0].location)
@@ -34,9 +38,9 @@ def upstream_of(
 
 
 def _upstream_of(
-    asset: str, location: str, given: Sequence[Certificate], beside: Beside
+    asset: str, location: str, given: Sequence[Word], beside: Beside
 ) -> tuple[Upstream, ...]:
-    own = [one for one in given if one.plan.publish.asset == asset]
+    own = [one for one in given if asset_of(one) == asset]
     lying = beside(location)
     if lying is not None and lying.plan.publish.asset != asset:
         made = lying.plan.publish.asset
@@ -45,23 +49,40 @@ def _upstream_of(
         raise CertificateError.of("V013", message, hint, location)
     own += [lying] if lying is not None and lying not in own else []
     for one in own:
-        for problem in shortcomings(one):
+        for problem in shortcomings(one) if isinstance(one, Certificate) else ():
             message = f"The certificate of the input {asset!r} does not hold. {problem.message}"
             raise CertificateError.of("V013", message, "", location)
     return tuple(dict.fromkeys(map(as_upstream, own)))
 
 
-def as_upstream(certificate: Certificate) -> Upstream:
-    """Return a release as what is made from it remembers it."""
-    plan = certificate.plan
+def asset_of(word: Word) -> str:
+    """Return what a certificate or an attestation is of."""
+    return word.asset if isinstance(word, Attestation) else word.plan.publish.asset
+
+
+def as_upstream(word: Word) -> Upstream:
+    """Return a release as what is made from it remembers it.
+
+    An attestation names nothing that its output was made from.
+    """
+    digest = hashlib.sha256(word.to_jsonld().encode()).hexdigest()
+    if isinstance(word, Attestation):
+        return Upstream(
+            asset=word.asset,
+            output_digest=word.output_digest,
+            certificate_digest=digest,
+            policy=word.policy,
+            policy_digest=word.policy_digest,
+        )
+    plan = word.plan
     return Upstream(
         asset=plan.publish.asset,
-        output_digest=certificate.output_digest,
-        certificate_digest=hashlib.sha256(certificate.to_jsonld().encode()).hexdigest(),
+        output_digest=word.output_digest,
+        certificate_digest=digest,
         policy=plan.policy,
         policy_digest=plan.policy_digest,
-        generalised=tuple(_generalised(certificate)),
-        upstream=certificate.upstream,
+        generalised=tuple(_generalised(word)),
+        upstream=word.upstream,
     )
 
 

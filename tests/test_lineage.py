@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, permission, policy
 
-from policy_engine import apply_policy, draw_policy
+from policy_engine import apply_policy, attest_output, draw_policy, query_data
 from policy_engine.api import certify_output
 from policy_engine.beside import load_certificate
 from policy_engine.certificate import read_certificate
@@ -298,3 +298,35 @@ def test_what_was_made_ends_with_the_leave_to_make_what_is_before_it(chain):
         f"{AGAIN} was made from {OUTPUT}, which is not to be made any more: "
         f"{OWNER} does not own {DATASET}."
     )
+
+
+@pytest.mark.parametrize("order", [("two", "three"), ("three", "two")])
+def test_a_query_reads_the_data_whose_own_certificate_stands_in_whatever_order(chain, order):
+    rows = (chain / "one/safe.csv").read_text()
+    (chain / "copy.csv").write_text(f"{rows}[20-30],added\n[20-30],added\n")
+    apply_policy(chain / "second.jsonld", {OUTPUT: chain / "copy.csv"}, chain / "three")
+    policies = [chain / "first.jsonld", chain / "second.jsonld"]
+    proofs = [chain / name for name in ("one", *order)]
+
+    def counted(name):
+        [file] = (chain / name).glob("*.csv")
+        sql = "select count(*) as n from again"
+        found = query_data(sql, policies, READER, {AGAIN: file}, certificates=proofs, owners=OWNED)
+        return found.table["n"].to_pylist()
+
+    assert counted("two") == [len(rows.splitlines()) - 1]
+    with pytest.raises(CertificateError, match=r"V004 .* nobody may read it.* without its certif"):
+        counted("three")
+
+
+def test_rows_added_to_what_was_attested_are_noticed(chain):
+    derive = {"target": DATASET, "action": "derive", "output": OUTPUT}
+    (chain / "first.jsonld").write_text(policy([derive], uid="http://x.org/first", profile=None))
+    (chain / "one/certificate.jsonld").unlink()
+    word = attest_output(chain / "first.jsonld", chain / "one/safe.csv", "http://x.org/Eve")
+    made = made_again(chain, certificates=[word])
+    assert [one.output_digest for one in made.certificate.upstream] == [word.output_digest]
+    with (chain / "one/safe.csv").open("a") as file:
+        file.write("99,flu\n")
+    with pytest.raises(CertificateError, match="V013"):
+        made_again(chain, certificates=[word])

@@ -12,9 +12,8 @@ from policy_engine import terms
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
-from policy_engine.decision.conditions import evaluate
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
-from policy_engine.decision.facts import DATE_TIME, RequestFacts, unclear_labels
+from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.history import History, MadeFrom
 from policy_engine.decision.holding import (
     Asked,
@@ -48,6 +47,7 @@ from policy_engine.decision.model import (
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
 from policy_engine.decision.ownership import Leave, Ownership
+from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.lineage import Upstream
@@ -226,17 +226,28 @@ class Decider:
         return found
 
     def output(self, policy: Policy, asset: str, digest: str = "") -> Output:
-        """Return an output that a policy speaks of, with the certificate that is valid for it.
+        """Return an output that a policy speaks of, with the certificates that are valid for it.
 
         With a `digest`, of that very output.
         """
         key = policy.uid, asset, digest
         if key not in self._outputs:
-            known = self.certificates
-            if digest:
-                known = tuple(one for one in known if one.output_digest == digest)
-            self._outputs[key] = Output.of(policy, asset, known, self.attestations)
+            known = [one for one in self.certificates if digest in ("", one.output_digest)]
+            words = [one for one in self.attestations if digest in ("", one.output_digest)]
+            self._outputs[key] = Output.of(policy, asset, known, words)
         return self._outputs[key]
+
+    def standing(
+        self, policy: Policy, asset: str, world: World | None = None, digest: str = ""
+    ) -> Output:
+        """Return an output with those certificates alone that let somebody read it as things are.
+
+        Each is judged by all that its own release was made from. With a `digest`, of that very
+        output.
+        """
+        asked = Request(assignee="", action=READ, targets=(asset,))
+        case = _Case(self, asked, world or _NOTHING_KNOWN)
+        return case.lineage().standing(self.output(policy, asset, digest))
 
 
 def _check(request: object, world: object) -> None:
@@ -341,7 +352,8 @@ class _Case:
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
         made = self._made()
-        outputs = [self.decider.output(one.policy, one.asset) for one in made]
+        lineage = self.lineage()
+        outputs = [lineage.standing(self.decider.output(one.policy, one.asset)) for one in made]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions([output.asset for output in outputs])
         denied = self._prohibited(made, outputs) or self._unfit(made, outputs)
@@ -370,9 +382,8 @@ class _Case:
                 return self._deny(reason, policy=one.policy.uid)
         on_the_way = self.carried.on_the_way if self.carried else ()
         for output in (one for one in outputs if one.asset not in on_the_way):
-            reason = output.uncertified or self.lineage().fails(output)
-            if reason:
-                return self._deny(reason, policy=output.policy.uid)
+            if output.uncertified:
+                return self._deny(output.uncertified, policy=output.policy.uid)
             unknown = [target for target in self.request.targets if not output.has(target)]
             if unknown:
                 return self._deny(f"{output.asset} has no such column: {' or '.join(unknown)}.")
@@ -381,25 +392,25 @@ class _Case:
     def _made(self) -> list[Made]:
         """Return the outputs that the request touches; who makes one of a target reads none."""
         found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
-        made = [one for one in found if self._concerns(one.clause)]
+        made = [one for one in found if self._concerns(one.clause, self.request.targets)]
         if self.facts.making:
             made = [one for one in made if one.clause.targets.isdisjoint(self.request.targets)]
         return made
 
     def lineage(self) -> Lineage:
         """Return what tells whether all that an output was made from stands as things are."""
-        return Lineage(self.view, self.decider.output, self._over)
+        ended = self.decider.ended(self.view)
+        return Lineage(self.view, self.decider.output, self._made_of, self._over, ended)
 
-    def _over(self, made: Made) -> str:
-        """Return why what a rule makes is not made any more: a constraint on time, or an owner."""
-        timed = [
-            one
-            for one in made.clause.rule.constraints
-            if all(leaf.left_operand == DATE_TIME for leaf in one.constraints())
-        ]
-        found = (evaluate(one, self.facts) for one in timed)
-        late = (one.reason for one in found if one.state == "unsatisfied")
-        return next(late, "") or self.making_fails(made.clause)
+    def _made_of(self, asset: str) -> list[Made]:
+        """Return the outputs that an asset is, belongs to or holds."""
+        return [one for one in self.view.made(asset) if self._concerns(one.clause, (asset,))]
+
+    def _over(self, made: Sequence[Made]) -> str:
+        """Return why what rules made is not made any more: by their times, or by an owner."""
+        late = [is_over(one.clause.rule, self.facts) for one in made]
+        owned = (self.making_fails(one.clause) for one in made)
+        return late[0] if all(late) else next(filter(None, owned), "")
 
     def _inherited(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial by a prohibition of what the outputs that are asked for were made from.
@@ -480,9 +491,8 @@ class _Case:
             found = self._asked[key] = Asked(self.request, own, self.members)
         return found
 
-    def _concerns(self, clause: Clause) -> bool:
+    def _concerns(self, clause: Clause, targets: Sequence[str]) -> bool:
         """Tell whether what a rule makes has to do with a target, for all that others say."""
-        targets = self.request.targets
         return self.ownership is None or any(self.ownership.concerns(clause, t) for t in targets)
 
     def _permissions(self, outputs: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from policy_engine.decision.decider import Decider
 from policy_engine.decision.model import World
 from policy_engine.inputs import Read
 from policy_engine.lineage import Upstream
+from policy_engine.policy import Policy
 from policy_engine.sources import as_upstream
 
 
@@ -40,7 +41,7 @@ def derivations(decider: Decider, world: World | None = None) -> tuple[Derivatio
     Back to what no certificate tells of, each release once; what was not released is left out.
     """
     found: dict[tuple[str, str], Derivation] = {}
-    for one in (*_told(decider, world), *_attested(decider)):
+    for one in (*_told(decider, world), *_attested(decider, world)):
         known = found.get((one.asset, one.digest))
         if known is None or len(known.sources) < len(one.sources):
             found[one.asset, one.digest] = one
@@ -76,18 +77,21 @@ def _before(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
         yield from _before(one.upstream)
 
 
-def _attested(decider: Decider) -> Iterator[Derivation]:
+def _attested(decider: Decider, world: World | None) -> Iterator[Derivation]:
     for one in decider.attestations:
         policy = next((known for known in decider.policies if known.uid == one.policy), None)
         made = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
         sources = dict.fromkeys(Source(target.iri) for rule in made for target in rule.targets)
-        yield Derivation(one.asset, one.output_digest, tuple(sources), _unattested(decider, one))
+        ended = _unattested(decider, world, policy, one)
+        yield Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
-def _unattested(decider: Decider, one: Attestation) -> str:
-    policy = next((known for known in decider.policies if known.uid == one.policy), None)
+def _unattested(
+    decider: Decider, world: World | None, policy: Policy | None, one: Attestation
+) -> str:
     if policy is None:
         return f"{one.asset}, whose policy {one.policy} is not among those in force."
-    if one in decider.output(policy, one.asset).attested:
-        return ""
+    found = decider.standing(policy, one.asset, world, one.output_digest)
+    if found.fallen or one in found.attested:
+        return found.fallen
     return f"{one.asset}, whose attestation is not valid for {one.policy} as it is now."

@@ -1,10 +1,11 @@
 """Whether all that an output was made from still stands, and whose prohibitions reach it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from policy_engine.attestation import attestable
+from policy_engine.attestation import Attestation, attestable
 from policy_engine.catalog import column_iri, column_name
+from policy_engine.certificate import Certificate
 from policy_engine.decision.index import Made
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
@@ -14,84 +15,174 @@ from policy_engine.policy import Policy
 from policy_engine.policy.clashes import starts
 
 OutputOf = Callable[[Policy, str, str], Output]
-"""The output that a policy speaks of, with a certificate of a digest that is valid for it."""
-Over = Callable[[Made], str]
-"""Why what a rule made is not to be made any more, empty where it is."""
+"""The output that a policy speaks of, with what of a digest vouches for it."""
+MadeOf = Callable[[str], Sequence[Made]]
+"""The outputs that an asset is, belongs to or holds."""
+Over = Callable[[Sequence[Made]], str]
+"""Why what rules of one policy made is not to be made any more, empty where it is."""
+_Key = tuple[str, str, int]
+"""A release: the uid of its policy, its asset, and what vouches for it, by identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What a release needs of something that it was made from.
+
+    One of the releases `by` has to stand, unless `why` says already that none does. `way` leads
+    from the release to what it needs.
+    """
+
+    way: str
+    why: str = ""
+    by: tuple[_Key, ...] = ()
+
+    def fails(self, fallen: Mapping[_Key, str]) -> str:
+        """Return why it is not met, by the releases that are known to have fallen."""
+        if self.why:
+            return f"{self.way}, {self.why}"
+        is_met = any(one not in fallen for one in self.by)
+        return "" if is_met else f"{self.way}, and {fallen[self.by[0]]}"
 
 
 class Lineage:
     """What outputs were made from, under the policies and certificates that are given.
 
     A release stands as long as all that it was made from does: each release before it needs its
-    policy, in force, and a certificate of the very output that is valid for it.
+    policy, in force, and a certificate of the very output that is valid for it. What a person
+    attests is as good, where no engine can certify; an attestation names no release that the
+    output was made from, so one of each that its policy takes has to stand. Each release is
+    judged by what it was made from itself. `void` are the outputs of policies not in force.
     """
 
-    def __init__(self, view: View, output: OutputOf, over: Over) -> None:
+    def __init__(
+        self, view: View, output: OutputOf, made: MadeOf, over: Over, void: Mapping[str, str]
+    ) -> None:
         self._view = view
         self._output = output
+        self._made = made
         self._over = over
+        self._void = void
+        self._releases: dict[_Key, tuple[Output, Certificate | Attestation]] = {}
 
-    def fails(self, output: Output) -> str:
-        """Return why what an output was made from lets nobody read it, empty where it stands.
+    def standing(self, output: Output) -> Output:
+        """Return an output with those certificates and attestations alone whose release stands.
 
-        The reason names the way, from the output to what is wrong.
+        Where none does, it says why; the reason names the way, from the output to what is wrong.
         """
-        found = self._fails(output, frozenset())
-        return f"{found.removesuffix('.')}." if found else ""
+        keys = self._of(output)
+        fallen = self._fallen(keys)
+        if not any(key in fallen for key in keys):
+            return output
+        held = [self._releases[key][1] for key in keys if key not in fallen]
+        valid = tuple(one for one in held if isinstance(one, Certificate))
+        words = tuple(one for one in held if isinstance(one, Attestation))
+        why = "" if held else _sentence(fallen[keys[0]])
+        first = next(iter(valid), None)
+        return replace(output, certificate=first, valid=valid, attested=words, fallen=why)
 
     def ended(self, one: Upstream) -> str:
         """Return why a release lets nobody read what is made from it, empty where it stands."""
-        why = self._ended(one, frozenset()).removesuffix(".")
-        if not why:
-            return ""
-        return f"{why.removeprefix('and ') if why.startswith('and ') else f'{one.asset}, {why}'}."
+        need = self._told(one.asset, one)
+        fallen = self._fallen(need.by)
+        if need.why or not need.fails(fallen):
+            return _sentence(need.fails(fallen))
+        return _sentence(fallen[need.by[0]])
 
-    def _fails(self, output: Output, seen: frozenset[str]) -> str:
-        certificate, plan = output.certificate, output.plan
-        if certificate is None or plan is None or output.asset in seen:
-            return ""
-        told = {one.asset: one for one in certificate.upstream}
+    def _of(self, output: Output) -> tuple[_Key, ...]:
+        """Return the releases of an output that something vouches for."""
+        words: tuple[Certificate | Attestation, ...] = (*output.valid, *output.attested)
+        keys = tuple((output.policy.uid, output.asset, id(word)) for word in words)
+        for key, word in zip(keys, words, strict=True):
+            self._releases.setdefault(key, (output, word))
+        return keys
+
+    def _fallen(self, roots: Sequence[_Key]) -> dict[_Key, str]:
+        """Return which of some releases, and of those before them, do not stand, each with why.
+
+        What needs itself, by what is said of parts, falls with something else alone: the
+        greatest fixed point of what the releases need.
+        """
+        needs: dict[_Key, list[_Need]] = {}
+        queue = [*roots]
+        for key in queue:
+            if key not in needs:
+                needs[key] = [*self._needs(*self._releases[key])]
+                queue += (one for need in needs[key] for one in need.by)
+        fallen: dict[_Key, str] = {}
+        while True:
+            new = {
+                key: why
+                for key, some in needs.items()
+                if key not in fallen
+                if (why := next(filter(None, (one.fails(fallen) for one in some)), ""))
+            }
+            if not new:
+                return fallen
+            fallen |= new
+
+    def _needs(self, output: Output, word: Certificate | Attestation) -> Iterator[_Need]:
+        told = word.upstream if isinstance(word, Certificate) else ()
         made = f"{output.asset} was made from"
-        for source in chain(*map(self._makers_of, plan.assets)):
-            if source.asset != output.asset and source.asset not in told:
-                why = self._unknown(source)
-                if why:
-                    return f"{made} {source.asset}, {why}"
-        for one in told.values():
-            why = self._ended(one, seen | {output.asset})
-            if why:
-                return f"{made} {one.asset}, {why}"
-        return ""
+        yield from (self._told(f"{made} {one.asset}", one) for one in told)
+        known = {output.asset, *(one.asset for one in told)}
+        is_certified = isinstance(word, Certificate)
+        for asset in self._read(output):
+            for name, uid in self._void.items():
+                if name not in known and self._view.closures.overlaps("asset", asset, name):
+                    yield _Need(f"{made} {name}", f"whose policy {uid} is not in force")
+            for one in self._made(asset):
+                if one.asset not in known:
+                    is_it = is_certified and one.asset in (asset, *starts(asset))
+                    yield self._untold(f"{made} {one.asset}", one, is_named=is_it)
 
-    def _ended(self, one: Upstream, seen: frozenset[str]) -> str:
+    def _read(self, output: Output) -> Iterable[str]:
+        """Return what the policy of an output makes it of."""
+        if output.plan is not None:
+            return output.plan.assets
+        makers = self._makers(output.policy.uid, output.asset)
+        return sorted({target for made in makers for target in made.clause.targets})
+
+    def _told(self, way: str, one: Upstream) -> _Need:
+        """Return what is needed of a release that is known by its digests."""
         if one.policy in self._view.void:
-            return f"whose policy {one.policy} is void"
-        makers = self._view.index.makers.get(one.asset, ())
-        made = next((maker for maker in makers if maker.policy.uid == one.policy), None)
-        if made is None:
-            return f"whose policy {one.policy} is not among those in force"
-        output = self._output(made.policy, one.asset, one.output_digest)
-        if output.certificate is None:
+            return _Need(way, f"whose policy {one.policy} is void")
+        makers = self._makers(one.policy, one.asset)
+        if not makers:
+            return _Need(way, f"whose policy {one.policy} is not among those in force")
+        return self._needed(way, makers, one.output_digest)
+
+    def _untold(self, way: str, made: Made, *, is_named: bool) -> _Need:
+        """Return what is needed of an input that is not named as the release that it is.
+
+        Certificates name their inputs (`is_named`); attestations do not, and nor is named what
+        an input holds.
+        """
+        if is_named and made.asset not in attestable(made.policy):
+            return _Need(way, "a certified release, without its certificate")
+        if is_named:
+            return _Need(way, "which was attested, without its attestation")
+        return self._needed(way, self._makers(made.policy.uid, made.asset))
+
+    def _needed(self, way: str, makers: Sequence[Made], digest: str = "") -> _Need:
+        policy, asset = makers[0].policy, makers[0].asset
+        output = self._output(policy, asset, digest)
+        found = self._of(output)
+        if not found:
             about = f" {output.refusal}" if output.refusal else ""
-            return f"of which no certificate is given that is valid for {one.policy}.{about}"
-        over = self._over(made)
+            return _Need(
+                way, f"of which no certificate is given that is valid for {policy.uid}.{about}"
+            )
+        over = self._over(makers)
         if over:
-            return f"which is not to be made any more: {over}"
-        further = self._fails(output, seen)
-        return f"and {further}" if further else ""
+            return _Need(way, f"which is not to be made any more: {over}")
+        return _Need(way, "", found)
 
-    def _unknown(self, source: Made) -> str:
-        """Return what is wrong with an input that a certificate does not name."""
-        if source.asset not in attestable(source.policy):
-            return "a certified release, without its certificate"
-        output = self._output(source.policy, source.asset, "")
-        return "" if output.attested else "which nobody attests"
+    def _makers(self, uid: str, asset: str) -> list[Made]:
+        return [one for one in self._view.index.makers.get(asset, ()) if one.policy.uid == uid]
 
-    def _makers_of(self, asset: str) -> Iterator[Made]:
-        """Yield who makes the outputs that an input is, or is a part of by its IRI."""
-        for name in (asset, *starts(asset)):
-            makers = self._view.index.makers.get(name, ())
-            yield from (one for one in makers if one.policy.uid not in self._view.void)
+
+def _sentence(why: str) -> str:
+    return f"{why.removesuffix('.')}." if why else ""
 
 
 def inputs_of(output: Output, made: Made, targets: Sequence[str]) -> tuple[str, ...]:

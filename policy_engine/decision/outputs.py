@@ -22,7 +22,8 @@ class Output:
     """An output that a policy speaks of, and the certificate that is valid for it, if any.
 
     `valid` are all that are, of as many releases; `refusal` says why one that was made for it is
-    not. `attested` are the words of persons for an output that no engine can certify.
+    not. `attested` are the words of persons for an output that no engine can certify. `fallen`
+    says why none of all these is left, where none stands by what it was made from.
     """
 
     policy: Policy
@@ -32,6 +33,7 @@ class Output:
     refusal: str = ""
     valid: tuple[Certificate, ...] = ()
     attested: tuple[Attestation, ...] = ()
+    fallen: str = ""
 
     @classmethod
     def of(
@@ -54,10 +56,12 @@ class Output:
 
     @property
     def uncertified(self) -> str:
-        """Why nobody may read the output for want of a certificate, empty where one is valid for
-        it or, where none can be, somebody attests it."""
+        """Why nobody may read the output for want of a certificate that is valid for it and stands
+        or, where none can be, of somebody's word for it; empty where there is one."""
         if self.certificate is not None or self.attested:
             return ""
+        if self.fallen:
+            return self.fallen
         message = f"{self.asset} has no certificate that is valid for {self.policy.uid}; "
         message += "without one nobody may read it."
         return f"{message} {self.refusal}" if self.refusal else message

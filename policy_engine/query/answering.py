@@ -84,7 +84,7 @@ def query(
         return replace(found, decision=found.decision.model_copy(update=by))
 
     def verify(dataset: Dataset) -> None:
-        check_certified(dataset, catalog, decider)
+        check_certified(dataset, catalog, decider, now)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)

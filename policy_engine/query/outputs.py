@@ -1,42 +1,43 @@
 """Outputs that are queried: their data has to be what was certified."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from policy_engine.attestation import check_attested
 from policy_engine.catalog import MEMORY, Catalog, Dataset
-from policy_engine.certificate import Certificate, check_digest
-from policy_engine.decision import Decider
-from policy_engine.decision.outputs import Output
+from policy_engine.certificate import check_digest
+from policy_engine.decision import Decider, World
 from policy_engine.engines.engine import Stored
+from policy_engine.errors import CertificateError
+from policy_engine.policy import Policy
 
 
-def check_certified(dataset: Dataset, catalog: Catalog, decider: Decider) -> None:
+def check_certified(dataset: Dataset, catalog: Catalog, decider: Decider, world: World) -> None:
     """Refuse data that is given for an output of some policy and is not what was certified.
 
-    An output without a valid certificate is denied when it is decided on. Raises
-    CertificateError (V004).
+    The certificate that is of the data has to stand by all that it was made from itself: another
+    one says nothing of it. An output without a valid certificate is denied when it is decided on.
+    Raises CertificateError (V004).
     """
-    certificates = list(_certificates(dataset, decider))
-    attestations = [word for one in _outputs(dataset, decider) for word in one.attested]
-    if not certificates and not attestations:
+    made = [one for one in decider.policies if _makes(one, dataset.iri)]
+    standing = [decider.standing(policy, dataset.iri, world) for policy in made]
+    if all(one.uncertified for one in standing):
         return
     stored = _stored(dataset, catalog)
-    if attestations:
-        check_attested(attestations, stored.digest, stored.location)
-    elif all(one.output_digest != stored.digest for one in certificates):
-        check_digest(certificates[0], stored)
+    of_it = [decider.standing(one, dataset.iri, world, stored.digest) for one in made]
+    if not all(one.uncertified for one in of_it):
+        return
+    for fallen in (one.fallen for one in of_it if one.fallen):
+        message = f"The output was certified, and nobody may read it. {fallen}"
+        raise CertificateError.of("V004", message, source=stored.location)
+    for one in standing:
+        if one.certificate:
+            check_digest(one.certificate, stored)
+        if one.attested:
+            check_attested([*one.attested], stored.digest, stored.location)
 
 
-def _certificates(dataset: Dataset, decider: Decider) -> Iterator[Certificate]:
-    for output in _outputs(dataset, decider):
-        yield from output.valid
-
-
-def _outputs(dataset: Dataset, decider: Decider) -> Iterator[Output]:
-    for policy in decider.policies:
-        if any(rule.output == dataset.iri for rule in policy.permissions):
-            yield decider.output(policy, dataset.iri)
+def _makes(policy: Policy, asset: str) -> bool:
+    return any(rule.output == asset for rule in policy.permissions)
 
 
 def _stored(dataset: Dataset, catalog: Catalog) -> Stored:

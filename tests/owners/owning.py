@@ -1,16 +1,21 @@
 """Policies of several owners and what is decided under them, for the tests of ownership."""
 
 from datetime import UTC, datetime
+from functools import cache
+
+from building import anonymize, permission
+from building import policy as text_of
 
 from policy_engine import terms
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import read_owners
-from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule
+from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule, read_policy
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ODRL = terms.ODRL
 HOSPITAL, INSURER, REGULATOR = (f"http://e.org/{name}" for name in ("H", "I", "R"))
 VISITS, CLAIMS, ANN = "http://e.org/Visits", "http://e.org/Claims", "http://e.org/Ann"
+STAFF = "http://e.org/Staff"
 OWNED = {VISITS: HOSPITAL, CLAIMS: INSURER}
 
 
@@ -34,6 +39,36 @@ def policy(assigner, *rules, uid="", conflict="prohibit", kind="Set", **edges):
     }
     uid = uid or f"urn:policy:{assigner}"
     return Policy(uid, f"{ODRL}{kind}", conflict, "d", hierarchy=Hierarchy(**edges), **parts)
+
+
+def makes(output, source, maker, **parts):
+    """Return the policy by which a party makes an output, for the staff."""
+    action = anonymize(method="k-anonymity", k=2, quasi=["x"])
+    action["refinement"][-1]["rightOperand"] = [f"{source}/x"]
+    made = permission(
+        **{
+            "action": action,
+            "target": source,
+            "output": output,
+            "assigner": maker,
+            "assignee": STAFF,
+            "purpose": None,
+            **parts,
+        }
+    )
+    return _read(text_of([made], uid=f"{output}/policy", profile=None))
+
+
+def lets(owner, asset, party, **parts):
+    """Return the policy by which an owner lets a party grant the use of an asset."""
+    parts = {"action": "grantUse", "assignees": [party], "uid": f"{asset}#{party}", **parts}
+    grants = rule("permission", asset, **parts)
+    return policy(owner, grants, uid=f"urn:{owner}:{asset}:{party}")
+
+
+@cache
+def _read(text):
+    return read_policy(text)
 
 
 def _parties(assigner):

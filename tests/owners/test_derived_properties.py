@@ -1,42 +1,22 @@
 """Laws of what is derived, on random owners, hierarchies, makers and certificates."""
 
 from dataclasses import dataclass, replace
-from functools import cache
 
-from building import anonymize, permission
-from building import policy as text_of
 from certifying import certified, sha256
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from owning import ANN, HOSPITAL, INSURER, NOON, REGULATOR, policy, rule
+from owning import ANN, HOSPITAL, INSURER, NOON, REGULATOR, STAFF, lets, makes, policy, rule
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import read_owners
-from policy_engine.policy import read_policy
 from policy_engine.terms import ODRL
 
 FEW = settings(max_examples=25 if settings().max_examples <= 100 else 500)
-STAFF, STRANGER = "http://e.org/Staff", "http://e.org/Stranger"
+STRANGER = "http://e.org/Stranger"
 A, B, ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("A", "B", "One", "Two", "Three"))
 PARTIES = [HOSPITAL, INSURER, REGULATOR]
 ASSETS = [A, B, ONE, TWO, THREE]
 COLUMNS = [f"{name}/x" for name in ASSETS]
-
-
-@cache
-def makes(output, source, maker):
-    """Return the policy by which a party makes an output, for the staff."""
-    action = anonymize(method="k-anonymity", k=2, quasi=["x"])
-    action["refinement"][-1]["rightOperand"] = [f"{source}/x"]
-    made = permission(
-        action=action, target=source, output=output, assigner=maker, assignee=STAFF, purpose=None
-    )
-    return read_policy(text_of([made], uid=f"{output}/policy", profile=None))
-
-
-def lets(owner, asset, party):
-    grants = rule("permission", asset, action="grantUse", assignees=[party], uid=f"{asset}#{party}")
-    return policy(owner, grants, uid=f"urn:{owner}:{asset}:{party}")
 
 
 @dataclass(frozen=True)
