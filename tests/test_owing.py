@@ -162,6 +162,42 @@ def test_elapsed_time_counts_from_the_first_use(tmp_path):
     assert market.dues(datetime(2026, 7, 1, 13, tzinfo=UTC)) == [("tidy", "Ann", "violated")]
 
 
+def test_time_that_elapses_counts_for_decisions_too(tmp_path):
+    within = until("P30D", operand="elapsedTime", kind="xsd:duration")
+    fine = {"uid": "ex:p#fine", "action": "inform"}
+    duty = {**PAY, "constraint": within, "consequence": fine}
+    market = Market(tmp_path, policy(permission={**READ, "duty": duty}))
+    assert [one.state for one in market.ask("Ann", datetime(2026, 1, 1, tzinfo=UTC)).duties] == [
+        "outstanding"
+    ]
+    assert [one.state for one in market.ask("Ann").duties] == ["violated", "outstanding"]
+    market.do("ex:p#pay", "Ann")
+    later = datetime(2026, 6, 2, tzinfo=UTC)
+    assert [one.duty for one in market.ask("Ann", later).duties] == [f"{E}p#fine"]
+    assert market.dues(later) == [("pay", "Ann", "fulfilled"), ("fine", "Ann", "outstanding")]
+
+
+def test_what_was_deleted_years_ago_is_to_be_deleted_again(tmp_path):
+    tidy = {"uid": "ex:p#tidy", "assignee": "ex:Ann", "action": "delete", "target": "ex:Visits"}
+    market = Market(tmp_path, policy(obligation=tidy))
+    market.do("ex:p#tidy", "Ann", datetime(2020, 1, 1, tzinfo=UTC))
+    assert [(one.duty, one.state) for one in market.ask("Ann").duties] == [
+        (f"{E}p#tidy", "outstanding")
+    ]
+    assert market.dues() == [("tidy", "Ann", "outstanding")]
+
+
+def test_who_paid_in_time_and_once_more_is_not_late(tmp_path):
+    duty = {**PAY, "constraint": until("2026-06-01"), "consequence": {"action": "inform"}}
+    market = Market(tmp_path, policy(permission={**READ, "duty": duty}))
+    july = datetime(2026, 7, 1, tzinfo=UTC)
+    market.do("ex:p#pay", "Ann")
+    market.do("ex:p#pay", "Ann", july)
+    assert market.ask("Ann", july).permitted
+    market.do("ex:p#pay", "Bob", datetime(2030, 1, 1, tzinfo=UTC))
+    assert not market.ask("Bob", JUNE).permitted
+
+
 def test_duties_of_permissions_are_owed_by_those_who_asked(tmp_path):
     market = Market(tmp_path, policy(permission={**READ, "duty": PAY}))
     DecisionLog.open(market.log)

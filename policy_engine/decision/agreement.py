@@ -1,6 +1,7 @@
 """Whether what is given of the world and what a log tells can both be so."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from policy_engine import terms
 from policy_engine.decision.facts import said, unclear_labels
@@ -51,11 +52,12 @@ def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iter
 
 
 def _done(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
-    unclear = unclear_labels(policies)
+    unclear, now = unclear_labels(policies), world.time or datetime.now(UTC)
     for policy in policies:
         for duty in policy.duties:
             given = said(world.duties, policy.uid, duty.label(), unclear)
-            last: dict[str, str] = {deed.by: deed.state for deed in history.deeds_of(policy, duty)}
+            deeds = sorted(history.deeds_of(policy, duty), key=lambda deed: deed.time)
+            last: dict[str, str] = {deed.by: deed.state for deed in deeds if deed.time <= now}
             others = [state for state in last.values() if given and state != given]
             if others:
                 name = rule_name(duty.label(), policy.uid)

@@ -42,6 +42,11 @@ def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
     return min(found, default=None)
 
 
+def has_elapsed_time(duty: Rule) -> bool:
+    """Tell whether the end of a duty is counted from when it came to be owed."""
+    return any(one.left_operand == _ELAPSED for one in _together(duty.constraints))
+
+
 def _together(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:
     for one in conditions:
         if isinstance(one, Constraint):

@@ -690,7 +690,8 @@ class _Case:
                 for other in duty.targets
             )
             if is_theirs and is_here:
-                yield from outstanding(duty, clause, self.facts)
+                theirs = [p.iri for p in duty.assignees if p.iri in asked.party]
+                yield from outstanding(duty, clause, self.facts, theirs)
 
     def _nothing_permits(self) -> Decision:
         near = self._nearest()

@@ -9,9 +9,15 @@ from typing import TypeAlias, TypeVar
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import Truth
-from policy_engine.decision.deadlines import deadline
-from policy_engine.decision.history import Deed, History, MadeFrom
+from policy_engine.decision.history import History, MadeFrom
 from policy_engine.decision.model import Performance, Request, World
+from policy_engine.decision.settling import (
+    Settled,
+    begun,
+    deeds_by,
+    depends_on_beginning,
+    settled,
+)
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import (
@@ -213,48 +219,43 @@ class RequestFacts:
             for target in self.request.targets
         )
 
-    def performance(self, duty: Rule, policy: Policy) -> Performance | None:
-        """Return what became of a duty of a policy, by its label; None where that is not known.
+    def settled(
+        self, duty: Rule, rule: str, policy: Policy, doers: Sequence[str], since: datetime | None
+    ) -> dict[str, Settled]:
+        """Return what became by the log of a duty of each of some parties, since it was owed.
 
-        One that a certificate shows to be fulfilled is, unless it is said to be violated. By a
-        log, each of those whose duty it is, or else the party who asks, has done it.
+        Nothing where there is no log, or several duties go by its label.
+        """
+        history = self.history
+        if history is None or (policy.uid, duty.label()) in self.unclear:
+            return {}
+        found, is_open = {}, since is None and depends_on_beginning(duty)
+        for party in doers:
+            if is_open:
+                since = begun(duty, rule, party, policy, history, self.own)
+                # What is permitted now makes an obligation owed that was not before.
+                since = since or (self.time if duty.kind == "obligation" else None)
+            deeds = deeds_by(party, history, policy, duty, self.own)
+            found[party] = settled(duty, deeds, self.time, since)
+        return found
+
+    def performance(
+        self, duty: Rule, policy: Policy, logged: Iterable[Settled]
+    ) -> Performance | None:
+        """Return what became of a duty of a policy; None where that is not known.
+
+        As the world says, or a log of each of those whose duty it is. One that a certificate shows
+        to be fulfilled is, unless it is said to be violated.
         """
         told = said(self.world.duties, policy.uid, duty.label(), self.unclear)
-        told = told or self._logged(duty, policy)
-        return told or ("fulfilled" if id(duty) in self.certified else None)
-
-    def was_violated(self, duty: Rule, policy: Policy) -> bool:
-        """Tell whether a duty was violated once, or done too late, whatever became of it since."""
-        told = said(self.world.duties, policy.uid, duty.label(), self.unclear)
-        end = deadline(duty)
-        return told == "violated" or any(
-            deed.state == "violated" or (end is not None and end.is_missed(deed.time))
-            for party in self._doers(duty)
-            for deed in self._deeds(duty, policy, party)
-        )
-
-    def _logged(self, duty: Rule, policy: Policy) -> Performance | None:
-        """Return what became of a duty by the log, where it can be told whose duty that was."""
-        if self.history is None or (policy.uid, duty.label()) in self.unclear:
-            return None
-        found = [self._deeds(duty, policy, party) for party in self._doers(duty)]
-        states = {deeds[-1].state if deeds else None for deeds in found}
-        end = deadline(duty)
-        is_missed = end is not None and end.is_missed(self.time)
-        if "violated" in states or (None in states and is_missed):
+        found = list(logged)
+        if told or (id(duty) in self.certified and not any(one.is_told for one in found)):
+            return told or "fulfilled"
+        states = {one.state for one in found}
+        if "violated" in states:
             return "violated"
-        return None if None in states else "fulfilled"
-
-    def _doers(self, duty: Rule) -> Sequence[str]:
-        return [party.iri for party in duty.assignees] or [self.request.assignee]
-
-    def _deeds(self, duty: Rule, policy: Policy, party: str) -> Sequence[Deed]:
-        """Return what a party, its group or a member of it did, in order."""
-        up = self.own.up
-        found = self.history.deeds_of(policy, duty) if self.history else ()
-        return [
-            one for one in found if party in up("party", one.by) or one.by in up("party", party)
-        ]
+        is_done = bool(found) and None not in states
+        return "fulfilled" if is_done or id(duty) in self.certified else None
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""

@@ -98,11 +98,12 @@ class History:
         """Take up when a party was permitted something with assets by a policy."""
         known = self.begun.setdefault((policy, party), {})
         for asset in assets:
-            known.setdefault(asset, time)
+            known[asset] = _earlier(known.get(asset, time), time)
 
     def refuse(self, duty: tuple[str, str, str], party: str, time: str) -> None:
         """Take up when a party was told that a duty, by policy, rule and label, is outstanding."""
-        self.refused.setdefault(duty, {}).setdefault(party, time)
+        known = self.refused.setdefault(duty, {})
+        known[party] = _earlier(known.get(party, time), time)
 
     def do(self, policy: str, duty: str, deed: Deed) -> None:
         """Take up what became of a duty of a policy."""
@@ -188,6 +189,13 @@ class History:
 
 def _listed(one: MadeFrom) -> list[Any]:
     return [one.asset, [*one.by], [*one.sources]]
+
+
+def _earlier(one: str, other: str) -> str:
+    """Return the earlier of two moments in ISO 8601: entries are of any times, in any order."""
+    if one == other:
+        return one
+    return min(one, other, key=datetime.fromisoformat)
 
 
 def _plain(deed: Deed) -> list[str]:

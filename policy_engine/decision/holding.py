@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
@@ -224,24 +225,47 @@ def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
         yield from outstanding(duty, clause, facts)
 
 
-def outstanding(duty: Rule, clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
+def outstanding(
+    duty: Rule,
+    clause: Clause,
+    facts: RequestFacts,
+    doers: Sequence[str] = (),
+    since: datetime | None = None,
+) -> Iterator[Owed]:
     """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
 
-    What was violated and is made good later still has its consequences.
+    It is owed by `doers`, else by its assignees or whoever asks, `since` a moment where that is
+    known. What was violated and is made good later still has its consequences.
     """
-    state = facts.performance(duty, clause.policy)
+    named = tuple(doers) or _iris(duty.assignees)
+    found = facts.settled(
+        duty, clause.label, clause.policy, named or (facts.request.assignee,), since
+    )
+    state = facts.performance(duty, clause.policy, found.values())
     if state != "fulfilled":
         yield Owed(
             policy=clause.policy.uid,
             rule=clause.label,
             duty=duty.label(),
             actions=tuple(action.iri for action in duty.actions),
-            by=tuple(party.iri for party in duty.assignees),
+            by=named,
             state="violated" if state else "outstanding",
         )
-    was_violated = state == "violated" or facts.was_violated(duty, clause.policy)
-    for consequence in duty.consequences if was_violated else ():
-        yield from outstanding(consequence, clause, facts)
+    # What is said to be fulfilled elsewhere is not missed for want of a word in the log.
+    missed = {
+        party: one.missed
+        for party, one in found.items()
+        if one.missed and (one.is_told or state != "fulfilled")
+    }
+    if missed or state == "violated":
+        moment = min(missed.values(), default=None)
+        for consequence in duty.consequences:
+            theirs = _iris(consequence.assignees) or (*missed,) or named
+            yield from outstanding(consequence, clause, facts, theirs, moment)
+
+
+def _iris(parties: Sequence[Party]) -> tuple[str, ...]:
+    return tuple(party.iri for party in parties)
 
 
 def _done(owed: Owed) -> str:

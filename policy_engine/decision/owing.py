@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.deadlines import deadline
 from policy_engine.decision.history import Deed, History
+from policy_engine.decision.settling import begun, deeds_by, settled
 from policy_engine.errors import RequestError, did_you_mean, listed
 from policy_engine.policy import Hierarchy, Party, Policy, Rule
 from policy_engine.policy.model import OFFER, Kind
@@ -108,7 +108,7 @@ class _Book:
                     yield from self._due(duty, rule.label(), name)
         for rule in self.policy.prohibitions:
             for deed in self._deeds(rule):
-                if deed.state == "violated":
+                if deed.state == "violated" and deed.time <= self.now:
                     yield from self._follow(rule.remedies, rule.label(), deed.by, deed.time)
 
     def _asked(self, rule: Rule, duty: Rule) -> Sequence[str]:
@@ -117,19 +117,18 @@ class _Book:
         What the log told nobody that it is outstanding is owed by nobody yet.
         """
         asked = self.history.refused_by(self.policy.uid, rule.label(), duty.label())
-        doers = dict.fromkeys((*asked, *(deed.by for deed in self._deeds(duty))))
+        done = (deed.by for deed in self._deeds(duty) if deed.time <= self.now)
+        doers = dict.fromkeys((*asked, *done))
         named = _names(duty.assignees) if doers else ()
         return named or tuple(doers)
 
     def _due(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
     ) -> Iterator[Due]:
-        since = since or self._begun(duty, rule, party)
-        deeds = [deed for deed in self._deeds(duty) if self._counts(deed.by, party)]
-        end, last = deadline(duty, since), deeds[-1] if deeds else None
-        done = last if last and last.state == "fulfilled" else None
-        is_late = end is not None and end.is_missed(done.time if done else self.now)
-        unmet: Settlement = "violated" if is_late or last else "outstanding"
+        since = since or begun(duty, rule, party, self.policy, self.history, self.closures)
+        deeds = deeds_by(party, self.history, self.policy, duty, self.closures)
+        found = settled(duty, deeds, self.now, since)
+        done, end = found.done, found.end
         yield Due(
             policy=self.policy.uid,
             rule=rule,
@@ -138,17 +137,15 @@ class _Book:
             by=party,
             actions=tuple(action.iri for action in duty.actions),
             targets=tuple(target.iri for target in duty.targets),
-            state="fulfilled" if done else unmet,
+            state=found.state or "outstanding",
             since=since,
             until=end.until if end else None,
             done=done.time if done else None,
-            is_late=bool(done) and is_late,
+            is_late=found.is_late,
             evidence=done.evidence if done else "",
         )
-        violated = next((deed.time for deed in deeds if deed.state == "violated"), None)
-        if violated or (is_late and end):
-            missed = violated or (end.until if end else None)
-            yield from self._follow(duty.consequences, duty.label(), party, missed)
+        if found.missed:
+            yield from self._follow(duty.consequences, duty.label(), party, found.missed)
 
     def _follow(
         self, duties: Sequence[Rule], rule: str, party: str, since: datetime | None
@@ -159,26 +156,6 @@ class _Book:
 
     def _deeds(self, duty: Rule) -> Sequence[Deed]:
         return self.history.deeds_of(self.policy, duty)
-
-    def _counts(self, by: str, party: str) -> bool:
-        """Tell whether what one did is done for another: of a group and its members."""
-        return party in self.closures.up("party", by) or by in self.closures.up("party", party)
-
-    def _begun(self, duty: Rule, rule: str, party: str) -> datetime | None:
-        """Return when a duty came to be owed: when its party was first permitted, or refused.
-
-        Permitted something with what the duty is about, by its policy.
-        """
-        refused = self.history.refused_by(self.policy.uid, rule, duty.label())
-        found = [when for name, when in refused.items() if self._counts(name, party)]
-        for (policy, name), assets in self.history.begun.items():
-            if policy == self.policy.uid and self._counts(name, party):
-                found += [when for asset, when in assets.items() if self._is_about(duty, asset)]
-        return min(map(datetime.fromisoformat, found), default=None)
-
-    def _is_about(self, duty: Rule, asset: str) -> bool:
-        targets = duty.targets
-        return not targets or any(self.closures.overlaps("asset", asset, t.iri) for t in targets)
 
 
 def _names(parties: Sequence[Party]) -> tuple[str, ...]:
