@@ -43,33 +43,31 @@ def settled(
     it once more makes nobody late, and to record it again with another date nobody punctual.
     """
     end = deadline(duty, since)
-    known = sorted(_counting(duty, deeds, now, since), key=lambda one: one.time)
-    breaches = [one.time for one in known if one.state == "violated"]
-    done = _done(known, list(deeds))
+    # What a permission asks for may be done before anybody asks.
+    begins = None if duty.kind == "duty" else since
+    counting = [
+        (place, one)
+        for place, one in enumerate(deeds)
+        if one.time <= now and (begins is None or one.time >= begins)
+    ]
+    known = sorted(counting, key=lambda numbered: numbered[1].time)
+    done = _done(known)
     is_late = bool(done and end and end.is_missed(done.time))
     is_over = end is not None and end.is_missed(now)
-    missed = list(breaches)
+    missed = [one.time for _, one in known if one.state == "violated"]
     if end is not None and (is_late or (is_over and not known)):
         missed.append(end.until)
-    state: Performance | None = known[-1].state if known else "violated" if is_over else None
+    state: Performance | None = known[-1][1].state if known else "violated" if is_over else None
     return Settled(state, since, end, done, is_late, min(missed, default=None), bool(known))
 
 
-def _counting(
-    duty: Rule, deeds: Iterable[Deed], now: datetime, since: datetime | None
-) -> list[Deed]:
-    # What a permission asks for may be done before anybody asks.
-    begins = None if duty.kind == "duty" else since
-    return [one for one in deeds if one.time <= now and (begins is None or one.time >= begins)]
-
-
-def _done(known: Sequence[Deed], recorded: Sequence[Deed]) -> Deed | None:
+def _done(known: Sequence[tuple[int, Deed]]) -> Deed | None:
     """Return the deed that fulfils a duty: the first to be recorded of those since it was violated
     last."""
-    since_then: list[Deed] = []
-    for one in known:
-        since_then = [*since_then, one] if one.state == "fulfilled" else []
-    return next((one for one in recorded if one in since_then), None)
+    found: list[tuple[int, Deed]] = []
+    for numbered in known:
+        found = [*found, numbered] if numbered[1].state == "fulfilled" else []
+    return min(found, default=(0, None), key=lambda numbered: numbered[0])[1]
 
 
 def deeds_by(
