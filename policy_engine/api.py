@@ -420,7 +420,7 @@ def certify_output(
             _check_renewable(place)
         before = earlier.upstream if earlier else ()
         plan = plan_of(read, product, bound, launcher.name, cells, before)
-        release = Release(plan=plan, output=stored)
+        release = Release(plan=decided.with_consents(plan), output=stored)
         run = launcher.engine(understood(catalog, read, plan, taxonomies), key=key)
         try:
             opened = _recorded(record, earlier, place, release.plan, run if data else None)

@@ -199,7 +199,8 @@ def released(
     with launched(engine, keep=output is None) as launcher:
         makers = made_by(found, products, launcher, data, held)
         bound = planned(found.policy, products, launcher, data, given.taxonomies, held, given.cells)
-        return applied(bound, makers, launcher, output, how)
+        told = [replace(one, plan=found.with_consents(one.plan)) for one in bound]
+        return applied(told, makers, launcher, output, how)
 
 
 def applied(

@@ -72,6 +72,7 @@ CODES = {
     "M014": "a transformation of what its policy's assigner does not own",
     "M015": "cells of an earlier release, read as if they were the original values",
     "M016": "a join of datasets that cannot be planned, or is not supported there",
+    "M017": "less than an owner asks of what is made of his data",
     "C001": "an asset without data",
     "C002": "a missing file",
     "C003": "an unreadable file",

@@ -62,6 +62,17 @@ class Maker(BaseModel):
     rules: tuple[str, ...]
 
 
+class Consented(BaseModel):
+    """The rule by which the owner of an input let it be anonymised, with what that asks for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    asset: str
+    policy: str
+    rule: str
+    bounds: tuple[str, ...] = ()
+
+
 MadeBy = Maker | Literal["owner"] | None
 """Who made a release: a party that was permitted to, or the owner, whom nobody asks for a
 permission; None where that is not known."""

@@ -13,16 +13,25 @@ from policy_engine.answering import Proof, opened, proofs
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_request
+from policy_engine.decision.consents import Unowned
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Carried
-from policy_engine.errors import DeniedError, PlanError, PolicyError, Problem, RequestError
+from policy_engine.errors import (
+    DeniedError,
+    PlanError,
+    PolicyError,
+    Problem,
+    RequestError,
+    by_place,
+)
 from policy_engine.lineage import MadeBy, Maker
 from policy_engine.modelling import Product, asks_for_data
 from policy_engine.owners import Owners, OwnersSource, load_owners
+from policy_engine.plan import Plan
 from policy_engine.policy import InForce, Policy, Reading, Source
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.ending import ended
-from policy_engine.policy.model import TRAIN
+from policy_engine.policy.model import ANONYMIZE, TRAIN
 from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
@@ -88,16 +97,26 @@ class Acting:
         _check_permitted(found[-1])
         return found
 
+    def known(self, owners: Owners, policies: InForce) -> tuple[World | None, History | None, str]:
+        """Return the world, what was done before and the purpose, by which leave is told."""
+        history = self._read(self.log) if self.log is not None and owners else None
+        purpose = self.purpose
+        if self.party is not None and purpose:
+            purpose = read_request(self.party, ANONYMIZE, [self.party], purpose, policies).purpose
+        return self.world, history, purpose
+
+    def _read(self, log: str | Path) -> History:
+        from policy_engine.decision_log import read_history  # noqa: PLC0415 (where asked for)
+
+        return read_history(log, self.log_key) if Path(log).exists() else History()
+
     @contextmanager
     def _log(self) -> "Iterator[tuple[History | None, Transaction | None]]":
         """Return what a log tells, and what is to be added to, alone with it."""
         if self.log is None:
             yield None, None
         elif self.is_trial:
-            from policy_engine.decision_log import read_history  # noqa: PLC0415 (where asked for)
-
-            is_begun = Path(self.log).exists()
-            yield read_history(self.log, self.log_key) if is_begun else History(), None
+            yield self._read(self.log), None
         else:
             with opened(self.log, self.log_key).transaction() as log:
                 yield log.history, log
@@ -127,6 +146,15 @@ class Asked:
         requests = [[*self._requests(one)] for one in products]
         found = iter(self.acting.decided(decider, [*chain(*requests)]))
         return tuple(_maker([*islice(found, len(asked))]) for asked in requests)
+
+    def with_consents(self, plan: Plan) -> Plan:
+        """Return a plan with the rules by which owners let the policy make it of what is theirs."""
+        if not self.owners:
+            return plan
+        decider = Decider(self.known, owners=self.owners, data=self.data)
+        known = self.acting.known(self.owners, self.known)
+        found = decider.consented(self.policy, plan.publish.asset, *known)
+        return plan.model_copy(update={"by_consent": found})
 
     def _requests(self, product: Product) -> Iterator[tuple[Request, Carried]]:
         """Yield what is asked for, each thing with the rule that is carried out."""
@@ -189,15 +217,23 @@ def asked_by(
     stated = load_owners(owners, known, reading.contexts)
     given = tuple(named_data(data or {}, [asking]))
     made = Decider(known, owners=stated, data=given)
-    problems = [
-        Problem(
-            "M014", f"{rule_name(rule.label(), asking.uid)} does not count: {why}.", "", rule.place
-        )
-        for rule, why in made.unowned(asking)
-    ]
+    wanting = made.unowned(asking, *acting.known(stated, known))
+    problems = [problem for one in wanting for problem in _unowned(one, asking)]
     if problems:
-        raise PlanError(*problems, source=asking.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=asking.source)
     return Asked(asking, known, stated, given, acting)
+
+
+def _unowned(one: Unowned, asking: Policy) -> Iterator[Problem]:
+    """Yield what keeps a rule from making something of what others own."""
+    for short in one.short:
+        line = f"line {short.asked.line}" if short.asked.line else ""
+        where = ", ".join(part for part in (one.source, line) if part)
+        message = f"{short.message} {one.by}{f' ({where})' if where else ''} says so."
+        yield Problem("M017", message, "", short.place if short.place.line else one.rule.place)
+    if not one.short:
+        message = f"{rule_name(one.rule.label(), asking.uid)} does not count: {one.why}."
+        yield Problem("M014", message, "", one.rule.place)
 
 
 def asking_of(found: Sequence[Policy]) -> Policy:

@@ -3,9 +3,16 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from policy_engine import terms
 from policy_engine.anonymization import Anonymization
@@ -13,7 +20,7 @@ from policy_engine.catalog import Catalog, column_iri
 from policy_engine.chaining import check_read_as_meant
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.inputs import Drop, Join, Read, inputs_of, learnt_from
-from policy_engine.lineage import Generalised, Upstream
+from policy_engine.lineage import Consented, Generalised, Upstream
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.method import shown
 from policy_engine.modelling import FEWEST, Audit, FileBounds, Product, Training, chosen
@@ -78,7 +85,8 @@ class Plan(_Frozen):
     """The steps that carry out one permission of a policy, or one to train on another's output.
 
     `policy_digest` is the digest of what the policy means; assignees and purposes are those that
-    the output is made for.
+    the output is made for. `by_consent` are the rules by which owners of inputs let others make it:
+    what they ask for is asked for by the policy, at least.
     """
 
     policy: str
@@ -88,6 +96,13 @@ class Plan(_Frozen):
     purposes: tuple[str, ...]
     engine: EngineName
     steps: tuple[Step, ...]
+    by_consent: tuple[Consented, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out by whose leave it is made where that is nobody's but the assigner's."""
+        found: dict[str, Any] = written(self)
+        return found if self.by_consent else {k: v for k, v in found.items() if k != "by_consent"}
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Plan":

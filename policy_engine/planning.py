@@ -68,12 +68,13 @@ def plans(
     if not given.data:
         found.made_by(given.held, products)
         name: EngineName = "local" if engine == "local" else "spark"
-        return tuple(plan_of(found.policy, one, engine=name) for one in products)
+        made = (plan_of(found.policy, one, engine=name) for one in products)
+        return tuple(map(found.with_consents, made))
     with launched(engine) as launcher:
         made_by(found, products, launcher, given.data, given.held)
         data, taxonomies = given.data, given.taxonomies
         bound = planned(found.policy, products, launcher, data, taxonomies, given.held)
-        return tuple(one.plan for one in bound)
+        return tuple(found.with_consents(one.plan) for one in bound)
 
 
 def planned(

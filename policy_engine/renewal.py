@@ -48,8 +48,15 @@ def _from_elsewhere(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
     if before != now:
         was, are = " and ".join(before), " and ".join(now)
         yield f"It was made from {was}, and the policy reads {are}."
+    elif _joined(made) != _joined(plan):
+        yield "Its inputs were joined otherwise than the policy joins them."
     if renews and made.policy != plan.policy:
         yield f"It was made for the policy {made.policy}, and the one given is {plan.policy}."
+
+
+def _joined(plan: Plan) -> list[tuple[str, str, set[str]]]:
+    """Return by which columns inputs are joined, and which of theirs are in the table."""
+    return [(one.asset, one.on, {*one.columns}) for one in (plan.join.inputs if plan.join else ())]
 
 
 def _columns(made: Columns, asked: Columns) -> Iterator[str]:

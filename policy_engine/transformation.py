@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from policy_engine import terms
@@ -9,7 +10,7 @@ from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_name
 from policy_engine.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
 from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
-from policy_engine.joins import JOIN_ON, Datasets, Joined, by_name, joined
+from policy_engine.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
 from policy_engine.joins import problems as problems_of_join
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
@@ -24,13 +25,29 @@ _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-
 class Transformation(NamedTuple):
     """A permission to anonymise, what it asks for, and the action that says so.
 
-    `joined` are the datasets that are made one table first, none where there is one.
+    `joined` are the datasets that are made one table first, none where there is one. `named` are
+    its columns by role, each with its dataset.
     """
 
     rule: Rule
     asked: Anonymization
     action: Action
-    joined: tuple[Joined, ...] = ()
+    joined: tuple[Joined, ...]
+    named: Roles
+
+
+class Consent(NamedTuple):
+    """A permission to anonymise that names no output: by it, its assigner lets others do so.
+
+    What they make has to hold what is `asked`, with the columns of the dataset in the roles that
+    they are `named` in, and joined by the column `on` alone; None, where anything is let.
+    """
+
+    rule: Rule
+    action: Action
+    asked: Anonymization | None = None
+    named: Roles = MappingProxyType({})
+    on: str = ""
 
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:
@@ -43,7 +60,7 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
     for rule, action in transforms(policy):
         try:
             _check(policy, rule)
-            found.append(_anonymization(policy, rule, action))
+            found.append(_transformation(policy, rule, action))
             problems += forbidden(policy, rule)
         except PlanError as error:
             problems += error.problems
@@ -54,7 +71,47 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     """Return the permissions of a policy that ask for a transformation, with their actions."""
-    return permitting(policy, ANONYMIZE)
+    found = permitting(policy, ANONYMIZE)
+    return tuple((rule, action) for rule, action in found if not is_consent(rule))
+
+
+def is_consent(rule: Rule) -> bool:
+    """Tell whether a permission lets others make something, rather than asking for it: who gives
+    it is named, and no output."""
+    return bool(rule.assigners) and not rule.output
+
+
+def consents(policy: Policy) -> tuple[Consent, ...]:
+    """Return the permissions by which a policy lets others anonymise.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    problems: list[Problem] = []
+    found = []
+    for rule, action in permitting(policy, ANONYMIZE):
+        try:
+            found += [_consent(policy, rule, action)] if is_consent(rule) else []
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return tuple(found)
+
+
+def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
+    if not parameters_of(action):
+        return Consent(rule, action)
+    if len({target.iri for target in rule.targets}) != 1:
+        message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
+        hint = "Write a permission for each."
+        raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
+    named, asked = _anonymization(policy, rule, action)
+    on = named.get(JOIN_ON, ())
+    if len(on) > 1:
+        message = f"A dataset is joined on one column. Given: {len(on)}."
+        problem = Problem("M016", message, "", on[1][2].place)
+        raise PlanError(problem, source=policy.source)
+    return Consent(rule, action, asked, named, next((name for _, name, _ in on), ""))
 
 
 def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
@@ -114,8 +171,18 @@ def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
             yield from ((name, value.place) for _, name, value in named)
 
 
-def _anonymization(policy: Policy, rule: Rule, action: Action) -> Transformation:
-    """Return what an action asks for, its columns by name."""
+def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
+    """Return what an action asks to be made of one dataset, or of several that are joined."""
+    on = parameters_of(action).get(JOIN_ON)
+    named, asked = _anonymization(policy, rule, action, is_joined=True)
+    roles = {role: columns for role, columns in named.items() if role != JOIN_ON}
+    return Transformation(rule, asked, action, joined(rule, on, roles), roles)
+
+
+def _anonymization(
+    policy: Policy, rule: Rule, action: Action, *, is_joined: bool = False
+) -> tuple[Roles, Anonymization]:
+    """Return the columns that an action names, by role, and what it asks for."""
     given = parameters_of(action)
     notations = _notations(given.pop("method", None), action, policy)
     problems: list[Problem] = []
@@ -125,9 +192,9 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Transformation
         for name, part in given.items()
         if terms.names_columns(part.left_operand)
     }
-    named.pop(JOIN_ON, None)
-    problems += problems_of_join(rule, on, named, action.place)
-    roles = by_name(named)
+    used = {role: columns for role, columns in named.items() if role != JOIN_ON}
+    problems += problems_of_join(rule, on, used, action.place) if is_joined else ()
+    roles = by_name(used)
     values = {
         name: _plain(part.right_operands[0].value)
         for name, part in given.items()
@@ -151,7 +218,7 @@ def _anonymization(policy: Policy, rule: Rule, action: Action) -> Transformation
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
-    return Transformation(rule, Anonymization(**parts), action, joined(rule, on, named))
+    return named, Anonymization(**parts)
 
 
 Located = list[tuple[Finding, Value | None]]

@@ -55,6 +55,7 @@ class Example:
     error: str = ""
     parent: str = ""
     vocabulary: str = ""
+    made: str = ""
     line: int = 0
 
     @property

@@ -80,6 +80,9 @@ GOOD = {
     "anonymizing as an obligation": policy(
         "odrl:obligation [ odrl:target x:data ; odrl:action odrl:anonymize ]"
     ),
+    "leave to anonymize": policy(
+        f"odrl:assigner x:owner ; odrl:permission [ odrl:target x:data ; odrl:action {ANONYMIZE} ]"
+    ),
     "duty": permission(f"odrl:duty [ {DUTY} ; odrl:consequence [ {DUTY} ] ]"),
     "function": permission(f"odrl:duty [ {DUTY} ; odrl:informedParty x:you ]"),
     "constraint": constraint(COUNT),

@@ -11,7 +11,9 @@ from typing import Any, Literal
 from policy_engine import terms
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
+from policy_engine.consenting import Shortfall
 from policy_engine.decision.agreement import check_agreement
+from policy_engine.decision.consents import Unowned, consented, short_of, without_counts
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.history import History, MadeFrom
@@ -46,14 +48,14 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
-from policy_engine.decision.ownership import Leave, Ownership
+from policy_engine.decision.ownership import Leave, Ownership, no_consent
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
-from policy_engine.lineage import Upstream
+from policy_engine.lineage import Consented, Upstream
 from policy_engine.owners import Claims, Owners
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
-from policy_engine.policy.model import DERIVED, GRANT_USE, OFFER, READ
+from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, OFFER, READ
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
@@ -117,6 +119,7 @@ class Decider:
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
+        self._short: dict[tuple[int, str, str], tuple[Shortfall, ...]] = {}
         known = policies if isinstance(policies, InForce) else InForce(policies)
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         void = {**void_outputs(self.certificates), **known.void}
@@ -177,17 +180,64 @@ class Decider:
         if world is not None and history is not None:
             check_agreement(world, history, self.policies)
 
-    def unowned(self, policy: Policy, world: World | None = None) -> Iterator[tuple[Rule, str]]:
+    def unowned(
+        self,
+        policy: Policy,
+        world: World | None = None,
+        history: History | None = None,
+        purpose: str = "",
+    ) -> Iterator[Unowned]:
         """Yield the rules of a policy that make something of what is not theirs, each with why.
 
-        None where all policies are one owner's.
+        None where all policies are one owner's. Without a `purpose` things are made for those that
+        the rules have.
         """
+        for case, made in self._makings(policy, world, history, purpose):
+            fails = case.making_fails(made.clause)
+            if fails:
+                near = [leave for _, leave in case.consents_to(made.clause) if leave.short]
+                told = near or [Leave()]
+                for one in told:
+                    source = one.clause.policy.source if one.clause else ""
+                    yield Unowned(made.clause.rule, fails, one.short, one.rule, source)
+
+    def consented(
+        self,
+        policy: Policy,
+        output: str,
+        world: World | None = None,
+        history: History | None = None,
+        purpose: str = "",
+    ) -> tuple[Consented, ...]:
+        """Return the rules by which owners let a policy make an output of what is theirs."""
+        found = (
+            consented(asset, leave.clause)
+            for case, made in self._makings(policy, world, history, purpose)
+            if made.asset == output
+            for asset, leave in case.consents_to(made.clause)
+            if leave.is_given and leave.clause
+        )
+        return tuple(dict.fromkeys(found))
+
+    def _makings(
+        self, policy: Policy, world: World | None, history: History | None, purpose: str
+    ) -> "Iterator[tuple[_Case, Made]]":
+        """Yield what a policy makes, each with the case of making it for a purpose."""
         for made in self.index.outputs:
             rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
-            if made.policy.uid == policy.uid and targets:
-                asked = Request(assignee="", action=rule.actions[0].iri, targets=targets)
-                fails = _Case(self, asked, world or _NOTHING_KNOWN).making_fails(made.clause)
-                yield from [(rule, fails)] if fails else []
+            if made.policy.uid != policy.uid or not targets:
+                continue
+            for one in (purpose,) if purpose else rule.purposes or ("",):
+                action = rule.actions[0].iri
+                asked = Request(assignee="", action=action, targets=targets, purpose=one)
+                yield _Case(self, asked, world or _NOTHING_KNOWN, history), made
+
+    def short_of(self, consent: Clause, making: Clause) -> tuple[Shortfall, ...]:
+        """Return in what a thing that a rule makes falls short of what a consent asks."""
+        key = consent.number, making.policy.uid, making.whole.output
+        if key not in self._short:
+            self._short[key] = short_of(consent, making)
+        return self._short[key]
 
     def ended_by(self, release: Upstream, world: World | None = None) -> str:
         """Return why a release lets nobody read what is made from it, empty where it stands."""
@@ -327,7 +377,44 @@ class _Case:
             return None
         # What is read through its inputs is permitted by its own owner as well.
         asked = _no_delegate if is_delegation else self._lets
-        return Ownership(standing, self.view.trusted, asked, sorted(self.above))
+        made = no_consent if is_delegation else self._consents
+        maker = self.request.assignee if self.facts.making else None
+        return Ownership(standing, self.view.trusted, asked, made, sorted(self.above), maker)
+
+    def _consents(self, making: Clause, party: str, asset: str) -> Leave:
+        """Tell whether the owner of an asset lets a party make of it what a rule makes."""
+        asked = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
+        request = self.request.model_copy(update=asked)
+        case = _Case(self.decider, request, self.world, self.facts.history, is_delegation=True)
+        return case.consent(making, counts=self.facts.making)
+
+    def consent(self, making: Clause, *, counts: bool) -> Leave:
+        """Tell whether an owner's own permission to anonymise lets a rule be carried out.
+
+        How often that was exercised `counts` where it is about to be, and not for what was made.
+        """
+        near = Leave()
+        for clause in self.view.permissions(self.asked):
+            is_one = ANONYMIZE in clause.actions and not clause.whole.output
+            if not is_one or clause.policy.type == OFFER or not self._is_of_owner(clause):
+                continue
+            for held in self._held(clause if counts else without_counts(clause)):
+                if held.missing or self._prohibitions() is not None:
+                    continue
+                short = self.decider.short_of(clause, making)
+                if not short:
+                    return Leave(is_given=True, clause=clause)
+                if not near.short or len(short) < len(near.short):
+                    near = Leave(clause=clause, short=short)
+        return near
+
+    def _is_of_owner(self, clause: Clause) -> bool:
+        return bool(self.ownership and self.ownership.owns(clause, self.request.targets[0]))
+
+    def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
+        """Yield the assets that a rule makes something of and does not speak for, with the leave
+        that their owners give, or would."""
+        return self.ownership.consents_to(clause) if self.ownership else iter(())
 
     def _lets(self, party: str, asset: str) -> Leave:
         """Tell whether the owner of an asset lets a party grant its use."""
@@ -342,13 +429,13 @@ class _Case:
             one
             for clause in self.view.permissions(self.asked)
             if GRANT_USE in clause.actions and clause.policy.type != OFFER
-            if self.ownership and self.ownership.owns(clause, self.request.targets[0])
+            if self._is_of_owner(clause)
             for one in self._held(clause)
         ]
         may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in held)
-        given = next((one.clause.name for one in held if not one.missing), "")
-        is_given = bool(given) and self._prohibitions() is None
-        return Leave(is_given=is_given, may_be=may_be, rule=given)
+        given = next((one.clause for one in held if not one.missing), None)
+        is_given = given is not None and self._prohibitions() is None
+        return Leave(is_given=is_given, may_be=may_be, clause=given)
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
         made = self._made()
@@ -661,9 +748,18 @@ class _Case:
             derivation=(*derivation(held), *self._by_leave(clause), *certified),
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
             duties=tuple(self._obligations(held.clause)),
-            counted=self._counted(held.clause),
+            counted=(*self._counted(held.clause), *self._consents_counted(held.clause)),
             made_from=self._made_from(),
         )
+
+    def _consents_counted(self, clause: Clause) -> Iterator[Counted]:
+        """Yield the owners' rules that are exercised where something is made by their leave."""
+        found = self.ownership.by_consent(clause) if self.ownership and self.facts.making else ()
+        used = {
+            (leave.clause.number, asset): leave.clause for asset, _, leave in found if leave.clause
+        }
+        for (_, asset), one in used.items():
+            yield Counted.model_construct(policy=one.policy.uid, rule=one.label, targets=(asset,))
 
     def _counted(self, *permitting: Clause) -> tuple[Counted, ...]:
         """Return the rules that a permit by some permissions is an execution of."""
@@ -677,6 +773,8 @@ class _Case:
     def _by_leave(self, clause: Clause) -> Iterator[str]:
         if self.ownership:
             yield from self.ownership.by_leave(clause, self.request.targets)
+            for asset, party, leave in self.ownership.by_consent(clause):
+                yield f"{leave.rule} lets {party} anonymize {asset}"
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""

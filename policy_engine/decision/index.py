@@ -28,7 +28,8 @@ class Clause:
     Whether it matches is always worked out in full: the index only tells where to look.
     `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
     it is made of. The `rule` of a permission is without what refines how something is made, which
-    is no condition; `makes_by` are the actions of which it says how.
+    is no condition; `makes_by` are the actions of which it says how, and `whole` is the rule as it
+    stands; of a permission to read what is made, the one to make it.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Clause:
     assigners: frozenset[str]
     sources: frozenset[str]
     makes_by: frozenset[str]
+    whole: Rule
 
     @classmethod
     def of(
@@ -53,9 +55,11 @@ class Clause:
         policy: Policy,
         rule: Rule,
         closures: Closures,
-        sources: Iterable[Asset] = (),
+        made_by: Rule | None = None,
     ) -> "Clause":
-        """Return a rule made ready."""
+        """Return a rule made ready; one to read what is made by another, with that one."""
+        sources = made_by.targets if made_by else ()
+        whole = made_by or rule
         rule, makes_by = _without_parameters(rule)
         members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *rule.actions)
         bound = rule.constraints or rule.duties or any(member.refinements for member in members)
@@ -76,6 +80,7 @@ class Clause:
             assigners(rule),
             frozenset(source.iri for source in sources),
             makes_by,
+            whole,
         )
 
     @property
@@ -307,7 +312,7 @@ class Index:
                 of_output = self.inputs.setdefault(rule.output, {})
                 of_output.update(dict.fromkeys(target.iri for target in rule.targets))
             for granted in _granted(rule, policy.vocabulary.reading):
-                reads = Clause.of(next(numbers), policy, granted, closures, rule.targets)
+                reads = Clause.of(next(numbers), policy, granted, closures, rule)
                 self.permissions.add(reads)
         for rule in policy.prohibitions:
             self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))

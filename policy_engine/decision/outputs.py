@@ -179,6 +179,7 @@ def _bound_to_nothing(plan: Plan) -> Plan:
     named = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
     changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **named}
+    changes |= {"by_consent": ()}  # whether they stand is seen when it is read
     return plan.model_copy(update=changes)
 
 

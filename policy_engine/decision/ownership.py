@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from policy_engine.consenting import Shortfall
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.index import Clause
 from policy_engine.owners import Speakers, Standing
@@ -11,19 +12,36 @@ from policy_engine.policy.hierarchy import goes_on
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Whether the owner of an asset lets a party grant its use.
+    """Whether the owner of an asset lets a party grant its use, or make something of it.
 
-    `is_given` where that is known, by the `rule` of that name; `may_be` where it is not known to
-    be otherwise.
+    `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to
+    be otherwise. `short` tells in what the thing that is made falls short of what is asked of it.
     """
 
     is_given: bool = False
     may_be: bool = False
-    rule: str = ""
+    clause: Clause | None = None
+    short: tuple[Shortfall, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule by which it is given, or would be."""
+        return self.clause.name if self.clause else ""
 
 
 Delegated = Callable[[str, str], Leave]
 """What leave a party has for an asset."""
+Consents = Callable[[Clause, str, str], Leave]
+"""What leave a party has to make of an asset what a rule makes of it."""
+
+
+def no_consent(_making: Clause, _party: str, _asset: str) -> Leave:
+    """Tell that nobody is let: what others make is of no matter here."""
+    return Leave()
+
+
+def _nearness(leave: Leave) -> tuple[bool, bool, int]:
+    return leave.is_given, bool(leave.clause), -len(leave.short)
 
 
 class Ownership:
@@ -31,28 +49,44 @@ class Ownership:
 
     A permission counts where who issued it speaks for every asset that is asked for, with all
     its known parts, and for what it makes its output of; and where its policy puts nothing of
-    others into what is asked for. `also` are assets that it has to speak for besides. A
+    others into what is asked for. `also` are assets that it has to speak for besides. For what
+    something is made of, it does for the owner too where that one lets its issuer make just that
+    (`consents`), and lets the `maker`, where it is about to be made. A
     prohibition counts where one of those who issued it speaks for an asset that is asked for and
     that it meets, or for the part of one that it names. `trusted` are the closures of what the
     caller says: what policies say of parts gives nobody a say.
     """
 
     def __init__(
-        self, standing: Standing, trusted: Closures, delegated: Delegated, also: Sequence[str] = ()
+        self,
+        standing: Standing,
+        trusted: Closures,
+        delegated: Delegated,
+        consents: Consents = no_consent,
+        also: Sequence[str] = (),
+        maker: str | None = None,
     ) -> None:
         self._standing = standing
         self._trusted = trusted
         self._delegated = delegated
+        self._consents = consents
         self._also = tuple(also)
+        self._maker = maker
         self._leaves: dict[tuple[str, str], Leave] = {}
+        self._consented: dict[tuple[int, str, str], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return why a permission does not count for the targets, empty where it does.
 
         `own` are the closures of its own policy.
         """
-        every = (*targets, *self._also, *sorted(clause.sources))
-        return self._fails(clause.assigners, every) or self._takes(clause, targets, own)
+        making = clause if self._maker is not None and clause.whole.output else None
+        return (
+            self._fails(clause, targets, making)
+            or self._fails(clause, self._also)
+            or self._fails(clause, sorted(clause.sources), clause)
+            or self._takes(clause, targets, own)
+        )
 
     def by_leave(self, clause: Clause, targets: Sequence[str]) -> Iterator[str]:
         """Yield by whose leave a permission counts for the targets, where its own will not do."""
@@ -60,12 +94,30 @@ class Ownership:
         for one in every if self._leaves else ():
             if not one.permit(clause.assigners):
                 given = ((who, self._leave(who, one.asset)) for who in sorted(clause.assigners))
-                leave = next(((who, by.rule) for who, by in given if by.is_given), ("", ""))
-                yield f"{leave[1]} lets {leave[0]} grant the use of {one.asset}"
+                leave = next(((who, by.rule) for who, by in given if by.is_given), None)
+                if leave:
+                    yield f"{leave[1]} lets {leave[0]} grant the use of {one.asset}"
+
+    def by_consent(self, clause: Clause) -> Iterator[tuple[str, str, Leave]]:
+        """Yield the assets, parties and rules by which owners let others make what is made."""
+        for (number, party, asset), leave in self._consented.items():
+            if number == clause.number and leave.is_given:
+                yield asset, party, leave
 
     def making_fails(self, clause: Clause) -> str:
         """Return why a rule may not make its output of its targets, empty where it may."""
-        return self._fails(clause.assigners, sorted(clause.targets))
+        return self._fails(clause, sorted(clause.targets), clause)
+
+    def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
+        """Yield the assets of which a rule makes something by their owners' leave alone, with it.
+
+        And those for which it has none, with what is short of one that it could have.
+        """
+        for target in sorted(clause.targets):
+            for one in self._standing.all_of(target):
+                if not self._permits(clause.assigners, one):
+                    found = (self._consent(clause, who, one.asset) for who in clause.assigners)
+                    yield one.asset, max(found, key=_nearness, default=Leave())
 
     def prohibition_fails(self, clause: Clause, targets: Sequence[str], known: Closures) -> str:
         """Return why a prohibition does not count for the targets, empty where it does.
@@ -103,10 +155,40 @@ class Ownership:
             return True
         return any(self._leave(party, asset).may_be for party in clause.assigners)
 
-    def _fails(self, parties: frozenset[str], assets: Sequence[str]) -> str:
+    def _fails(self, clause: Clause, assets: Sequence[str], making: Clause | None = None) -> str:
+        parties = clause.assigners
         every = (one for asset in assets for one in self._standing.all_of(asset))
-        failing = (one for one in every if not self._permits(parties, one))
-        return next((one.denied(parties) for one in failing), "")
+        for one in every:
+            if not self._permits(parties, one) and not (making and self._lets(making, one)):
+                return one.denied(parties) + (self._short(making, one.asset) if making else "")
+        return ""
+
+    def _lets(self, making: Clause, speakers: Speakers) -> bool:
+        """Tell whether an owner lets somebody who issued a rule make what it makes, and who asks
+        to make it."""
+        parties = sorted(making.assigners) if speakers.owners else ()
+        asking = [self._maker] if self._maker else []
+        return any(self._consent(making, one, speakers.asset).is_given for one in parties) and all(
+            self._consent(making, one, speakers.asset).is_given for one in asking
+        )
+
+    def _short(self, making: Clause, asset: str) -> str:
+        """Return in what a thing falls short of the leave that there would be to make it."""
+        parties = dict.fromkeys((*sorted(making.assigners), *filter(None, [self._maker])))
+        leaves = [self._consent(making, one, asset) for one in parties]
+        lacking = next((one for one in leaves if not one.is_given and one.short), None)
+        if lacking is not None:
+            return f", and {lacking.rule} lets no such thing be made: {lacking.short[0].message}"
+        if self._maker and any(one.is_given for one in leaves):
+            return f", and its owner does not let {self._maker} make anything of it"
+        return ""
+
+    def _consent(self, making: Clause, party: str, asset: str) -> Leave:
+        key = making.number, party, asset
+        found = self._consented.get(key)
+        if found is None:
+            found = self._consented[key] = self._consents(making, party, asset)
+        return found
 
     def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return whose asset a policy puts into the targets by its own word, if it does."""

@@ -15,6 +15,7 @@ from policy_engine.policy.model import ANONYMIZE, TRAIN
 from policy_engine.transformation import (
     Transformation,
     bounds_on_rows,
+    consents,
     forbidden,
     permitting,
     transformations,
@@ -65,7 +66,14 @@ def check_plannable(policy: Policy) -> None:
 
     A policy that asks for nothing to be made is fine.
     """
-    products(policy)
+    problems: list[Problem] = []
+    for read in (consents, products):
+        try:
+            read(policy)
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
 
 
 def asks_for_data(policy: Policy) -> bool:

@@ -6,7 +6,7 @@ from policy_engine.errors import Problem
 from policy_engine.owners.model import Owners, Standing, assigners
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import Edge
-from policy_engine.policy.model import GRANT_USE
+from policy_engine.policy.model import ANONYMIZE, GRANT_USE
 from policy_engine.wording import rule_name
 
 
@@ -15,8 +15,8 @@ def unheard(
 ) -> Iterator[tuple[Policy, Problem]]:
     """Yield the permissions and prohibitions that can count for none of their targets (W003).
 
-    Each with its policy. Whom an owner lets grant the use of something is taken to be let,
-    whatever the constraints of that are.
+    Each with its policy. Whom somebody lets grant the use of something, or anonymise it, is taken
+    to be let, whatever the constraints of that are.
     """
     if not owners:
         return
@@ -31,9 +31,10 @@ def unheard(
 
 
 def _granted(policies: Iterable[Policy]) -> Iterator[str]:
-    """Yield whom some policy lets grant the use of something."""
+    """Yield whom some policy lets grant the use of something, or anonymise it."""
     for rule in (rule for policy in policies for rule in policy.permissions):
-        if any(action.iri == GRANT_USE for action in rule.actions):
+        letting = (GRANT_USE,) if rule.output else (GRANT_USE, ANONYMIZE)
+        if any(action.iri in letting for action in rule.actions):
             yield from (party.iri for party in rule.assignees)
 
 

@@ -78,6 +78,9 @@ def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "made by", escape(f"{made_by.party}{purpose}")
     elif made_by:
         yield "made by", f"the {made_by}"
+    for one in certificate.plan.by_consent:
+        asked = escape(", ".join(one.bounds)) or "in any way"
+        yield f"by leave of {escape(one.rule)}", f"{escape(one.asset)}: {asked}"
 
 
 def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:

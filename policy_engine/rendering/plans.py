@@ -44,6 +44,10 @@ def plan_table(plan: Plan) -> Table:
     if plan.audits:
         once += ", and every attack stays below its bounds"
     table.add_row("publish", escape(plan.publish.asset), f"once {once}")
+    for consent in plan.by_consent:
+        asked = ", ".join(consent.bounds) or "in any way"
+        leave = escape(f"by leave of {consent.rule}")
+        table.add_row("", leave, escape(f"{consent.asset}: {asked}"))
     readers = printed_list(plan.assignees) if plan.assignees else "anybody"
     purposes = tuple(map(terms.compact, plan.purposes))
     to_what_end = printed_list(purposes) if purposes else "any purpose"

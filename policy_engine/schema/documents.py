@@ -18,7 +18,7 @@ from policy_engine.schema.building import (
     when,
     written,
 )
-from policy_engine.schema.rules import KINDS, shared
+from policy_engine.schema.rules import KINDS, output_needed, shared
 
 _ODRL = terms.ODRL
 _TYPES = tuple(f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement"))
@@ -32,7 +32,7 @@ def documents() -> dict[str, Schema]:
     url = {"type": "string"}
     own = {"type": "object", "additionalProperties": {"type": "string"}}
     found = several("context", when({"type": "object"}, own, url))
-    found |= {f"{key}Needed": one for key, one in _needed().items()}
+    found |= {f"{key}Needed": one for key, one in _needed().items()} | output_needed()
     return {
         **found,
         "plainContext": _plain_context(),
@@ -115,7 +115,11 @@ def _of_policy() -> list[Schema]:
         if types_:
             lacks |= {"anyOf": [_has_type(one, types_) for one in ("@type", "type")]}
         found.append(when(lacks, {"properties": dict.fromkeys(kinds, ref(f"{key}Needed"))}))
-    return found
+    nobody = {
+        **alone,
+        "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": ["assigner"]}]},
+    }
+    return [*found, when(nobody, {"properties": {"permission": ref("outputNeeded")}})]
 
 
 _PARTS = (

@@ -22,7 +22,7 @@ _WITHIN = {"permission": "duty", "prohibition": "remedy", "obligation": "consequ
 _WITHIN |= {"duty": "consequence"}
 _VALUE = f"{terms.RDF}value"
 _ANONYMIZE = exactly(f"{_ODRL}anonymize")
-_MAKES = exactly(f"{_ODRL}anonymize", f"{terms.PE}train")
+_TRAIN = exactly(f"{terms.PE}train")
 
 
 def rules() -> dict[str, Schema]:
@@ -58,7 +58,7 @@ def _rule(kind: str) -> dict[str, Schema]:
     if kind in _WITHIN:
         keys |= of_odrl(**{_WITHIN[kind]: f"{_WITHIN[kind]}Rules"})
     own = [] if kind in KINDS else [needs("action")]
-    own += [when(_makes(), needs("output"))] if kind == "permission" else []
+    own += [when(_makes(_TRAIN), needs("output"))] if kind == "permission" else []
     rule = an_object(keys, *own)
     rule["properties"] |= dict.fromkeys(TYPES, ref(f"{name}Type"))
     return several(f"{kind}Rules", when({"type": "object"}, rule, ref("linked")))
@@ -68,9 +68,16 @@ def _type_of(kind: str) -> Schema:
     return a_term([f"{_ODRL}{kind}", f"{_ODRL}Rule"])
 
 
-def _makes() -> Schema:
-    """Return what tells a rule that has something anonymised or trained as its refinements say."""
-    refined = {"type": "object", "allOf": [_is(_MAKES), {"required": ["refinement"]}]}
+def output_needed() -> dict[str, Schema]:
+    """Return that a rule which has something anonymised names the output or, where it lets others
+    do so, who gives it."""
+    nobody = {"allOf": [_makes(_ANONYMIZE), {"not": {"required": ["assigner"]}}]}
+    return several("outputNeeded", when(nobody, needs("output")))
+
+
+def _makes(action: Schema) -> Schema:
+    """Return what tells a rule that has something made as its refinements say."""
+    refined = {"type": "object", "allOf": [_is(action), {"required": ["refinement"]}]}
     either = {"anyOf": [refined, {"type": "array", "contains": refined}]}
     return {"required": ["action"], "properties": {"action": either}}
 

@@ -1,0 +1,206 @@
+"""What owners ask of what others make of their data, and where that falls short of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from policy_engine.anonymization import Anonymization
+from policy_engine.catalog import column_iri
+from policy_engine.columns import Sensitive
+from policy_engine.errors import NOWHERE, Place
+from policy_engine.joins import JOIN_ON
+from policy_engine.methods import Bound
+from policy_engine.methods.method import shown
+from policy_engine.policy import Value
+from policy_engine.transformation import Consent, Transformation, parameters_of
+
+QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"
+_STRICTER: Mapping[str, tuple[str, ...]] = {
+    "insensitive": (QUASI, SENSITIVE, "pseudonymize", "redact"),
+    "pseudonymize": ("redact",),
+    QUASI: ("redact",),
+    SENSITIVE: ("redact",),
+    "identifier": ("redact",),
+}
+"""By each role those in which a column tells no more; in none at all it tells nothing."""
+_COMPARED = ("maxSuppression", "missing", "pseudonymScope", "method", "k")
+"""Parameters that are held against one another in a way of their own."""
+
+
+class Shortfall(NamedTuple):
+    """Where what is made falls short of what an owner asks: the sentence, and both places.
+
+    `asked` is the place in the owner's text, `place` that in the text of the maker.
+    """
+
+    message: str
+    asked: Place
+    place: Place
+
+
+def shortfalls(consent: Consent, made: Transformation) -> list[Shortfall]:
+    """Return in what a transformation falls short of what an owner's consent asks of it.
+
+    What cannot be compared with what is asked falls short of it.
+    """
+    if consent.asked is None:
+        return []
+    return [*_Held(consent, consent.asked, made).shortfalls()]
+
+
+def bounds_of(consent: Consent) -> tuple[str, ...]:
+    """Return what a consent asks for, in words, none where it leaves open how."""
+    if consent.asked is None:
+        return ()
+    return tuple(map(_told, consent.asked.bounds())) + tuple(_of_options(consent))
+
+
+def _told(bound: Bound) -> str:
+    about = f" of {bound.column}" if bound.column else ""
+    return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
+
+
+def _of_options(consent: Consent) -> Iterator[str]:
+    given = parameters_of(consent.action)
+    if "maxSuppression" in given and consent.asked:
+        yield f"maxSuppression at most {consent.asked.recoding.max_suppression:g}"
+    if consent.asked and consent.asked.columns.privacy_unit:
+        yield f"persons counted by {consent.asked.columns.privacy_unit}"
+
+
+class _Held:
+    """A transformation held against one consent."""
+
+    def __init__(self, consent: Consent, asked: Anonymization, made: Transformation) -> None:
+        self.consent, self.asked, self.made = consent, asked, made
+        self.asset = consent.rule.targets[0].iri
+        self.given = parameters_of(consent.action)
+        self.theirs = parameters_of(made.action)
+        ordered = sorted(consent.named.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT))
+        self.roles = {name: (role, value) for role, found in ordered for _, name, value in found}
+        self.kept = {
+            name: (role, value)
+            for role, found in made.named.items()
+            if role not in ("identifier", JOIN_ON)
+            for asset, name, value in found
+            if asset == self.asset
+        }
+
+    def shortfalls(self) -> Iterator[Shortfall]:
+        yield from self._of_columns()
+        yield from self._of_joins()
+        yield from self._of_bounds()
+        yield from self._of_unit()
+        yield from self._of_options()
+
+    def _short(self, message: str, name: str = "", asked: Place | None = None) -> Shortfall:
+        """Return a shortfall of a parameter, where both texts name it if they do."""
+        part, other = self.given.get(name), self.theirs.get(name)
+        own = asked or (part.place if part else self.consent.rule.place)
+        return Shortfall(message, own, other.place if other else self.made.rule.place)
+
+    def _of_columns(self) -> Iterator[Shortfall]:
+        """Yield the columns that are used as something that the owner does not let them be."""
+        for name, (role, value) in self.kept.items():
+            iri, (own, theirs) = column_iri(self.asset, name), self.roles.get(name, ("", None))
+            if role == UNIT:
+                if not own:
+                    message = f"{iri} is used, which the owner does not name."
+                    yield Shortfall(message, self.consent.rule.place, value.place)
+                continue
+            if not own or own == JOIN_ON or (own == UNIT and role != "redact"):
+                message = f"{iri} is released as {role}, and the owner lets it not be released."
+                yield Shortfall(message, self.consent.rule.place, value.place)
+            elif role != own and role not in _STRICTER.get(own, ()):
+                message = f"{iri} is {role}, and by the owner it is {own}."
+                yield Shortfall(message, theirs.place if theirs else NOWHERE, value.place)
+            elif theirs is not None and role == own:
+                yield from self._of_settings(iri, theirs, value)
+
+    def _of_settings(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
+        for name, value in own.settings.items():
+            other = theirs.settings.get(name)
+            if name != "weight" and (other is None or other.value != value.value):
+                given = shown(other.value) if other else "none"
+                message = f"The {name} of {iri} is {given}, and by the owner it is "
+                yield Shortfall(f"{message}{shown(value.value)}.", value.place, theirs.place)
+
+    def _of_joins(self) -> Iterator[Shortfall]:
+        for one in self.made.joined:
+            if one.asset == self.asset and one.on != self.consent.on:
+                how = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
+                message = f"{one.asset} is joined on {one.on!r}, and the owner lets it be joined "
+                yield self._short(f"{message}{how}.", JOIN_ON)
+
+    def _of_bounds(self) -> Iterator[Shortfall]:
+        found = {(one.name, one.column): one for one in self.made.asked.bounds()}
+        for bound in self.asked.bounds():
+            if bound.column and self.kept.get(bound.column, ("",))[0] != SENSITIVE:
+                continue  # it is not released as it is
+            other = found.get((bound.name, bound.column))
+            if other is None or not _is_as_strict(other, bound):
+                given = f"{other.asked:g}" if other else "nothing"
+                message = f"The owner asks for {_told(bound)}, and the policy for {given}."
+                yield self._short(message, bound.parameter)
+        yield from self._of_values()
+
+    def _of_values(self) -> Iterator[Shortfall]:
+        """Yield what models of the owner's measure otherwise: by another l, or distance."""
+        for notation, own in self.asked.methods.items():
+            other = self.made.asked.methods.get(notation)
+            least, given = getattr(own, "l", 0), getattr(other, "l", 0)
+            if other is not None and given < least:
+                message = f"The owner asks for l at least {least} of {notation}, and the policy "
+                yield self._short(f"{message}for {given}.", "l")
+        if "t-closeness" not in self.asked.methods:
+            return
+        theirs = {one.name: one for one in self.made.asked.columns.sensitive}
+        for one in self.asked.columns.sensitive:
+            is_kept = self.kept.get(one.name, ("",))[0] == SENSITIVE
+            if is_kept and _measure(theirs[one.name]) != _measure(one):
+                message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
+                yield self._short(message, SENSITIVE)
+
+    def _of_unit(self) -> Iterator[Shortfall]:
+        """Yield that persons are not counted as the owner has them counted."""
+        unit = self.asked.columns.privacy_unit
+        if not unit:
+            return
+        units = [(asset, name) for asset, name, _ in self.made.named.get(UNIT, ())]
+        keys = {one.asset: one.on for one in self.made.joined}
+        # Rows that are joined have one key: to count by it is to count by that of any input.
+        is_key = keys.get(self.asset) == unit
+        is_same = any(is_key and keys.get(asset) == name for asset, name in units)
+        if (self.asset, unit) not in units and not is_same:
+            message = f"The owner has persons counted by {column_iri(self.asset, unit)}."
+            yield self._short(message, UNIT)
+
+    def _of_options(self) -> Iterator[Shortfall]:
+        own, theirs = self.asked.recoding, self.made.asked.recoding
+        if "maxSuppression" in self.given and theirs.max_suppression > own.max_suppression:
+            message = f"The owner lets {own.max_suppression:g} of the rows be suppressed, and the "
+            message += f"policy {theirs.max_suppression:g}."
+            yield self._short(message, "maxSuppression")
+        if theirs.missing == "wildcard" != own.missing:
+            message = "Missing values match any, and by the owner they are values of their own."
+            yield self._short(message, "missing")
+        scope = self.made.asked.columns.pseudonym_scope
+        if scope not in ("", self.asked.columns.pseudonym_scope) and self._has_pseudonyms():
+            message = "Pseudonyms are shared with other releases, and the owner does not let them."
+            yield self._short(message, "pseudonymScope")
+        before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
+        for name in self.given:
+            if name in before and name not in _COMPARED and before[name] != after[name]:
+                message = f"{name} is {shown(after[name])}, and by the owner {shown(before[name])}."
+                yield self._short(message, name)
+
+    def _has_pseudonyms(self) -> bool:
+        return any(role == "pseudonymize" for role, _ in self.kept.values())
+
+
+def _is_as_strict(one: Bound, other: Bound) -> bool:
+    """Tell whether a bound asks for as much as another one of its name."""
+    return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
+
+
+def _measure(column: Sensitive) -> tuple[str, str]:
+    return column.distance, column.taxonomy

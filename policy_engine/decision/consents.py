@@ -1,0 +1,59 @@
+"""By which rules of owners something may be made of their data, under which bounds."""
+
+from dataclasses import dataclass, replace
+
+from policy_engine.consenting import Shortfall, bounds_of, shortfalls
+from policy_engine.decision.index import Clause
+from policy_engine.errors import NOWHERE, PlanError
+from policy_engine.lineage import Consented
+from policy_engine.policy import Condition, Rule
+from policy_engine.policy.model import COUNTS
+from policy_engine.transformation import Consent, consents, transformations
+
+
+@dataclass(frozen=True)
+class Unowned:
+    """A rule that makes something of what is not its issuer's, and why it may not.
+
+    `short` tells in what that falls short of what an owner asks, in the `source` of that name.
+    """
+
+    rule: Rule
+    why: str
+    short: tuple[Shortfall, ...] = ()
+    by: str = ""
+    source: str = ""
+
+
+def short_of(consent: Clause, making: Clause) -> tuple[Shortfall, ...]:
+    """Return in what a thing that a rule makes falls short of what a consent asks.
+
+    What cannot be planned falls short of everything.
+    """
+    try:
+        asked = _consent(consent)
+        made = next(one for one in transformations(making.policy) if one.rule is making.whole)
+    except (PlanError, StopIteration):
+        message = f"{making.name} does not say how it anonymises, or {consent.name} what it asks."
+        return (Shortfall(message, NOWHERE, NOWHERE),)
+    return tuple(shortfalls(asked, made))
+
+
+def consented(asset: str, clause: Clause) -> Consented:
+    """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
+    bounds = bounds_of(_consent(clause))
+    return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=bounds)
+
+
+def _consent(clause: Clause) -> Consent:
+    return next(one for one in consents(clause.policy) if one.rule is clause.whole)
+
+
+def without_counts(clause: Clause) -> Clause:
+    """Return a rule without the bounds on how often it is exercised."""
+    kept = tuple(one for one in clause.rule.constraints if not _is_count(one))
+    return replace(clause, rule=replace(clause.rule, constraints=kept))
+
+
+def _is_count(condition: Condition) -> bool:
+    return all(leaf.left_operand in COUNTS for leaf in condition.constraints())
