@@ -1,13 +1,18 @@
+import json
+
 import pytest
 from applying import asking
 from both import released, rows_of
-from building import DATASET
+from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
 
-from policy_engine import apply_policy, certify_output
+from policy_engine import apply_policy, certify_output, explore_policy, plan_policy
+from policy_engine.decision import World
+from policy_engine.decision_log import read_log
 from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.coding import Coding
-from policy_engine.errors import CertificateError, EngineError, PolicyEngineError
+from policy_engine.errors import CertificateError, DeniedError, EngineError, PolicyEngineError
 from policy_engine.launch import launched
+from policy_engine.lineage import Maker
 
 
 @pytest.fixture
@@ -100,3 +105,62 @@ def test_nothing_is_held_behind_a_certification_or_a_release_that_fails(cluster,
     with pytest.raises(PolicyEngineError, match="R002"):
         apply_policy(asking(**ASKED | {"k": 9}), data, engine=cluster)
     assert cached(cluster) == before
+
+
+MAKE = "http://x.org/make"
+ONCE = {"leftOperand": "count", "operator": "lteq", "rightOperand": 1}
+NOON = World(time="2026-06-01T12:00:00Z")
+
+
+def to_be_made(**parts):
+    """Return a policy of which one party may make a release, once."""
+    action = anonymize(**ASKED)
+    rule = permission(uid=MAKE, action=action, output=OUTPUT, constraint=ONCE, **parts)
+    return json.loads(policy([rule], uid="http://x.org/first"))
+
+
+@pytest.mark.nightly
+def test_who_may_make_a_release_on_spark_is_decided_and_certified(cluster, tmp_path):
+    (tmp_path / "people.csv").write_text(ROWS)
+    data, log = {DATASET: str(tmp_path / "people.csv")}, tmp_path / "log.jsonl"
+    acting = {"purpose": "marketing", "world": NOON, "log": log, "engine": cluster}
+    source, out = to_be_made(), tmp_path / "out"
+    with pytest.raises(DeniedError, match="D007"):
+        apply_policy(source, data, out, party="http://x.org/bob", **acting)
+    assert not out.exists()
+    made = apply_policy(source, data, out, party=ANALYST, **acting).certificate
+    assert made.made_by == Maker(
+        party=ANALYST, purpose="https://www.mosaicrown.eu/ns/mosaicrown/1/marketing", rules=(MAKE,)
+    )
+    assert [one.decision.effect for one in read_log(log)] == ["deny", "permit"]
+    with pytest.raises(DeniedError, match="count is 2"):
+        apply_policy(source, data, tmp_path / "again", party=ANALYST, **acting)
+    with pytest.raises(DeniedError, match="count is 2"):
+        explore_policy(source, data, {"k": (2,)}, party=ANALYST, **acting)
+    trial = {**acting, "log": None, "world": NOON.model_copy(update={"counts": {MAKE: 0}})}
+    planned = plan_policy(source, data, party=ANALYST, **trial)
+    assert planned.engine == "spark"
+    again = certify_output(out, source, party=ANALYST, **trial)
+    assert again.made_by == made.made_by
+
+
+@pytest.mark.nightly
+def test_what_a_party_makes_of_a_release_on_spark_needs_its_certificate(cluster, tmp_path):
+    (tmp_path / "people.csv").write_text(ROWS)
+    first = json.loads(policy([permission(action=anonymize(**ASKED), output=OUTPUT)]))
+    data = {DATASET: str(tmp_path / "people.csv")}
+    apply_policy(first, data, tmp_path / "one" / "safe.parquet", engine=cluster)
+    action = anonymize(method="k-anonymity", k=2, quasi=["sex"])
+    action = json.loads(json.dumps(action).replace(DATASET, OUTPUT))
+    rule = permission(action=action, target=OUTPUT, output="http://x.org/again", uid=MAKE)
+    second = json.loads(policy([rule], uid="http://x.org/second"))
+    acting = {"party": ANALYST, "purpose": "marketing", "policies": [first], "world": NOON}
+    given = {OUTPUT: str(tmp_path / "one" / "safe.parquet")}
+    made = apply_policy(second, given, tmp_path / "two", engine=cluster, **acting).certificate
+    assert [one.asset for one in made.upstream] == [OUTPUT]
+    assert made.made_by.party == ANALYST
+    with pytest.raises(DeniedError, match=r"which is not in force|not among"):
+        apply_policy(
+            second, given, tmp_path / "three", engine=cluster, **{**acting, "policies": []}
+        )
+    assert not (tmp_path / "three").exists()
