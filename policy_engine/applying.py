@@ -470,7 +470,7 @@ def _write_reports(release: Release, folder: str | Path | None) -> None:
 
     for number, found in enumerate(release.reports, start=1):
         place = Path(folder) if number == 1 else Path(folder) / str(number)
-        write_audit(found, place)
+        write_audit(found.model_copy(update={"made_by": release.made_by}), place)
 
 
 def _check_bounded(plan: Plan, time_limit: float | None) -> None:

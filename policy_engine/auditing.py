@@ -36,6 +36,7 @@ from policy_engine.audits.membership.shadows import (
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.errors import AuditError, did_you_mean, listed
+from policy_engine.lineage import MadeBy
 from policy_engine.policy.files import read_file
 from policy_engine.report.audit_folder import (
     Sides,
@@ -66,6 +67,7 @@ def audit_membership(
     report: Path | None = None,
     progress: Progress = silent,
     cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
 ) -> MembershipAudit:
     """Train a model on a part of some records, and measure how well attackers tell which part.
 
@@ -89,7 +91,8 @@ def audit_membership(
     it was. `cancel` is asked after every epoch or model; once it says yes, AuditError (A018) is
     raised. An audit of other data, settings or another model in the same folder starts afresh; what
     was trained and kept is used wherever it is the same, and an earlier `audit.json` stays until
-    there is a new one.
+    there is a new one. `made_by` is who makes it, as what is found says; nobody is asked whether
+    they may.
 
     Raises AuditError and DataError for what is wrong with the input, before anything is trained,
     and OutputError where nothing can be written.
@@ -105,7 +108,7 @@ def audit_membership(
             examined = _audit_fitted(
                 data, label, model, members, fitted, settings, told, (keeper, clock, out)
             )
-            found = examined.report.model_copy(update={"timings": clock.timings()})
+            found = examined.report.model_copy(update=clock.told(made_by))
             inputs = _inputs(data, source)
             write_found(found, out, report, {}, inputs, keeper, examined.scores)
         return found
@@ -126,7 +129,7 @@ def audit_membership(
             progress=told,
             kept=clock.kept,
         )
-        found = examined.report.model_copy(update={"timings": clock.timings()})
+        found = examined.report.model_copy(update=clock.told(made_by))
         if inside is not None:
             found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
         splits = split_arrays(records, learner, settings, sides) if out else {}
@@ -146,6 +149,10 @@ class _Clock:
         """Note a chunk, here and in the manifest."""
         self._chunks.append(chunk)
         self._keeper.kept(chunk)
+
+    def told(self, made_by: MadeBy) -> dict[str, Any]:
+        """Return what an audit says of how long it took up to now, and of who made it."""
+        return {"timings": self.timings(), "made_by": made_by}
 
     def timings(self) -> Timings:
         """Return what was measured up to now."""
@@ -206,12 +213,13 @@ def audit_predictions_file(
     report: Path | None = None,
     progress: Progress = silent,
     cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
 ) -> MembershipAudit:
     """Attack a model of which nothing is known but what it said: probabilities, labels, members.
 
-    `read_predictions` says what the file or frame holds. `out`, `report` and `cancel` are as for
-    `audit_membership`, without splits, for nothing is trained. Raises AuditError and DataError
-    for what is wrong with the predictions, OutputError where nothing can be written.
+    `read_predictions` says what the file or frame holds. `out`, `report`, `cancel` and `made_by`
+    are as for `audit_membership`, without splits, for nothing is trained. Raises AuditError and
+    DataError for what is wrong with the predictions, OutputError where nothing can be written.
     """
     check_output(out, report)
     settings, told = settings or Settings(), until(cancel, progress)
@@ -219,7 +227,7 @@ def audit_predictions_file(
         read, clock = read_predictions(predictions), _Clock(keeper)
         keeper.of_records(read.digest)
         examined = examine_predictions(read, settings, told)
-        found = examined.report.model_copy(update={"timings": clock.timings()})
+        found = examined.report.model_copy(update=clock.told(made_by))
         inputs = _inputs(predictions)
         write_found(found, out, report, {}, inputs, keeper, examined.scores)
     return found
@@ -235,10 +243,11 @@ def audit_tradeoff(
     out: Path | None = None,
     progress: Progress = silent,
     cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
 ) -> "Tradeoff":
     """Audit a network with no privacy and at every privacy of a grid, on the same splits.
 
-    `data`, `label` and `model` are as for `audit_membership`. Into the folder `out` go
+    `data`, `label`, `model` and `made_by` are as for `audit_membership`. Into the folder `out` go
     `tradeoff.svg`, `tradeoff.png` and, last, `tradeoff.json`; its `cache` keeps what models
     said, and `manifest.json` how far it is. Raises AuditError (A009) for a model that is no
     network, and as `audit_membership`.
@@ -258,7 +267,8 @@ def audit_tradeoff(
         _check_perturbing(records, grid, settings)
         cache = out / "cache" if out else None
         told = until(cancel, progress)
-        found = tradeoff(records, network, settings, grid, cache=cache, progress=told)
+        made = tradeoff(records, network, settings, grid, cache=cache, progress=told)
+        found = made.model_copy(update={"made_by": made_by})
         if out:
             write_tradeoff(found, out, _inputs(data, model))
     return found

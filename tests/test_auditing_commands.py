@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from audits_made import attack, audit, point, tradeoff
+from building import ANALYST, permission, policy
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -174,6 +175,21 @@ def test_a_pipeline_fails_where_scores_tell_members_the_wrong_way(tmp_path):
     assert answer.exit_code == 1, answer.output
 
 
+def test_what_is_found_says_who_made_it(files, tmp_path):
+    said = str(files / "said.csv")
+    arguments = ["audit", "membership", "--predictions", said, "--attacks", "loss"]
+    owner = CliRunner().invoke(app, [*arguments, "--format", "json"])
+    assert json.loads(owner.stdout)["made_by"] == "owner"
+    rule = permission(action="pe:train", purpose=None, uid="http://x.org/train")
+    (tmp_path / "train.jsonld").write_text(policy([rule]))
+    acting = ["--as", ANALYST, "--policy", str(tmp_path / "train.jsonld"), "--out"]
+    made = CliRunner().invoke(app, [*arguments, *acting, str(tmp_path / "out")])
+    assert f"made by: {ANALYST}" in made.stdout
+    found = json.loads((tmp_path / "out/audit.json").read_text())
+    by = {"party": ANALYST, "purpose": "", "rules": ["http://x.org/train"]}
+    assert found["made_by"] == by
+
+
 def test_predictions_alone_are_audited(files, tmp_path):
     arguments = ["audit", "membership", "--predictions", str(files / "said.csv")]
     answer = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "new")])
@@ -299,7 +315,8 @@ def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
     assert sorted(path.name for path in out.iterdir()) == [
         *("manifest.json", "manifest.nonce", "tradeoff.json", "tradeoff.png", "tradeoff.svg"),
     ]
-    assert json.loads((out / "tradeoff.json").read_bytes()) == made.model_dump(mode="json")
+    by_owner = made.model_copy(update={"made_by": "owner"})
+    assert json.loads((out / "tradeoff.json").read_bytes()) == by_owner.model_dump(mode="json")
 
 
 def test_numbers_of_many_values_are_answered_in_bins_of_which_is_told(monkeypatch, tmp_path):

@@ -36,6 +36,7 @@ from policy_engine.cli.options import (
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
+    from policy_engine.lineage import MadeBy
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
@@ -163,7 +164,7 @@ def membership(
     if (data is None) == (predictions is None):
         records = "--data FILE with records, alone or beside --fitted FILE with a model"
         raise usage(f"Give either {records}, or --predictions FILE with answers.")
-    _check_party(target, reading, acting, owners, certificate)
+    made_by = _made_by(target, reading, acting, owners, certificate)
     known = fitted_model(
         fitted,
         trust_pickle=trust_pickle,
@@ -191,7 +192,12 @@ def membership(
         if predictions is not None:
             _refuse_training(label, model, members, local_epsilon, fitted, targets)
             found = audit_predictions_file(
-                predictions, settings=settings, out=out, report=report, progress=progress
+                predictions,
+                settings=settings,
+                out=out,
+                report=report,
+                progress=progress,
+                made_by=made_by,
             )
         else:
             found = audit_membership(
@@ -204,28 +210,30 @@ def membership(
                 out=out,
                 report=report,
                 progress=progress,
+                made_by=made_by,
             )
     _print_audit(found, output_format, [*_written(out), *filter(None, [report])])
     if fail_above is not None and _right(found) > fail_above:
         raise typer.Exit(1)
 
 
-def _check_party(
+def _made_by(
     target: str,
     reading: "Reading",
     acting: dict[str, Any],
     owners: Path | None,
     certificates: list[Path],
-) -> None:
-    """Raise DeniedError (D007) where a party acts who may not train on the records."""
+) -> "MadeBy":
+    """Return who has models trained on the records. Raises DeniedError (D007) for a party that
+    may not."""
     if acting["party"] is None:
         if target or owners or certificates:
             given = "--target" if target else "--owners" if owners else "--certificate"
             raise usage(f"{given} is for --as PARTY. Without it the owner acts.")
-        return
+        return "owner"
     from policy_engine.making import Acting, may_train  # noqa: PLC0415
 
-    may_train(target, reading, Acting(**acting), owners, certificates)
+    return may_train(target, reading, Acting(**acting), owners, certificates)
 
 
 def _right(found: "MembershipAudit") -> float:
@@ -356,7 +364,7 @@ def tradeoff(
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
     from policy_engine.audits.privacy.tradeoff import Grid  # noqa: PLC0415
 
-    _check_party(target, reading, acting, owners, certificate)
+    made_by = _made_by(target, reading, acting, owners, certificate)
     grid = Grid(
         noise_multipliers=numbers_of(noise, "--noise"),
         local_epsilons=numbers_of(local_epsilon, "--local-epsilon"),
@@ -366,7 +374,14 @@ def tradeoff(
     )
     with resumable(out), progress_bar(time_left=True) as progress:
         found = audit_tradeoff(
-            data, label, model, settings=settings, grid=grid, out=out, progress=progress
+            data,
+            label,
+            model,
+            settings=settings,
+            grid=grid,
+            out=out,
+            progress=progress,
+            made_by=made_by,
         )
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))

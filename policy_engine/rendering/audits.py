@@ -19,6 +19,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.verdict import rate_text, share_text
 from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.lineage import Maker
 from policy_engine.rendering.tables import new_table
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def audit_lines(audit: MembershipAudit) -> Iterator[str]:
     yield from map(escape, others)
     if isinstance(audit.fitted, FittedTarget):
         yield f"attacked: {escape(audit.fitted.text)}"
+    if isinstance(audit.made_by, Maker):
+        yield f"made by: {escape(audit.made_by.party)}"
     yield from (f"[yellow]beware[/]: {escape(one)}" for one in audit.warnings)
 
 

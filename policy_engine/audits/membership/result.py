@@ -11,6 +11,7 @@ from policy_engine.audits.membership.conduct import Conduct, Timings
 from policy_engine.audits.membership.over_targets import OverTargets
 from policy_engine.audits.membership.structure import Structure
 from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
+from policy_engine.lineage import MadeBy
 
 Share = Annotated[float, Field(ge=0, le=1)]
 SliceKind = Literal["class", "correctness", "confidence", "column"]
@@ -279,7 +280,9 @@ class MembershipAudit(_Frozen):
     model gives labels; `strongest` is the attack that reaches most by the measure
     `strongest_by`. `warnings` are sentences. `fitted` says what was attacked where the model was
     there already, `structure` what its answers show without an attack. `over_targets` is there
-    where several models were attacked, `timings` where it was told how long it took.
+    where several models were attacked, `timings` where it was told how long it took. `made_by` is
+    the party who made it, with the rules by which it was permitted to train on the records, or the
+    owner; None where that is not known.
     """
 
     data: str
@@ -309,6 +312,7 @@ class MembershipAudit(_Frozen):
     over_targets: OverTargets | NotApplicable = NotApplicable(reason="one model was attacked")
     timings: Timings | NotApplicable = NotApplicable(reason="it was not told")
     structure: Structure | NotApplicable = NotApplicable(reason="it was not looked at")
+    made_by: MadeBy = None
 
     def attack(self, notation: str) -> AttackResult:
         """Return the result of an attack. Raises KeyError where it was not run."""

@@ -19,6 +19,7 @@ from policy_engine.audits.privacy.mitigation import mitigation_efficiency
 from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.lineage import MadeBy
 
 Kind = Literal["original", "central", "local"]
 
@@ -54,6 +55,7 @@ class Tradeoff(_Frozen):
     """Models of one data set and one architecture on the same splits; the original comes first.
 
     `bins` are sentences on how numbers were answered at random where records are perturbed.
+    `made_by` is as in `MembershipAudit`.
     """
 
     data: str
@@ -66,6 +68,7 @@ class Tradeoff(_Frozen):
     seed: int
     bins: tuple[str, ...]
     points: tuple[TradeoffPoint, ...]
+    made_by: MadeBy = None
 
     @property
     def original(self) -> TradeoffPoint:
