@@ -11,7 +11,7 @@ from policy_engine.errors import DataError, PolicyEngineError, Problem, by_place
 from policy_engine.modelling import check_plannable
 from policy_engine.owners import Claims, OwnersSource, load_owners
 from policy_engine.owners.hearing import unheard
-from policy_engine.policy import Policy, Reading
+from policy_engine.policy import InForce, Policy, Reading
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.files import is_collection, kind_of
 from policy_engine.policy.hierarchy import Edge
@@ -23,7 +23,7 @@ from policy_engine.spelling import column_problems, in_spelling_of
 class Checked:
     """What was found in a file: problems, hints, and what it holds: policies, or what else.
 
-    `notes` say which policies of a folder or a registry are in force no longer.
+    `notes` say which policies of a folder or a registry are in force no longer, which are `ended`.
     """
 
     path: Path
@@ -33,6 +33,7 @@ class Checked:
     exit_code: int = 0
     notes: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
+    ended: tuple[Policy, ...] = ()
 
 
 def check_files(
@@ -48,7 +49,10 @@ def check_files(
     RequestError (D004) for owners that cannot be understood.
     """
     checked = [one for path in paths for one in check_path(path, reading, data)]
-    policies = [policy for one in checked for policy in one.policies]
+    policies = InForce(
+        (policy for one in checked for policy in one.policies),
+        ended=(policy for one in checked for policy in one.ended),
+    )
     stated = load_owners(owners, policies, reading.contexts)
     given = _named(data, checked)
     claims = Claims(policies)
@@ -104,7 +108,7 @@ def check_path(
         own = tuple(policy for policy in found if policy.source == source)
         checked.append(_checked(Path(source), own, data, found))
     what = f" ({len(found)} in force)"
-    return [*checked, Checked(path, what=what, notes=found.notes)]
+    return [*checked, Checked(path, what=what, notes=found.notes, ended=found.ended)]
 
 
 def _files(path: Path) -> list[Path]:

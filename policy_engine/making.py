@@ -207,6 +207,7 @@ def asked_by(
     asking = asking_of(found)
     time = acting.world.time if acting.world else None
     known = reading.in_force(*found, *acting.policies, time=time) if acting.policies else found
+    known = InForce(known, known.notes, dict.fromkeys((*found.ended, *known.ended)))
     if asking.digest not in [policy.digest for policy in known]:
         message = f"The policy {asking.uid} is not in force. {' '.join(known.notes)}"
         raise PolicyError(Problem("P012", message.strip(), "", asking.place), source=asking.source)

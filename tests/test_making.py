@@ -159,8 +159,9 @@ def test_what_is_of_a_request_needs_a_party(people):
 
 
 def test_a_replaced_policy_is_not_carried_out(people):
-    later = {**first(), "dct:modified": "2026-03-01"}
-    earlier = {**first(), "dct:modified": "2026-02-01"}
+    issued = {**first(), "assigner": "http://x.org/owner"}
+    later = {**issued, "dct:modified": "2026-03-01"}
+    earlier = {**issued, "dct:modified": "2026-02-01"}
     with pytest.raises(PolicyError, match=r"P012 The policy .*first is not in force"):
         made(people, earlier, policies=[{**later, "permission": first(duty=FEE)["permission"]}])
 

@@ -42,6 +42,10 @@ def agree(
         limits=reading.limits,
         vocabularies=reading.vocabularies,
     )
+    for asset in sorted({rule.output for one in reading.policies(found) for rule in one.rules}):
+        if asset:
+            note = f"note: {asset} is made by one policy alone: beside another agreement of this "
+            typer.echo(f"{note}offer this one is refused (P019).", err=True)
     if output is None:
         typer.echo(found, nl=False)
     else:

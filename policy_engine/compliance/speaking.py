@@ -10,7 +10,6 @@ from policy_engine.decision.closures import Closures
 from policy_engine.decision.index import Clause
 from policy_engine.decision.ownership import Leave, Ownership
 from policy_engine.owners import Owners, Standing
-from policy_engine.owners.model import assigners
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
 
@@ -59,7 +58,7 @@ class Speaking:
             if self._is_leave(rule) and self._is_owners(rule, asset)
         ]
         barred = any(
-            report.active and self._standing.of(asset).prohibit(assigners(rule))
+            report.active and self._standing.of(asset).prohibit(rule.issued_by)
             for rule, report in found
             if rule.kind == "prohibition"
         )
@@ -81,4 +80,4 @@ class Speaking:
         return rule.kind == "permission" and any(one.iri == GRANT_USE for one in rule.actions)
 
     def _is_owners(self, rule: Rule, asset: str) -> bool:
-        return all(one.own(assigners(rule)) for one in self._standing.all_of(asset))
+        return all(one.own(rule.issued_by) for one in self._standing.all_of(asset))

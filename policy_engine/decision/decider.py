@@ -14,6 +14,7 @@ from policy_engine.certificate import Certificate
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.consents import Unowned, consented, short_of, without_counts
+from policy_engine.decision.ended import Void, void_by_certificates, void_of
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.history import History, MadeFrom
@@ -47,7 +48,7 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.origins import Origins
-from policy_engine.decision.outputs import Output, void_outputs, voided_outputs
+from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import Leave, Ownership, no_consent
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
@@ -86,8 +87,10 @@ class Decider:
     or who let them speak for these; what policies say of parts of assets changes no owner.
     `data` are the IRIs of the assets that data is given for.
 
-    What was made under a policy that is not in force is readable by nobody, unless another policy
-    makes it: a certificate of it is given, or a registry has the policy as withdrawn (`InForce`).
+    What was made under a policy that is not in force is readable by nobody, unless a policy in
+    force makes it: of what a certificate is given, or the policy is known to have ended
+    (`InForce`). By the owners, that goes for what the policy's assigners may own; where nobody
+    knows who they are, for all that it names.
 
     Whoever gives the policies and certificates vouches for them: they are not signed. Raises
     RequestError (D002) for two policies of one uid, PolicyError (P019) for outputs that are not
@@ -115,26 +118,29 @@ class Decider:
         stated = Hierarchy(asset=tuple((owners or Owners()).edges))
         given = self._by_action(in_full(hierarchy or Hierarchy())).joined([stated])
         self.index = Index(self.policies, given, apart=bool(owners))
-        self.owners = self._owners(owners or Owners(), data)
+        known = policies if isinstance(policies, InForce) else InForce(policies)
+        self.owners = self._owners((owners or Owners()).known_by(known), data)
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
         self._short: dict[tuple[int, str, str], tuple[Shortfall, ...]] = {}
-        known = policies if isinstance(policies, InForce) else InForce(policies)
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
-        void = {**void_outputs(self.certificates), **known.void}
-        self.void = {asset: uid for asset, uid in void.items() if asset not in made}
+        every = (*known, *known.ended)
+        void = (*void_of(known.ended), *void_by_certificates(self.certificates, every))
+        self.void = tuple(one for one in dict.fromkeys(void) if one.asset not in made)
 
-    def _owners(self, stated: Owners, data: Collection[str]) -> Owners:
+    def _owners(self, known: Owners, data: Collection[str]) -> Owners:
         """Return who owns what, with what the policies make, once that is known to be theirs."""
-        known, edges = stated.known_by(self.policies), self.index.trusted.hierarchy.asset
+        edges = self.index.trusted.hierarchy.asset
         claims = Claims(self.policies, self.index.void)
         claims.check(known, edges, data)
-        return claims.owned(known, edges) if stated else known
+        return claims.owned(known, edges) if known else known
 
-    def ended(self, view: View) -> Mapping[str, str]:
-        """Return the outputs of policies that are not in force, each with the uid of its policy."""
-        return {**voided_outputs(self.policies, view.void), **self.void} if view.void else self.void
+    def ended(self, view: View) -> Iterator[Void]:
+        """Yield the outputs of policies that are not in force."""
+        yield from self.void
+        if view.void:
+            yield from void_of(one for one in self.policies if one.uid in view.void)
 
     def decide(
         self,
@@ -486,8 +492,8 @@ class _Case:
 
     def lineage(self) -> Lineage:
         """Return what tells whether all that an output was made from stands as things are."""
-        ended = self.decider.ended(self.view)
-        return Lineage(self.view, self.decider.output, self._made_of, self._over, ended)
+        output = self.decider.output
+        return Lineage(self.view, output, self._made_of, self._over, self._void_in)
 
     def _made_of(self, asset: str) -> list[Made]:
         """Return the outputs that an asset is, belongs to or holds."""
@@ -544,14 +550,20 @@ class _Case:
 
     def _void(self) -> Decision | None:
         """Deny what was made under a policy that is not in force."""
-        void = self.decider.ended(self.view)
-        targets = self.request.targets if void else ()
-        overlaps = self.view.closures.overlaps
-        for asset, uid in void.items():
-            if any(overlaps("asset", target, asset) for target in targets):
-                reason = f"{asset} was made under {uid}, which is not in force"
-                return self._deny(f"{reason}: nobody may read it.", policy=uid)
+        for one in chain.from_iterable(map(self._void_in, self.request.targets)):
+            reason = f"{one.asset} was made under {one.policy}, which is not in force"
+            return self._deny(f"{reason}: nobody may read it.", policy=one.policy)
         return None
+
+    def _void_in(self, target: str) -> Iterator[Void]:
+        """Yield what policies not in force made that a target has to do with, for all that owners
+        say."""
+        overlaps, ownership = self.view.closures.overlaps, self.ownership
+        for one in self.decider.ended(self.view):
+            if overlaps("asset", target, one.asset) and (
+                ownership is None or ownership.takes_in(one.asset, one.issuers, target)
+            ):
+                yield one
 
     def row_access(self) -> RowAccess:
         decision = self.decide()

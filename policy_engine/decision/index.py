@@ -7,7 +7,7 @@ from itertools import chain
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.voiding import Voidable, clash
-from policy_engine.owners.model import assigners, issuers
+from policy_engine.owners.model import issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.ending import ended
@@ -77,7 +77,7 @@ class Clause:
             rule.label(),
             not bound,
             any(part.left_operand in COUNTS for one in conditions for part in one.constraints()),
-            assigners(rule),
+            rule.issued_by,
             frozenset(source.iri for source in sources),
             makes_by,
             whole,

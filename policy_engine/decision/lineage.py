@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from policy_engine.attestation import Attestation, attestable
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate
+from policy_engine.decision.ended import Void
 from policy_engine.decision.index import Made
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
@@ -18,6 +19,8 @@ OutputOf = Callable[[Policy, str, str], Output]
 """The output that a policy speaks of, with what of a digest vouches for it."""
 MadeOf = Callable[[str], Sequence[Made]]
 """The outputs that an asset is, belongs to or holds."""
+VoidOf = Callable[[str], Iterable[Void]]
+"""The outputs of policies that are not in force with which an asset has to do."""
 Over = Callable[[Sequence[Made]], str]
 """Why what rules of one policy made is not to be made any more, empty where it is."""
 _Key = tuple[str, str, int]
@@ -51,11 +54,12 @@ class Lineage:
     policy, in force, and a certificate of the very output that is valid for it. What a person
     attests is as good, where no engine can certify; an attestation names no release that the
     output was made from, so one of each that its policy takes has to stand. Each release is
-    judged by what it was made from itself. `void` are the outputs of policies not in force.
+    judged by what it was made from itself. `void` tells what of policies that are not in force
+    an asset has to do with.
     """
 
     def __init__(
-        self, view: View, output: OutputOf, made: MadeOf, over: Over, void: Mapping[str, str]
+        self, view: View, output: OutputOf, made: MadeOf, over: Over, void: VoidOf
     ) -> None:
         self._view = view
         self._output = output
@@ -127,9 +131,10 @@ class Lineage:
         known = {output.asset, *(one.asset for one in told)}
         is_certified = isinstance(word, Certificate)
         for asset in self._read(output):
-            for name, uid in self._void.items():
-                if name not in known and self._view.closures.overlaps("asset", asset, name):
-                    yield _Need(f"{made} {name}", f"whose policy {uid} is not in force")
+            for void in self._void(asset):
+                if void.asset not in known:
+                    why = f"whose policy {void.policy} is not in force"
+                    yield _Need(f"{made} {void.asset}", why)
             for one in self._made(asset):
                 if one.asset not in known:
                     is_it = is_certified and one.asset in (asset, *starts(asset))

@@ -9,7 +9,6 @@ from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.lineage import OutputOf, columns_of, inputs_of
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
-from policy_engine.owners.model import assigners
 from policy_engine.plan import Plan
 from policy_engine.policy import Policy
 from policy_engine.policy.model import OFFER
@@ -111,4 +110,4 @@ def _made_under(policy: Policy) -> Iterator[_Past]:
         if rule.output:
             inputs = tuple(sorted(target.iri for target in rule.targets))
             plan = Output.of(policy, rule.output, ()).plan
-            yield _Past(rule.output, assigners(rule), plan, inputs)
+            yield _Past(rule.output, rule.issued_by, plan, inputs)

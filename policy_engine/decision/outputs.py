@@ -1,6 +1,6 @@
 """The outputs that policies speak of, and the certificates that are valid for them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from policy_engine.attestation import Attestation, attestable
@@ -10,11 +10,8 @@ from policy_engine.errors import PlanError
 from policy_engine.inputs import Join, Read
 from policy_engine.joins import Joined
 from policy_engine.modelling import certified_duties
-from policy_engine.owners.model import issuers
 from policy_engine.plan import Attack, Plan, Publish, Step, make_plan
 from policy_engine.policy import Policy, Rule
-from policy_engine.policy.hierarchy import goes_on
-from policy_engine.policy.model import OFFER
 
 
 @dataclass(frozen=True)
@@ -108,33 +105,6 @@ def _columns_of(plan: Plan) -> Iterator[str]:
         return
     dropped = plan.anonymize.columns.dropped if plan.anonymize else ()
     yield from (column_iri(plan.read.asset, name) for name in (*dropped, *plan.read.columns))
-
-
-def void_outputs(certificates: Sequence[Certificate]) -> dict[str, str]:
-    """Return the outputs that certificates are of, each with the uid of its policy: what was made
-    under policies that are not looked at is not to be read."""
-    return {one.plan.publish.asset: one.plan.policy for one in certificates if one.output_digest}
-
-
-def voided_outputs(policies: Sequence[Policy], void: Collection[str]) -> dict[str, str]:
-    """Return the outputs of policies that are void, each with the uid of its policy.
-
-    But for those that a rule of another issuer is about: a stranger's void policy locks nobody out.
-    """
-    found: dict[str, str] = {}
-    for policy in policies:
-        if policy.uid in void and policy.type != OFFER:
-            others = [other for other in policies if issuers(other) != issuers(policy)]
-            made = (rule.output for rule in policy.permissions if rule.output)
-            for asset in made:
-                if not any(_names(other, asset) for other in others):
-                    found[asset] = policy.uid
-    return found
-
-
-def _names(policy: Policy, asset: str) -> bool:
-    names = (target.iri for rule in policy.rules for target in rule.targets)
-    return any(name == asset or goes_on(name, asset) or goes_on(asset, name) for name in names)
 
 
 def _is_word_for(one: Attestation, policy: Policy, asset: str) -> bool:

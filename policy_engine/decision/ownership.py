@@ -139,6 +139,22 @@ class Ownership:
         is_near = self._trusted.overlaps("asset", target, clause.rule.output)
         return is_near or self._standing.of(target).own(clause.assigners)
 
+    def takes_in(self, asset: str, parties: frozenset[str], target: str) -> bool:
+        """Tell whether an asset that parties made has to do with a target.
+
+        It has not where they make it of what is another's: where that is stated of the asset, or
+        of the target as a part of it; nor by the word of policies alone. What nobody knows who
+        made has.
+        """
+        made, asked = self._standing.of(asset), self._standing.of(target)
+        if not parties:
+            return True
+        is_part = goes_on(asset, target) or asset in self._trusted.up("asset", target)
+        others = [made, asked] if is_part else [made]
+        if any(one.is_stated and not one.permit(parties) for one in others):
+            return False
+        return self._trusted.overlaps("asset", target, asset) or asked.own(parties)
+
     def _about(self, clause: Clause, targets: Sequence[str], known: Closures) -> Iterator[str]:
         for target in targets:
             met = [name for name in clause.targets if known.overlaps("asset", target, name)]

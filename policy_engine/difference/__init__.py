@@ -8,7 +8,7 @@ from policy_engine.difference.comparing import changes, notes
 from policy_engine.difference.model import Change, Difference, Redecided, Replay, Tendency
 from policy_engine.errors import RequestError, listed
 from policy_engine.owners import OwnersSource, load_owners
-from policy_engine.policy.collecting import InForce
+from policy_engine.policy.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 

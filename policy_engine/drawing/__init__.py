@@ -51,8 +51,8 @@ def draw_policy(
     certificates or owners, as `Decider` does.
     """
     given = (policies,) if isinstance(policies, Policy) else tuple(policies)
-    stated = load_owners(owners, given)
     kept = policies if isinstance(policies, Sequence) else given
+    stated = load_owners(owners, given).known_by(kept)
     made = derivations(Decider(kept, certificates, owners=stated), world) if certificates else ()
     picture = compose(tuple(map(as_drawn, given)), made, stated)
     if format == "mermaid":

@@ -72,7 +72,7 @@ class _Composer:
     ) -> None:
         self.policies = policies
         self.made = made
-        self.owners = owners.known_by(policies)
+        self.owners = owners
         told = (problem.message for _, problem in unheard(policies, self.owners))
         self.unheard = dict(message.split(_DOES_NOT_COUNT, 1) for message in told)
         self.columns = columns_of(policies)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from policy_engine.errors import Place, PolicyError, Problem, by_place
-from policy_engine.owners.model import Owners, Speakers, Standing, Statement, assigners, issuers
+from policy_engine.owners.model import Owners, Speakers, Standing, Statement, issuers
 from policy_engine.policy import Hierarchy, Policy, Rule
 from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import Edge, goes_on
 from policy_engine.policy.model import MAKING, OFFER
+from policy_engine.terms import dataset_of
 
 Problems = Iterator[tuple[Policy, Problem]]
 
@@ -157,7 +158,8 @@ def _twice(claim: Claim, near: _Near) -> str:
 def _taken(claim: Claim, near: _Near, issued: Mapping[str, frozenset[str]]) -> str:
     """Return a target of another rule that is not about this output, as far as anybody can tell.
 
-    Who issued the policy may have a rule about its output, in another policy too.
+    Who issued the policy may have a rule about its output, in another policy too. Where nobody is
+    named that may be another: then of a part of it no more than of a column.
     """
     for other in near.of(claim.asset):
         is_input = other.rule is claim.rule and _makes(claim.rule)
@@ -165,7 +167,9 @@ def _taken(claim: Claim, near: _Near, issued: Mapping[str, frozenset[str]]) -> s
             continue
         is_same = other.policy.uid == claim.policy.uid
         is_known = is_same or issued[other.policy.uid] == issued[claim.policy.uid]
-        if not is_known or goes_on(other.asset, claim.asset):
+        is_named = is_same or bool(issued[claim.policy.uid])
+        is_more = goes_on(claim.asset, other.asset) and dataset_of(other.asset) != claim.asset
+        if not is_known or goes_on(other.asset, claim.asset) or (is_more and not is_named):
             return _clash(claim, other)
     return ""
 
@@ -176,7 +180,7 @@ def _makes(rule: Rule) -> bool:
 
 def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
     """Return who else owns an output, or something in it, or has a rule about it."""
-    parties = assigners(claim.rule)
+    parties = claim.rule.issued_by
     for one in standing.all_of(claim.asset):
         if one.is_stated and not one.permit(parties):
             what = "" if one.asset == claim.asset else f", and contains {one.asset!r}"
@@ -186,7 +190,7 @@ def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
         return ""
     regulators = {party for one in standing.owners.statements for party in one.regulators}
     for other in near.of(claim.asset):
-        others = assigners(other.rule)
+        others = other.rule.issued_by
         is_regulated = other.rule.kind == "prohibition" and not others.isdisjoint(regulators)
         is_own = other.policy.uid == claim.policy.uid or not others.isdisjoint(parties)
         if not (other.is_output or is_own or is_regulated):
@@ -229,7 +233,7 @@ def _as_made(claim: Claim, standing: Standing) -> Statement:
     found = standing.of(claim.asset)
     sources = (one for target in claim.rule.targets for one in standing.all_of(target.iri))
     regulators = {party for one in sources for party in one.regulators}
-    own = () if found.is_stated else tuple(sorted(assigners(claim.rule)))
+    own = () if found.is_stated else tuple(sorted(claim.rule.issued_by))
     known = standing.owners.by_asset.get(claim.asset, Statement(claim.asset, place=claim.place))
     return replace(
         known,

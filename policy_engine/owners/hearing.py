@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from policy_engine.errors import Problem
-from policy_engine.owners.model import Owners, Standing, assigners
+from policy_engine.owners.model import Owners, Standing
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import Edge
 from policy_engine.policy.model import ANONYMIZE, GRANT_USE
@@ -39,7 +39,7 @@ def _granted(policies: Iterable[Policy]) -> Iterator[str]:
 
 
 def _why(rule: Rule, standing: Standing, granted: Sequence[str]) -> str:
-    parties = assigners(rule)
+    parties = rule.issued_by
     if not rule.targets or not parties.isdisjoint(granted):
         return ""
     every = [standing.of(target.iri) for target in rule.targets]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place
-from policy_engine.policy import Policy, Rule
+from policy_engine.policy import InForce, Policy
 from policy_engine.policy.hierarchy import Edge
 
 
@@ -65,13 +65,22 @@ class Owners:
             yield from ((one.asset, wide) for wide in one.within)
             yield from ((part, one.asset) for part in one.parts)
 
-    def known_by(self, policies: Iterable[Policy]) -> "Owners":
-        """Return the owners with the assigners of the policies that assets have."""
+    def known_by(self, policies: Sequence[Policy]) -> "Owners":
+        """Return the owners with the assigners of the policies that assets have.
+
+        Those that are in force no longer are asked as well, where they are known (`InForce`):
+        whoever takes the uid of another's policy gets nothing by that. Where policies of one uid
+        name others, nobody is known to own the asset.
+        """
         if not any(one.policy and not one.owners for one in self.statements):
             return self
-        assigners = {policy.uid: assigners_of(policy) for policy in policies}
+        ended = policies.ended if isinstance(policies, InForce) else ()
+        issued: dict[str, set[frozenset[str]]] = defaultdict(set)
+        for policy in (*policies, *ended):
+            issued[policy.uid].add(policy.issued_by)
+        known = {uid: tuple(sorted(*by)) for uid, by in issued.items() if len(by) == 1}
         found = (
-            one if one.owners else replace(one, owners=assigners.get(one.policy, ()))
+            one if one.owners else replace(one, owners=known.get(one.policy, ()))
             for one in self.statements
         )
         return replace(self, statements=tuple(found))
@@ -82,24 +91,11 @@ class Owners:
         return replace(self, statements=(*others, *new.values()))
 
 
-def assigners_of(policy: Policy) -> tuple[str, ...]:
-    """Return who issued a policy: the assigners of its rules, where all have the same ones."""
-    found = {assigners(rule) for rule in policy.rules}
-    return tuple(sorted(found.pop())) if len(found) == 1 else ()
-
-
-def assigners(rule: Rule) -> frozenset[str]:
-    """Return who issued a rule, those of its policy among them, but not of its parents.
-
-    Some members of a collection are not the collection: they speak for nobody.
-    """
-    issuers = rule.assigners if rule.issuers is None else rule.issuers
-    return frozenset(party.iri for party in issuers if not party.refinements)
-
-
 def issuers(policy: Policy) -> frozenset[str]:
-    """Return everybody who issued a rule of a policy."""
-    return frozenset().union(*map(assigners, policy.rules))
+    """Return everybody who issued a rule of a policy, as its text has it."""
+    text = policy.text or policy
+    every = (rule.issued_by for rule in text.rules or (text.shared,))
+    return frozenset().union(*every)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
-from policy_engine.policy.collecting import InForce
 from policy_engine.policy.files import (
     Reading,
     Source,
@@ -9,6 +8,7 @@ from policy_engine.policy.files import (
     load_policy,
     read_file,
 )
+from policy_engine.policy.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (

@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from policy_engine.errors import (
     DataError,
@@ -15,7 +14,8 @@ from policy_engine.errors import (
     listed,
 )
 from policy_engine.policy.canonical import digest_of
-from policy_engine.policy.model import Policy
+from policy_engine.policy.force import InForce
+from policy_engine.policy.model import Party, Policy, Rule
 from policy_engine.policy.registry import (
     REGISTRY,
     Entry,
@@ -26,47 +26,26 @@ from policy_engine.policy.registry import (
     read_registry,
     unlisted,
 )
-from policy_engine.policy.rules import members
 from policy_engine.policy.syntax import Syntax
 
 Text = tuple[str | bytes, str, Syntax]
 """The text of policies, its name in messages, and its syntax."""
 Read = Callable[[Text, Sequence[Policy]], tuple[Policy, ...]]
-"""Reads the policies of a text, those that were replaced among them, given possible parents."""
-_INCOMPLETE = frozenset(("P003", "P004"))
-
-
-class InForce(tuple[Policy, ...]):  # noqa: SLOT001 (tuples bear no slots)
-    """Policies that are in force, with a sentence for each that was skipped, the reason in it.
-
-    `void` are the outputs of those that a registry has as withdrawn or replaced, each with the
-    uid of its policy: what was made under them is not to be read, unless another one makes it.
-    """
-
-    notes: tuple[str, ...]
-    void: Mapping[str, str]
-
-    def __new__(
-        cls,
-        policies: Iterable[Policy],
-        notes: Iterable[str] = (),
-        void: Mapping[str, str] = MappingProxyType({}),
-    ) -> "InForce":
-        """Return the policies with what is told of the others."""
-        made = super().__new__(cls, policies)
-        made.notes, made.void = tuple(notes), MappingProxyType(dict(void))
-        return made
+"""Reads the policies of a text, those that were replaced among them, given possible parents that
+lie beside it."""
+_INCOMPLETE, _NO_PARENT = frozenset(("P003", "P004")), "P011"
 
 
 @dataclass
 class _Found:
     policies: list[Policy] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    void: dict[str, str] = field(default_factory=dict)
+    ended: list[Policy] = field(default_factory=list)
 
-    def skip(self, policy: Policy, why: str) -> None:
+    def skip(self, policy: Policy, why: str, *, has_ended: bool = True) -> None:
         where = f" ({policy.source})" if policy.source else ""
         self.notes.append(f"{policy.uid}{where} is skipped: {why}.")
+        self.ended += [policy] if has_ended else []
 
 
 class Collector:
@@ -126,13 +105,12 @@ class Collector:
                     continue
                 if other.digest == newest.digest:
                     where = f" in {newest.source}" if newest.source else ""
-                    found.skip(other, f"it is given twice, and means the same{where}")
+                    why = f"it is given twice, and means the same{where}"
+                    found.skip(other, why, has_ended=False)
                 else:
                     assert newest.dated is not None  # noqa: S101 (else neither is known as newer)
                     found.skip(other, f"the one of {newest.dated.isoformat()} replaced it")
-        made = {rule.output for policy in chosen for rule in policy.permissions}
-        void = {asset: name for asset, name in found.void.items() if asset not in made}
-        return InForce(chosen, dict.fromkeys(found.notes), void)
+        return InForce(chosen, dict.fromkeys(found.notes), found.ended)
 
     # -- folders ------------------------------------------------------------------------------
 
@@ -145,10 +123,16 @@ class Collector:
         texts = [self._text(file) for file in files_of(path)]
         if not texts:
             raise DataError.of("C002", "The folder holds no file of policies.", "", str(path))
-        found, failed = self._all_read(texts, self._parents(texts))
+        self.add(self._heirs(texts))
+
+    def _heirs(self, texts: Sequence[Text], earlier: Iterable[Policy] = ()) -> list[Policy]:
+        """Return the policies of texts that lie together, and may inherit from one another."""
+        found, failed = self._all_read(texts, ())
+        if any(problem.code == _NO_PARENT for error in failed for problem in error.problems):
+            found, failed = self._all_read(texts, [*self._parents(texts), *earlier])
         if failed:
             raise _together(failed)
-        self.add(found)
+        return found
 
     def _all_read(
         self, texts: Sequence[Text], parents: Sequence[Policy]
@@ -171,9 +155,7 @@ class Collector:
         return found, failed
 
     def _parents(self, texts: Sequence[Text]) -> list[Policy]:
-        """Return what the policies of texts may inherit from, as far as any of them does."""
-        if not any(_inherits(text) for text, _, _ in texts):
-            return []
+        """Return what the policies of texts may inherit from."""
         drafts: list[Policy] = []
         for text in texts:
             try:
@@ -198,18 +180,26 @@ class Collector:
         files = dict.fromkeys(one.file for one in chosen)
         texts = {file: self._text(path.parent / file) for file in files}
         earlier = [*self._earlier(path, [one for one, _ in skipped], files)]
-        ended = {(one.file, one.uid) for one, _ in skipped if one.has_begun(self.time)}
-        for file, policy in earlier:
-            for rule in policy.permissions if (file, policy.uid) in ended else ():
-                self._found.void |= {rule.output: policy.uid} if rule.output else {}
-        parents = self._parents([*texts.values()])
         current = {one.uid for one in chosen}
-        if parents:
-            parents += [_bare(one) for _, one in earlier if one.uid not in current]
-        found, failed = self._all_read([*texts.values()], parents)
-        if failed:
-            raise _together(failed)
+        parents = [_bare(one) for _, one in earlier if one.uid not in current]
+        found = self._heirs([*texts.values()], parents)
         self._add_listed(path, entries, chosen, found)
+        known = {one.uid: one for one in (*found, *(draft for _, draft in earlier))}
+        whole = [(file, self._whole(path.parent / file, one, known)) for file, one in earlier]
+        over = [one for one, _ in skipped if one.has_begun(self.time)]
+        problems = [*_unknown(over, whole)]
+        if problems:
+            raise PolicyError(*problems, source=str(path))
+        self._found.ended += _ended(over, whole, found)
+
+    def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
+        """Return a policy that is over with all that it inherited, if that can still be told."""
+        beside = [one for uid, one in known.items() if uid != draft.uid]
+        try:
+            read = self._read(self._text(path), beside) if draft.inherits else (draft,)
+        except PolicyEngineError:
+            return draft
+        return next(one for one in read if one.uid == draft.uid)
 
     def _earlier(
         self, path: Path, skipped: Sequence[Entry], current: Container[str]
@@ -249,8 +239,37 @@ class Collector:
             raise PolicyError(*problems, source=str(path))
 
 
-def _inherits(text: str | bytes) -> bool:
-    return (b"inheritFrom" if isinstance(text, bytes) else "inheritFrom") in text  # type: ignore[operator]
+def _unknown(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Problem]:
+    """Yield the entries that are over and of which nobody knows what was made under them."""
+    known = {(file, one.uid) for file, one in earlier if one.text or not one.inherits}
+    for one in over:
+        if one.outputs is None and (one.file, one.uid) not in known:
+            message = f"What was made under {one.name} is void, and nobody knows what that is: "
+            message += f"{one.file!r} does not tell any more."
+            hint = 'Put the file back, or state it: "outputs": ["http://..."], or [] for nothing.'
+            yield Problem("P020", message, hint, one.place)
+
+
+def _ended(
+    over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]], found: Iterable[Policy]
+) -> Iterator[Policy]:
+    """Yield the policies of entries that are over: as written, else with their outputs alone.
+
+    The versions of one policy are of one issuer.
+    """
+    written = {(file, policy.uid): policy for file, policy in earlier}
+    issuers = {policy.uid: policy.issued_by for policy in (*written.values(), *found)}
+    for one in over:
+        known = written.get((one.file, one.uid))
+        if known is not None:
+            yield known
+        if known is None or one.outputs:
+            parties = tuple(map(Party, sorted(issuers.get(one.uid, ()))))
+            shared = Rule("permission", assigners=parties)
+            made = tuple(replace(shared, output=output) for output in one.outputs or ())
+            yield Policy(
+                one.uid, "", "prohibit", "", shared=shared, permissions=made, place=one.place
+            )
 
 
 def _without_permissions(policy: Policy) -> Policy:
@@ -259,15 +278,16 @@ def _without_permissions(policy: Policy) -> Policy:
 
 
 def _bare(policy: Policy) -> Policy:
-    bare = replace(policy, permissions=(), replaced_by=())
+    bare = replace(policy, permissions=(), replaced_by=(), text=policy.text or policy)
     return replace(bare, digest=digest_of(bare))
 
 
 def _newest(several: Sequence[Policy]) -> Policy:
     """Return which of the policies of one uid holds.
 
-    That is the one that was dated last, if all are dated and have the same assigners: nobody
-    replaces another's policy. Raises RequestError (D002) where none can be told to.
+    That is the one that was dated last, if all are dated and name the same assigners in their own
+    texts: nobody replaces another's policy, nor one that names nobody. Raises RequestError (D002)
+    where none can be told to.
     """
     first, *others = several
     if all(one.digest == first.digest for one in others):
@@ -275,21 +295,21 @@ def _newest(several: Sequence[Policy]) -> Policy:
     current = [one for one in several if not one.replaced_by] or list(several)
     dates = {one.dated for one in current}
     latest = [one for one in current if one.dated == max(filter(None, dates), default=None)]
-    by_whom = {frozenset(_assigners(one)) for one in several}
+    by_whom = {one.issued_by for one in several}
+    is_of_one = len(by_whom) == 1 and frozenset() not in by_whom
     is_told = None not in dates and len({one.digest for one in latest}) == 1
-    if len(current) == 1 or (is_told and len(by_whom) == 1):
+    if (len(current) == 1 and len(by_whom) == 1) or (is_told and is_of_one):
         return latest[0]
-    where = [one.source for one in several if one.source]
+    where = [_where(one) for one in several if one.source]
     files = f" Given in {listed(dict.fromkeys(where))}." if where else ""
     message = f"Two policies have the uid {first.uid!r}, and say different things.{files}"
     hint = "Leave out the one that no longer holds, let it say dct:isReplacedBy, date both of one "
-    hint += "assigner by dct:modified, or keep their versions in a registry."
+    hint += "assigner that they name by dct:modified, or keep their versions in a registry."
     raise RequestError.of("D002", message, hint)
 
 
-def _assigners(policy: Policy) -> Iterator[str]:
-    for rule in (policy.shared, *policy.rules) if members(policy.shared) else policy.rules:
-        yield from (one.iri for one in rule.assigners)
+def _where(policy: Policy) -> str:
+    return f"{policy.source}:{policy.place.line}" if policy.place.line else policy.source
 
 
 def _unlisted(file: Path) -> Problem:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from policy_engine.errors import DataError, PolicyError, Problem
-from policy_engine.policy.collecting import Collector, InForce, Text
+from policy_engine.policy.collecting import Collector, Text
+from policy_engine.policy.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import Policy
@@ -140,13 +141,11 @@ class Reading:
         """The parents, each read once."""
         return tuple(draft for parent in self.parents for draft in self._parent(parent))
 
-    def _read(self, given: Text, parents: Sequence[Policy]) -> tuple[Policy, ...]:
+    def _read(self, given: Text, beside: Sequence[Policy]) -> tuple[Policy, ...]:
         """Return the policies of a text, replaced ones among them."""
         text, name, syntax = given
-        above, how = (*self._above, *parents), self._how
-        return read_policies(
-            text, source=name, parents=above, syntax=syntax, keep_replaced=True, **how
-        )
+        how = {**self._how, "syntax": syntax, "keep_replaced": True}
+        return read_policies(text, source=name, parents=self._above, beside=beside, **how)
 
     def _drafts(self, given: Text) -> tuple[Policy, ...]:
         text, name, syntax = given

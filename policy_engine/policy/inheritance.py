@@ -1,6 +1,6 @@
 """What policies inherit from others (ODRL Information Model 2.2, section 2.9)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ def inherited(
     places: Places,
     limits: Limits = USUAL,
     mend: Mend = lambda _place, _text: None,
+    beside: Sequence[Policy] = (),
 ) -> tuple[list[Policy], list[Problem]]:
     """Return policies with all that they inherit, from one another or from the given parents.
 
@@ -42,20 +43,41 @@ def inherited(
     all of these. The status of constraints is not inherited. The problems name parents that are
     not given, circles, and parents with another conflict strategy; with any of them nothing is
     inherited.
+
+    A child speaks for those who issued it, whatever it makes of its parents. Where a parent was
+    not given as one but lies `beside`, anybody could have put it there under that uid: the
+    permissions of its children are issued by those alone who issued the parent as well.
     """
-    known = {policy.uid: policy for policy in (*parents, *drafts)}
+    own = {policy.uid for policy in drafts}
+    beside = [policy for policy in beside if policy.uid not in own]
+    known = {policy.uid: policy for policy in (*parents, *beside, *drafts)}
     needed = _needed(drafts, known)
-    problems = [*_two_alike((*parents, *drafts), needed)]
+    problems = [*_two_alike((*parents, *beside, *drafts), needed)]
     problems += [*_missing(needed, known, places, mend), *_circles(needed, places)]
     problems += _too_many(needed, limits)
     if problems:
         return list(drafts), problems
     complete: dict[str, Policy] = {}
+    strangers = {policy.uid for policy in beside} - {policy.uid for policy in parents}
+    heard: dict[str, frozenset[str] | None] = {}
     for uid in TopologicalSorter(_graph(needed)).static_order():
         above = [complete[parent] for parent in dict.fromkeys(needed[uid].inherits)]
         problems += _other_strategies(needed[uid], above, places)
-        complete[uid] = _joined(needed[uid], above) if above else needed[uid]
+        heard[uid] = _heard(above, heard, strangers)
+        complete[uid] = _joined(needed[uid], above, heard[uid]) if above else needed[uid]
     return [complete[draft.uid] for draft in drafts], problems
+
+
+def _heard(
+    parents: Sequence[Policy],
+    heard: Mapping[str, frozenset[str] | None],
+    strangers: Collection[str],
+) -> frozenset[str] | None:
+    """Return who may issue the permissions of a child of some parents; None: whom it names."""
+    limits = [heard[parent.uid] for parent in parents]
+    limits += [parent.issued_by for parent in parents if parent.uid in strangers]
+    known = [limit for limit in limits if limit is not None]
+    return frozenset.intersection(*known) if known else None
 
 
 def _needed(drafts: Sequence[Policy], known: Mapping[str, Policy]) -> dict[str, Policy]:
@@ -145,14 +167,16 @@ def _other_strategies(
             yield Problem("P011", message, "Let them name the same.", place)
 
 
-def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
+def _joined(
+    policy: Policy, parents: Sequence[Policy], heard: frozenset[str] | None = None
+) -> Policy:
     shared = policy.shared
     for parent in parents:
         shared = with_shared(shared, _handed_down(parent.shared, parent, policy))
     stated = next((one for one in (policy, *parents) if one.names_conflict), policy)
     hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
     kinds: dict[str, Any] = {
-        kind: tuple(_with_inherited(kind, policy, parents, shared))
+        kind: tuple(_with_inherited(kind, policy, parents, shared, heard))
         for kind in ("permissions", "prohibitions", "obligations")
     }
     found = replace(
@@ -165,6 +189,7 @@ def _joined(policy: Policy, parents: Sequence[Policy]) -> Policy:
             dict.fromkeys(name for one in (policy, *parents) for name in one.ends_with)
         ),
         digest=digest_of_heir(policy, parents, stated.conflict),
+        text=policy,
         **kinds,
     )
     return replace(found, hints=(*policy.hints, *_undone(found, parents)))
@@ -189,19 +214,60 @@ def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
 
 
 def _with_inherited(
-    kind: str, policy: Policy, parents: Sequence[Policy], shared: Rule
-) -> Iterator[Rule]:
-    """Yield a policy's own rules of a kind, then those of its parents, each of them once."""
-    seen: dict[str, Rule] = {}
+    kind: str,
+    policy: Policy,
+    parents: Sequence[Policy],
+    shared: Rule,
+    heard: frozenset[str] | None,
+) -> list[Rule]:
+    """Return a policy's own rules of a kind, then those of its parents, each of them once."""
+    every: list[Rule] = []
+    seen: dict[str, int] = {}
     for owner in (policy, *parents):
         for rule in getattr(owner, kind):
-            given = rule if owner is policy else _handed_down(rule, owner, policy)
-            # Who inherits adds to what its parents say, and they did not issue that.
-            issuers = rule.assigners if owner is policy else policy.shared.assigners
-            found = replace(with_shared(given, shared), issuers=issuers)
-            if not found.uid or found.uid not in seen or not _alike(seen[found.uid], found):
-                yield found
-            seen.setdefault(found.uid, found)
+            found = _as_had(rule, owner, policy, shared)
+            if heard is not None and rule.kind == "permission":
+                told = tuple(one for one in found.issuers or () if one.iri in heard)
+                found = replace(found, issuers=told)
+            place = seen.setdefault(found.uid, len(every)) if found.uid else len(every)
+            if place < len(every) and _alike(every[place], found):
+                every[place] = _of_both(every[place], found)
+            else:
+                every.append(found)
+    return every
+
+
+def _as_had(rule: Rule, owner: Policy, child: Policy, shared: Rule) -> Rule:
+    """Return a rule of a policy, or of one of its parents, as the policy has it."""
+    if owner is child:
+        return replace(with_shared(rule, shared), issuers=rule.assigners)
+    given = _handed_down(rule, owner, child)
+    found = with_shared(given, shared)
+    is_as_it_was = replace(found, assigners=given.assigners) == given
+    return replace(found, issuers=_issuers(rule, child, is_as_it_was=is_as_it_was))
+
+
+def _of_both(rule: Rule, same: Rule) -> Rule:
+    """Return a rule that comes two ways: a prohibition is that of both who issued it."""
+    if rule.kind == "permission":
+        return rule
+    issuers = (*(rule.issuers or ()), *(same.issuers or ()))
+    return replace(rule, issuers=tuple(dict.fromkeys(issuers)))
+
+
+def _issuers(rule: Rule, child: Policy, *, is_as_it_was: bool) -> tuple[Party, ...]:
+    """Return who issues a rule that a child inherits: those who issued the child.
+
+    It adds to what its parents say, and they did not issue that. A prohibition is its issuer's
+    all the same where the child adds nothing to it, or names him itself: it is not to be lost.
+    """
+    own = child.shared.assigners
+    if rule.kind == "permission":
+        return own
+    named = {party for one in child.rules for party in one.issued_by}
+    theirs = rule.assigners if rule.issuers is None else rule.issuers
+    kept = (one for one in theirs if is_as_it_was or one.iri in named)
+    return tuple(dict.fromkeys((*own, *kept)))
 
 
 def _alike(one: Rule, other: Rule) -> bool:

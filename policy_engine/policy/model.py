@@ -173,6 +173,15 @@ class Rule:
         return self.uid or f"{self.kind} {self.place.pointer or '?'}"
 
     @property
+    def issued_by(self) -> frozenset[str]:
+        """Who issued the rule, those of its policy among them, but not of its parents.
+
+        Some members of a collection are not the collection: they speak for nobody.
+        """
+        parties = self.assigners if self.issuers is None else self.issuers
+        return frozenset(party.iri for party in parties if not party.refinements)
+
+    @property
     def within(self) -> "tuple[Rule, ...]":
         """The duties, remedies and consequences that hang on the rule."""
         return self.duties + self.remedies + self.consequences
@@ -196,7 +205,8 @@ class Policy:
     text in messages, and `hints` are warnings and what could be written better. `replaced_by` are
     the policies by which it says to be replaced, `dated` when it was last modified, or issued.
     It is void where one of the policies that it `ends_with` is not in force, or is an Offer that
-    does not have the digest that was `accepted`, where that is said (`ending.py`).
+    does not have the digest that was `accepted`, where that is said (`ending.py`). `text` is the
+    policy as its text has it, without what it inherits; None where that is itself.
     """
 
     uid: str
@@ -220,11 +230,19 @@ class Policy:
     accepted: str = ""
     dated: datetime | None = field(default=None, compare=False)
     place: Place = field(default=NOWHERE, compare=False)
+    text: "Policy | None" = field(default=None, compare=False, repr=False)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The permissions, prohibitions and obligations, in this order."""
         return self.permissions + self.prohibitions + self.obligations
+
+    @property
+    def issued_by(self) -> frozenset[str]:
+        """Who issued all that its text says: none where a rule names nobody, or others."""
+        text = self.text or self
+        every = {rule.issued_by for rule in text.rules} or {text.shared.issued_by}
+        return next(iter(every)) if len(every) == 1 else frozenset()
 
     @property
     def duties(self) -> tuple[Rule, ...]:

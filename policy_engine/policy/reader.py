@@ -86,15 +86,18 @@ def read_policies(
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
     keep_replaced: bool = False,
+    beside: Sequence[Policy] = (),
 ) -> tuple[Policy, ...]:
     """Read every policy of a text; they may inherit from one another too.
 
     Raises PolicyError with every problem found, also where the text holds no policy; that one
-    was replaced (P012) is none with `keep_replaced`.
+    was replaced (P012) is none with `keep_replaced`. `beside` are possible parents that nobody gave
+    as such, as in a folder (`inherited`).
     """
     how = (contexts, limits, syntax, vocabulary)
     reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
-    policies, problems = inherited(drafts, parents, reader.parents_at, limits, reader.mend)
+    places, mend = reader.parents_at, reader.mend
+    policies, problems = inherited(drafts, parents, places, limits, mend, beside)
     problems = [*reader.problems, *problems]
     if not problems:
         problems += problems_of(policies)

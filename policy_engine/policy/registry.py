@@ -27,7 +27,7 @@ REGISTRY = "registry.json"
 """The name of a registry in a folder of policies."""
 Status = Literal["active", "replaced", "withdrawn"]
 _ENDINGS = frozenset((".jsonld", ".json", ".ttl", ".nt", ".rdf", ".xml", ".owl"))
-_KEYS = ("uid", "version", "file", "from", "until", "status")
+_KEYS = ("uid", "version", "file", "from", "until", "status", "outputs")
 _NEEDED = ("uid", "version", "file")
 _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){0,7}")
 _SHAPES: Mapping[str, str] = {
@@ -37,6 +37,7 @@ _SHAPES: Mapping[str, str] = {
     "from": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
     "until": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
     "status": listed(get_args(Status), "or"),
+    "outputs": "a list of what was made under it, each the whole IRI of an asset",
 }
 
 
@@ -44,7 +45,8 @@ _SHAPES: Mapping[str, str] = {
 class Entry:
     """A version of a policy: where its text lies, and from when until when it holds.
 
-    `until` is the first moment at which it holds no longer. None: without bound.
+    `until` is the first moment at which it holds no longer. None: without bound. `outputs` are
+    what was made under it; None where its text tells.
     """
 
     uid: str
@@ -53,6 +55,7 @@ class Entry:
     since: datetime | None = None
     until: datetime | None = None
     status: Status = "active"
+    outputs: tuple[str, ...] | None = None
     place: Place = NOWHERE
 
     @property
@@ -81,7 +84,7 @@ def read_registry(text: str | bytes, source: str = "") -> tuple[Entry, ...]:
     """Read a registry. Raises PolicyError (P020) with all that is wrong in it, each with its place.
 
     It is a JSON object with a list of `policies`, each an object of `uid`, `version` and `file`
-    and, where need be, `from`, `until` and a `status`.
+    and, where need be, `from`, `until`, a `status`, and `outputs`.
     """
     document = read_json(text, source)
     reader = _Reader(document)
@@ -139,7 +142,8 @@ class _Reader:
             self._add("The entry ends before it begins.", f"{pointer}/until")
         place = self.document.place(pointer)
         status = read.get("status", "active")
-        return Entry(read["uid"], read["version"], read["file"], since, until, status, place)
+        named = read["uid"], read["version"], read["file"]
+        return Entry(*named, since, until, status, read.get("outputs"), place)
 
     def _read(self, key: str, value: Any, pointer: str) -> Any:
         try:
@@ -183,6 +187,12 @@ def _status(value: Any) -> Status:
     raise ValueError
 
 
+def _outputs(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(map(_uid, value))
+
+
 _READERS: Mapping[str, Any] = {
     "uid": _uid,
     "version": _version,
@@ -190,6 +200,7 @@ _READERS: Mapping[str, Any] = {
     "from": read_moment,
     "until": read_moment,
     "status": _status,
+    "outputs": _outputs,
 }
 
 

@@ -7,7 +7,6 @@ import pytest
 from policy_engine import terms
 from policy_engine.errors import DataError, RequestError
 from policy_engine.owners import Owners, Standing, Statement, load_owners, read_owners
-from policy_engine.owners.model import assigners_of
 from policy_engine.policy import Action, Asset, Constraint, Party, Policy, Rule
 
 H, B, R = "http://h.org/Hospital", "http://b.org/Broker", "http://r.org/Regulator"
@@ -145,8 +144,8 @@ def test_an_asset_whose_policy_names_nobody_is_nobodys_though_its_collection_is_
 
 def test_some_members_of_a_party_are_not_the_party():
     some = (Constraint(f"{terms.ODRL}spatial", f"{terms.ODRL}eq"),)
-    assert assigners_of(policy("urn:p", H, refinements=some)) == ()
-    assert assigners_of(policy("urn:p", H)) == (H,)
+    assert policy("urn:p", H, refinements=some).issued_by == frozenset()
+    assert policy("urn:p", H).issued_by == {H}
 
 
 # -- reading ---------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def asked(target, policies, proofs, owners=OWNED, assignee=STAFF, time=NOON):
 SAFE_MADE = makes(SAFE, A, HOSPITAL)
 SUM = derives(TOTALS, SAFE, HOSPITAL)
 SAFE_PROOF, SUM_PROOF = certified(SAFE_MADE), attested(SUM)
-REPLACED = InForce([SUM], (), {SAFE: SAFE_MADE.uid})
+REPLACED = InForce([SUM], (), [SAFE_MADE])
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_a_person_attests_stands_by_what_it_was_made_from(policies, proofs,
 def test_a_prohibition_of_what_an_attested_output_was_made_from_is_not_lost_by_withdrawal():
     bars = policy(REGULATOR, rule("prohibition", A, action="read"))
     assert not asked(TOTALS, [SAFE_MADE, SUM, bars], [SAFE_PROOF, SUM_PROOF]).permitted
-    withdrawn = InForce([SUM, bars], (), {SAFE: SAFE_MADE.uid})
+    withdrawn = InForce([SUM, bars], (), [SAFE_MADE])
     assert not asked(TOTALS, withdrawn, [SAFE_PROOF, SUM_PROOF]).permitted
 
 
@@ -140,7 +140,7 @@ def test_each_certificate_stands_by_its_own_lineage_in_whatever_order(order):
 
 
 def test_withdrawing_the_policy_before_opens_nothing_that_was_made_without_its_certificate():
-    withdrawn = InForce([AGAIN], (), {SAFE: SAFE_MADE.uid})
+    withdrawn = InForce([AGAIN], (), [SAFE_MADE])
     for policies in ([SAFE_MADE, AGAIN], withdrawn):
         assert not asked(LAST, policies, [ROOTLESS], {**OWNED, LAST: HOSPITAL}).permitted
 

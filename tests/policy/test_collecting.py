@@ -149,10 +149,60 @@ def test_of_two_policies_of_one_uid_the_later_one_of_the_same_assigner_holds(tmp
         collected(tmp_path)
 
 
+@pytest.mark.parametrize("inherits", ["inheritFrom", "inherit\\u0046rom"])
+@pytest.mark.parametrize("apart", [True, False])
+def test_nobody_replaces_anothers_policy_by_inheriting_from_it(tmp_path, inherits, apart):
+    """Nor one that names nobody: only who the texts themselves name are compared."""
+    house = written(tmp_path, "house.jsonld", "ex:house", assigner="ex:A")
+    mine = written(tmp_path, "a.jsonld", assigner="ex:A", **{"dct:modified": "2026-01-01"})
+    keys = {"dct:modified": "2026-05-01", "inheritFrom": "ex:house", **version("U")}
+    hers = written(tmp_path, "b.jsonld", **keys)
+    hers.write_text(hers.read_text().replace("inheritFrom", inherits))
+    reading = Reading(parents=[house] if apart else [])
+    given = (house, mine, hers) if apart else (tmp_path,)
+    with pytest.raises(RequestError, match="D002 Two policies have the uid"):
+        reading.in_force(*given, time=MAY)
+
+
+def test_of_two_policies_of_one_uid_that_name_nobody_neither_replaces_the_other(tmp_path):
+    written(tmp_path, "a.jsonld", **{"dct:modified": "2026-01-01"})
+    written(tmp_path, "b.jsonld", **{"dct:modified": "2026-05-01"}, **version("U"))
+    with pytest.raises(RequestError, match="D002"):
+        collected(tmp_path)
+
+
+def test_nobody_takes_the_place_of_a_parent_that_was_replaced(tmp_path):
+    """The prohibitions of the parent would be lost to its children."""
+    replaced = {"dct:isReplacedBy": {"@id": "ex:other"}, "assigner": "ex:A"}
+    written(tmp_path, "house.jsonld", "ex:house", prohibition=RULE, permission=None, **replaced)
+    written(tmp_path, "ward.jsonld", "ex:ward", inheritFrom="ex:house", **version("U"))
+    written(tmp_path, "hers.jsonld", "ex:house", assigner="ex:B")
+    with pytest.raises(RequestError, match="D002 Two policies have the uid"):
+        collected(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("assigner", "issuers"), [("ex:A", {ex("A")}), ("ex:B", set()), (None, set())]
+)
+def test_what_lies_beside_a_policy_speaks_for_its_assigner_where_it_is_his_too(
+    tmp_path, assigner, issuers
+):
+    written(tmp_path, "house.jsonld", "ex:house", assigner=assigner, assignee="ex:Eve")
+    ward = {"inheritFrom": "ex:house", "assigner": "ex:A", **version("U")}
+    written(tmp_path, "ward.jsonld", "ex:ward", **ward)
+    _, found = Reading().in_force(tmp_path, time=MAY)
+    assert [rule.issued_by for rule in found.permissions] == [issuers, issuers]
+    given = Reading(parents=[tmp_path / "house.jsonld"])
+    _, found = given.in_force(tmp_path, time=MAY)
+    assert [rule.issued_by for rule in found.permissions] == [{ex("A")}] * 2
+    [alone] = given.in_force(tmp_path / "ward.jsonld", time=MAY)
+    assert alone.permissions == found.permissions
+
+
 def test_two_policies_of_one_uid_that_say_different_things_are_refused_with_their_files(tmp_path):
     written(tmp_path, "a.jsonld")
     written(tmp_path, "b.jsonld", **version("U"))
-    with pytest.raises(RequestError, match=r"D002 .*a\.jsonld' and '.*b\.jsonld'"):
+    with pytest.raises(RequestError, match=r"D002 .*a\.jsonld:1' and '.*b\.jsonld:1'"):
         collected(tmp_path)
 
 
@@ -191,20 +241,51 @@ def test_a_version_that_ended_brings_no_older_one_back_and_voids_what_it_made(tm
     found = Reading().in_force(path, time=MAY)
     assert found == ()
     assert len(found.notes) == 2
-    assert found.void == {ex("Safe"): ex("policy")}
+    assert [outputs(one) for one in found.ended] == [[""], [ex("Safe")]]
 
 
-def test_an_output_of_the_version_before_is_not_void_where_today_s_makes_it(tmp_path):
-    made = {"permission": {**RULE, "output": "ex:Safe", "action": "anonymize"}}
-    written(tmp_path, "1.jsonld", **made)
-    written(tmp_path, "2.jsonld", **made)
-    path = registry(tmp_path, entry("policy", 1, "1.jsonld"), entry("policy", 2, "2.jsonld"))
-    assert Reading().in_force(path, time=MAY).void == {}
+def outputs(policy):
+    return [rule.output for rule in policy.permissions]
+
+
+def test_of_a_version_that_is_over_what_it_made_is_known_by_its_text_or_stated(tmp_path):
+    written(tmp_path, "2.jsonld", assigner="ex:A")
+    gone = {"status": "replaced"}
+    path = registry(
+        tmp_path, entry("policy", 1, "gone.jsonld", **gone), entry("policy", 2, "2.jsonld")
+    )
+    told = r"P020 What was made under http://e.org/policy version 1 is void, and nobody knows"
+    with pytest.raises(PolicyError, match=told):
+        collected(path)
+    (tmp_path / "gone.jsonld").write_text("{")
+    with pytest.raises(PolicyError, match=told):
+        collected(path)
+    (tmp_path / "gone.jsonld").unlink()
+    gone["outputs"] = [ex("Safe")]
+    path = registry(
+        tmp_path, entry("policy", 1, "gone.jsonld", **gone), entry("policy", 2, "2.jsonld")
+    )
+    [one] = Reading().in_force(path, time=MAY).ended
+    assert (outputs(one), one.issued_by) == ([ex("Safe")], {ex("A")})
+
+
+def test_what_a_version_that_is_over_inherited_is_known_too(tmp_path):
+    made = {**RULE, "output": "ex:Safe", "action": "anonymize"}
+    written(tmp_path, "house.jsonld", "ex:house", permission=made)
+    written(tmp_path, "ward.jsonld", "ex:ward", inheritFrom="ex:house")
+    over = entry("ward", 1, "ward.jsonld", status="withdrawn")
+    path = registry(tmp_path, over, entry("house", 1, "house.jsonld"))
+    [ward] = Reading().in_force(path, time=MAY).ended
+    assert ex("Safe") in outputs(ward)
+    written(tmp_path, "ward.jsonld", "ex:ward", inheritFrom="ex:lost", permission=RULE)
+    with pytest.raises(PolicyError, match="nobody knows what that is"):
+        collected(path)
 
 
 def test_a_version_that_is_over_need_not_be_there(tmp_path):
     written(tmp_path, "2.jsonld")
-    path = registry(tmp_path, entry("policy", 1, "gone.jsonld"), entry("policy", 2, "2.jsonld"))
+    over = entry("policy", 1, "gone.jsonld", outputs=[])
+    path = registry(tmp_path, over, entry("policy", 2, "2.jsonld"))
     found, notes = collected(path)
     assert found == [holds("policy")]
     assert "'gone.jsonld', which is in force no longer, cannot be read: C002." in notes
