@@ -71,6 +71,33 @@ def test_a_duty_is_fulfilled_by_whom_the_log_says_and_for_him_alone(tmp_path):
     assert [one.deed.evidence for one in read_log(market.log) if one.deed] == ["receipt 7"]
 
 
+def test_a_decision_tells_by_what_its_duties_are_fulfilled(tmp_path):
+    market = Market(tmp_path, policy(permission={**READ, "duty": [PAY, {"action": "inform"}]}))
+    market.ask("Ann")
+    market.do("ex:p#pay", "Ann", evidence="receipt 7")
+    told = [*market.ask("Ann", duties={"duty /permission/duty/1": "fulfilled"}).derivation]
+    assert (
+        f"its duty {E}p#pay is fulfilled by {E}Ann at {JUNE.isoformat()}, entry 2 of the log"
+        in told
+    )
+    assert "its duty odrl:inform is fulfilled by the state of the world" in told
+    assert not [line for line in market.ask("Bob").derivation if "is fulfilled" in line]
+
+
+def test_a_decision_tells_of_what_was_violated_and_made_good(tmp_path):
+    fine = {"uid": "ex:p#fine", "action": "compensate"}
+    market = Market(tmp_path, policy(permission={**READ, "duty": {**PAY, "consequence": fine}}))
+    market.do("ex:p#pay", "Ann", violated=True)
+    market.do("ex:p#pay", "Ann")
+    market.do("ex:p#fine", "Ann")
+    told = [line for line in market.ask("Ann").derivation if "is fulfilled" in line]
+    by = f"is fulfilled by {E}Ann at {JUNE.isoformat()}, entry"
+    assert told == [
+        f"its duty {E}p#pay {by} 2 of the log",
+        f"its consequence {E}p#fine {by} 3 of the log",
+    ]
+
+
 def test_a_duty_of_a_group_is_fulfilled_by_a_member_and_that_of_several_by_each(tmp_path):
     ward = {"uid": "ex:Ann", "belongsTo": "ex:Ward"}
     duty = {**PAY, "assignee": ["ex:Ward", "ex:Bob"]}

@@ -20,6 +20,7 @@ def derivation(held: Held) -> Iterator[str]:
     yield from ways(held.steps)
     for verdict in held.verdicts:
         yield f"its constraint is {verdict.state}: {verdict.reason}"
+    yield from held.done
 
 
 def prohibits_it(held: Held) -> str:

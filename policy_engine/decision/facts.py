@@ -257,6 +257,16 @@ class RequestFacts:
         is_done = bool(found) and None not in states
         return "fulfilled" if is_done or id(duty) in self.certified else None
 
+    def fulfilment(self, duty: Rule, policy: Policy, logged: Iterable[Settled]) -> str:
+        """Return by what a duty is fulfilled: the world, the log, or else a certificate."""
+        if said(self.world.duties, policy.uid, duty.label(), self.unclear):
+            return "fulfilled by the state of the world"
+        deeds = [one.done for one in logged]
+        told = [one.told for one in deeds if one]
+        return (
+            " and ".join(told) if told and None not in deeds else "fulfilled as a certificate shows"
+        )
+
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""
         return None if self._is_of_rows(iri) else self.world.values.get(iri)

@@ -33,7 +33,8 @@ class Tally:
 class Deed:
     """That a duty was fulfilled or violated, or a prohibition infringed: by whom, and when.
 
-    `digest` is that of the policy as it was then.
+    `digest` is that of the policy as it was then, `entry` the number of the log's entry, 0 where
+    there is none.
     """
 
     state: Literal["fulfilled", "violated"]
@@ -41,6 +42,13 @@ class Deed:
     time: datetime
     digest: str = ""
     evidence: str = ""
+    entry: int = 0
+
+    @property
+    def told(self) -> str:
+        """Who did it, when, and where that stands."""
+        where = f", entry {self.entry} of the log" if self.entry else ""
+        return f"{self.state} by {self.by} at {self.time.isoformat()}{where}"
 
 
 @dataclass
@@ -198,13 +206,13 @@ def _earlier(one: str, other: str) -> str:
     return min(one, other, key=datetime.fromisoformat)
 
 
-def _plain(deed: Deed) -> list[str]:
-    return [deed.state, deed.by, deed.time.isoformat(), deed.digest, deed.evidence]
+def _plain(deed: Deed) -> list[str | int]:
+    return [deed.state, deed.by, deed.time.isoformat(), deed.digest, deed.evidence, deed.entry]
 
 
 def _deed(plain: Sequence[Any]) -> Deed:
-    state, by, time, digest, evidence = plain
-    return Deed(state, by, datetime.fromisoformat(time), digest, evidence)
+    state, by, time, digest, evidence, entry = plain
+    return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry))
 
 
 def is_place(label: str) -> bool:

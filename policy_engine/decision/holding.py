@@ -20,7 +20,8 @@ from policy_engine.policy.model import OFFER
 class Held:
     """What came of holding a rule against a request.
 
-    `missing` says what keeps a permission from covering it, a sentence each.
+    `missing` says what keeps a permission from covering it, a sentence each; `done` by what its
+    duties are fulfilled.
     """
 
     clause: Clause
@@ -28,6 +29,7 @@ class Held:
     verdicts: tuple[Verdict, ...] = ()
     owed: tuple[Owed, ...] = ()
     missing: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
 
 
 class Asked:
@@ -87,10 +89,12 @@ def hold(
         about = is_about_rows(verdict.condition, datasets)
         if verdict.state != "satisfied" and not (rows and about):
             missing.append(_unmet(verdict, about=about))
-    owed = () if missing else tuple(_owed(clause, facts))
+    duties = () if missing else tuple(_duties(clause, facts))
+    owed = tuple(one for one in duties if isinstance(one, Owed))
     missing += [f"its duty {_done(one)} is {one.state}" for one in owed]
     found = steps(clause, asked) if not missing else ()
-    return Held(clause, found, verdicts, owed, tuple(missing))
+    done = () if missing else tuple(one for one in duties if isinstance(one, str))
+    return Held(clause, found, verdicts, owed, tuple(missing), done)
 
 
 def prohibits(
@@ -220,22 +224,34 @@ def _unmet(verdict: Verdict, *, about: bool) -> str:
     return f"its constraint is {verdict.state}: {verdict.reason}"
 
 
-def _owed(clause: Clause, facts: RequestFacts) -> Iterator[Owed]:
+def _duties(clause: Clause, facts: RequestFacts) -> Iterator[Owed | str]:
     for duty in clause.rule.duties:
-        yield from outstanding(duty, clause, facts)
+        yield from _outcomes(duty, clause, facts)
 
 
 def outstanding(
+    duty: Rule, clause: Clause, facts: RequestFacts, doers: Sequence[str] = ()
+) -> Iterator[Owed]:
+    """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
+
+    It is owed by `doers`, else by its assignees or whoever asks.
+    """
+    found = _outcomes(duty, clause, facts, doers)
+    yield from (one for one in found if isinstance(one, Owed))
+
+
+def _outcomes(
     duty: Rule,
     clause: Clause,
     facts: RequestFacts,
     doers: Sequence[str] = (),
     since: datetime | None = None,
-) -> Iterator[Owed]:
-    """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
+) -> Iterator[Owed | str]:
+    """Yield what became of a duty, and of the consequences of one that was violated.
 
-    It is owed by `doers`, else by its assignees or whoever asks, `since` a moment where that is
-    known. What was violated and is made good later still has its consequences.
+    Where it is fulfilled, a sentence tells by what. It is owed by `doers`, else by its assignees
+    or whoever asks, `since` a moment where that is known. What was violated and is made good
+    later still has its consequences.
     """
     named = tuple(doers) or _iris(duty.assignees)
     found = facts.settled(
@@ -251,6 +267,9 @@ def outstanding(
             by=named,
             state="violated" if state else "outstanding",
         )
+    else:
+        name = duty.uid or " and ".join(terms.compact(action.iri) for action in duty.actions)
+        yield f"its {duty.kind} {name} is {facts.fulfilment(duty, clause.policy, found.values())}"
     # What is said to be fulfilled elsewhere is not missed for want of a word in the log.
     missed = {
         party: one.missed
@@ -261,7 +280,7 @@ def outstanding(
         moment = min(missed.values(), default=None)
         for consequence in duty.consequences:
             theirs = _iris(consequence.assignees) or (*missed,) or named
-            yield from outstanding(consequence, clause, facts, theirs, moment)
+            yield from _outcomes(consequence, clause, facts, theirs, moment)
 
 
 def _iris(parties: Sequence[Party]) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def _hash_at(text: bytes, start: int) -> str:
 def record(history: History, entry: Plain) -> None:
     """Add to a history what an entry tells."""
     if "deed" in entry:
-        _record_deed(history, entry["deed"])
+        _record_deed(history, entry["deed"], entry.get("number", 0))
         return
     kept = entry["decision"]
     asked, time = kept["request"], kept["time"] or entry["logged"]
@@ -136,8 +136,8 @@ def _origins(kept: Plain) -> Iterator[MadeFrom]:
         yield MadeFrom(one["asset"], tuple(one["by"]), tuple(one["sources"]))
 
 
-def _record_deed(history: History, deed: Plain) -> None:
+def _record_deed(history: History, deed: Plain, number: int) -> None:
     time = datetime.fromisoformat(deed["time"])
     evidence = deed.get("evidence", "")
-    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence)
+    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number)
     history.do(deed["policy"], deed["duty"], done)
