@@ -253,8 +253,8 @@ def _take_up(decision: Decision, so_far: History) -> None:
     """Count a permit that is to stand in the log, for what is decided next."""
     asked, digests = decision.request, decision.policy_digests
     for one in decision.counted or ():
-        rule = one.policy, one.rule
-        so_far.execute(rule, asked.assignee, asked.action, one.targets, digests)
+        rule, who = (one.policy, one.rule), one.party or asked.assignee
+        so_far.execute(rule, who, asked.action, one.targets, digests)
 
 
 def _check_permitted(decision: Decision) -> None:

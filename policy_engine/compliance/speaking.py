@@ -40,7 +40,7 @@ class Speaking:
 
     def _fails(self, case: "Case", rule: Rule, known: Closures) -> str:
         targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, known)
-        ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of))
+        ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
             return ownership.permission_fails(clause, targets, known)
         meets = not rule.targets or any(

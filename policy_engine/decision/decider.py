@@ -199,7 +199,7 @@ class Decider:
         the rules have.
         """
         for case, made in self._makings(policy, world, history, purpose):
-            fails = case.making_fails(made.clause)
+            fails = case.making_fails(made.clause, was_done=False)
             if fails:
                 near = [leave for _, leave in case.consents_to(made.clause) if leave.short]
                 told = near or [Leave()]
@@ -422,12 +422,17 @@ class _Case:
         that their owners give, or would."""
         return self.ownership.consents_to(clause) if self.ownership else iter(())
 
-    def _lets(self, party: str, asset: str) -> Leave:
-        """Tell whether the owner of an asset lets a party grant its use."""
+    def _lets(self, party: str, asset: str, was_done: bool) -> Leave:
+        """Tell whether the owner of an asset lets a party grant its use.
+
+        What was done by a leave is a making: what was made of it stands as long as the leave does.
+        """
         asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
         history = self.facts.history
-        return _Case(self.decider, request, self.world, history, is_delegation=True).leave()
+        case = _Case(self.decider, request, self.world, history, is_delegation=True)
+        case.facts.was_done, case.facts.making = was_done, was_done or self.facts.making
+        return case.leave()
 
     def leave(self) -> Leave:
         """Tell whether an owner's own permission names the granting of use, as requested here."""
@@ -441,7 +446,7 @@ class _Case:
         may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in held)
         given = next((one.clause for one in held if not one.missing), None)
         is_given = given is not None and self._prohibitions() is None
-        return Leave(is_given=is_given, may_be=may_be, clause=given)
+        return Leave(is_given, may_be, given, counting=tuple(self.counting))
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
         made = self._made()
@@ -544,9 +549,13 @@ class _Case:
         made = self._made()
         return self._inherited(made, [self.decider.output(one.policy, one.asset) for one in made])
 
-    def making_fails(self, clause: Clause) -> str:
-        """Return why a rule may not make its output of its targets, empty where it may."""
-        return self.ownership.making_fails(clause) if self.ownership else ""
+    def making_fails(self, clause: Clause, *, was_done: bool = True) -> str:
+        """Return why a rule may not make its output of its targets, empty where it may.
+
+        That is asked of what it made (`was_done`), or of making it once more.
+        """
+        owned = self.ownership
+        return owned.making_fails(clause, was_done=was_done) if owned else ""
 
     def _void(self) -> Decision | None:
         """Deny what was made under a policy that is not in force."""
@@ -775,18 +784,34 @@ class _Case:
 
     def _counted(self, *permitting: Clause) -> tuple[Counted, ...]:
         """Return the rules that a permit by some permissions is an execution of."""
+        used = [(clause, "") for clause in (*permitting, *self.counting)]
+        leaves = [(party, leave) for one in permitting for party, _, leave in self._leaves(one)]
+        # One leave is exercised once, for as many assets as it may be of.
+        by_leave = {
+            (clause.number, party): (clause, party)
+            for party, leave in leaves
+            for clause in leave.used
+        }
         return tuple(
             Counted.model_construct(
-                policy=clause.policy.uid, rule=clause.label, targets=self.request.targets
+                policy=clause.policy.uid,
+                rule=clause.label,
+                targets=self.request.targets,
+                party=party,
             )
-            for clause in (*permitting, *self.counting)
+            for clause, party in (*used, *by_leave.values())
         )
 
-    def _by_leave(self, clause: Clause) -> Iterator[str]:
+    def _leaves(self, clause: Clause) -> Iterator[tuple[str, str, Leave]]:
         if self.ownership:
-            yield from self.ownership.by_leave(clause, self.request.targets)
-            for asset, party, leave in self.ownership.by_consent(clause):
-                yield f"{leave.rule} lets {party} anonymize {asset}"
+            own = self.view.own(clause)
+            yield from self.ownership.leaves(clause, self.request.targets, own)
+
+    def _by_leave(self, clause: Clause) -> Iterator[str]:
+        for party, asset, leave in self._leaves(clause):
+            yield f"{leave.rule} lets {party} grant the use of {asset}"
+        for asset, party, leave in self.ownership.by_consent(clause) if self.ownership else ():
+            yield f"{leave.rule} lets {party} anonymize {asset}"
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""
@@ -895,7 +920,7 @@ class _Case:
         )
 
 
-def _no_delegate(_party: str, _asset: str) -> Leave:
+def _no_delegate(_party: str, _asset: str, _was_done: bool) -> Leave:
     """Tell that nobody is let: a delegate lets nobody in turn."""
     return Leave()
 

@@ -51,7 +51,8 @@ class RequestFacts:
 
     `own` are the closures of the rule's policy. `all` are those of every policy for a
     prohibition, and the same as `own` for a permission. `policy` and `rule` say whose executions
-    are counted, `history` tells them, and the execution that is asked for counts as one more;
+    are counted, `history` tells them, and the execution that is asked for counts as one more,
+    unless it `was_done`: it is then one of them;
     `digest` is that of the policy's text where the rule has no uid. `about` is the party, asset or
     action (`part`) that a refinement describes; its values are those the world states for it, for
     the requested action (`is_act`) also those of the request, and the count of a party or an asset
@@ -84,6 +85,7 @@ class RequestFacts:
         "time",
         "together",
         "unclear",
+        "was_done",
         "world",
         "zone",
     )
@@ -101,6 +103,7 @@ class RequestFacts:
         self.together = request.targets
         self.history = history
         self.making = request.action in MAKING
+        self.was_done = False
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
         self.own = self.all = self._known = closures
@@ -186,15 +189,18 @@ class RequestFacts:
         part = self.part if self.about is not None and operand == COUNT else ""
         if operand == BY_PARTY or part == "party":
             party = self.about if part and self.about else self.request.assignee
-            return (history.count_by_party(*rule, party, making=making) + 1,)
+            return (self._with_this(history.count_by_party(*rule, party, making=making)),)
         if operand == BY_ASSET or part == "asset":
             assets = (self.about,) if part and self.about else self.request.targets
             overlaps = partial(self.all.overlaps, "asset")
             return tuple(
-                history.count_by_asset(*rule, asset, overlaps, making=making) + 1
+                self._with_this(history.count_by_asset(*rule, asset, overlaps, making=making))
                 for asset in assets
             )
-        return (history.count(*rule, making=making) + 1,)
+        return (self._with_this(history.count(*rule, making=making)),)
+
+    def _with_this(self, count: int) -> int:
+        return max(count, 1) if self.was_done else count + 1
 
     @property
     def _is_whole(self) -> bool:

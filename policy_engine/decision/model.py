@@ -250,13 +250,17 @@ class Owed(BaseModel):
 
 
 class Counted(BaseModel):
-    """An execution of a rule, on assets that were read together, that a permit comes to."""
+    """An execution of a rule, on assets that were read together, that a permit comes to.
+
+    By a `party` where that is another one than who asks: who granted it by the owner's leave.
+    """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     policy: str
     rule: str
     targets: tuple[str, ...]
+    party: str = ""
 
 
 class Decision(BaseModel):
@@ -268,9 +272,10 @@ class Decision(BaseModel):
     a permission and a prohibition, empty where none had to. `time` is the moment it holds for,
     by the caller's word or by the clock. `policy_digests` name the policies looked at, and
     `notes` say which were not, since they are in force no longer. `counted` are the rules that a
-    permit is an execution of: those that permit it, and prohibitions of what is permitted that
-    have a bound on how often; None: the rule that is named. `made_from` tells, of a permit, what
-    the targets were made from, and what that was made from in turn.
+    permit is an execution of: those that permit it, those by whose leave they count, and
+    prohibitions of what is permitted that have a bound on how often; None: the rule that is named.
+    `made_from` tells, of a permit, what the targets were made from, and what that was made from in
+    turn.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.closures import Closures
@@ -16,21 +17,28 @@ class Leave:
 
     `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to
     be otherwise. `short` tells in what the thing that is made falls short of what is asked of it.
+    `counting` are prohibitions of granting use that have a bound on how often.
     """
 
     is_given: bool = False
     may_be: bool = False
     clause: Clause | None = None
     short: tuple[Shortfall, ...] = ()
+    counting: tuple[Clause, ...] = ()
 
     @property
     def rule(self) -> str:
         """The name of the rule by which it is given, or would be."""
         return self.clause.name if self.clause else ""
 
+    @property
+    def used(self) -> tuple[Clause, ...]:
+        """The rules that are exercised by who acts by it."""
+        return (*([self.clause] if self.clause else []), *self.counting)
 
-Delegated = Callable[[str, str], Leave]
-"""What leave a party has for an asset."""
+
+Delegated = Callable[[str, str, bool], Leave]
+"""What leave a party has for an asset: to act by it once more, or to have acted (`True`)."""
 Consents = Callable[[Clause, str, str], Leave]
 """What leave a party has to make of an asset what a rule makes of it."""
 
@@ -72,7 +80,7 @@ class Ownership:
         self._consents = consents
         self._also = tuple(also)
         self._maker = maker
-        self._leaves: dict[tuple[str, str], Leave] = {}
+        self._leaves: dict[tuple[str, str, bool], Leave] = {}
         self._consented: dict[tuple[int, str, str], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
@@ -84,19 +92,26 @@ class Ownership:
         return (
             self._fails(clause, targets, making)
             or self._fails(clause, self._also)
-            or self._fails(clause, sorted(clause.sources), clause)
+            or self._fails(clause, sorted(clause.sources), clause, was_done=True)
             or self._takes(clause, targets, own)
         )
 
-    def by_leave(self, clause: Clause, targets: Sequence[str]) -> Iterator[str]:
-        """Yield by whose leave a permission counts for the targets, where its own will not do."""
-        every = (one for target in targets for one in self._standing.all_of(target))
-        for one in every if self._leaves else ():
+    def leaves(
+        self, clause: Clause, targets: Sequence[str], own: Closures
+    ) -> Iterator[tuple[str, str, Leave]]:
+        """Yield by what leave a permission counts for the targets, where its own will not do.
+
+        That is who was let grant the use of which asset, and the leave.
+        """
+        if not self._leaves:
+            return
+        every = (one for asset in (*targets, *self._also) for one in self._standing.all_of(asset))
+        for one in chain(every, self._taken(targets, own)):
             if not one.permit(clause.assigners):
                 given = ((who, self._leave(who, one.asset)) for who in sorted(clause.assigners))
-                leave = next(((who, by.rule) for who, by in given if by.is_given), None)
-                if leave:
-                    yield f"{leave[1]} lets {leave[0]} grant the use of {one.asset}"
+                found = next(((who, by) for who, by in given if by.is_given), None)
+                if found is not None:
+                    yield found[0], one.asset, found[1]
 
     def by_consent(self, clause: Clause) -> Iterator[tuple[str, str, Leave]]:
         """Yield the assets, parties and rules by which owners let others make what is made."""
@@ -104,9 +119,12 @@ class Ownership:
             if number == clause.number and leave.is_given:
                 yield asset, party, leave
 
-    def making_fails(self, clause: Clause) -> str:
-        """Return why a rule may not make its output of its targets, empty where it may."""
-        return self._fails(clause, sorted(clause.targets), clause)
+    def making_fails(self, clause: Clause, *, was_done: bool = True) -> str:
+        """Return why a rule may not make its output of its targets, empty where it may.
+
+        That is asked of what it made (`was_done`), or of making it once more.
+        """
+        return self._fails(clause, sorted(clause.targets), clause, was_done=was_done)
 
     def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
         """Yield the assets of which a rule makes something by their owners' leave alone, with it.
@@ -169,13 +187,23 @@ class Ownership:
         found = self._standing.of(asset)
         if found.prohibit(clause.assigners):
             return True
-        return any(self._leave(party, asset).may_be for party in clause.assigners)
+        # What was granted by a leave does not outlast the say of who had it.
+        leaves = (self._leave(who, asset, was_done=True) for who in clause.assigners)
+        return any(leave.may_be for leave in leaves)
 
-    def _fails(self, clause: Clause, assets: Sequence[str], making: Clause | None = None) -> str:
+    def _fails(
+        self,
+        clause: Clause,
+        assets: Sequence[str],
+        making: Clause | None = None,
+        *,
+        was_done: bool = False,
+    ) -> str:
         parties = clause.assigners
         every = (one for asset in assets for one in self._standing.all_of(asset))
         for one in every:
-            if not self._permits(parties, one) and not (making and self._lets(making, one)):
+            is_let = self._permits(parties, one, was_done=was_done)
+            if not is_let and not (making and self._lets(making, one)):
                 return one.denied(parties) + (self._short(making, one.asset) if making else "")
         return ""
 
@@ -208,19 +236,25 @@ class Ownership:
 
     def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return whose asset a policy puts into the targets by its own word, if it does."""
+        who, taken = clause.assigners, self._taken(targets, own)
+        return next((one.denied(who) for one in taken if not self._permits(who, one)), "")
+
+    def _taken(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
+        """Yield who speaks for what a policy puts into the targets, where that is stated."""
         said = (name for target in targets for name in own.down("asset", target)[1:])
-        stated = (one for one in map(self._standing.of, said) if one.is_stated)
-        failing = (one for one in stated if not self._permits(clause.assigners, one))
-        return next((one.denied(clause.assigners) for one in failing), "")
+        yield from (one for one in map(self._standing.of, said) if one.is_stated)
 
-    def _permits(self, parties: frozenset[str], speakers: Speakers) -> bool:
-        return speakers.permit(parties) or (
-            bool(speakers.owners)
-            and any(self._leave(party, speakers.asset).is_given for party in sorted(parties))
-        )
+    def _permits(
+        self, parties: frozenset[str], speakers: Speakers, *, was_done: bool = False
+    ) -> bool:
+        if speakers.permit(parties):
+            return True
+        leaves = (self._leave(who, speakers.asset, was_done=was_done) for who in sorted(parties))
+        return bool(speakers.owners) and any(leave.is_given for leave in leaves)
 
-    def _leave(self, party: str, asset: str) -> Leave:
-        found = self._leaves.get((party, asset))
+    def _leave(self, party: str, asset: str, *, was_done: bool = False) -> Leave:
+        key = party, asset, was_done
+        found = self._leaves.get(key)
         if found is None:
-            found = self._leaves[party, asset] = self._delegated(party, asset)
+            found = self._leaves[key] = self._delegated(*key)
         return found

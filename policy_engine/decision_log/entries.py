@@ -86,11 +86,12 @@ class LoggedDuty(_Logged):
 
 
 class LoggedCount(_Logged):
-    """A rule that was exercised once, on which assets together."""
+    """A rule that was exercised once, on which assets together; by whom, if not by who asked."""
 
     policy: str
     rule: str
     targets: tuple[str, ...]
+    party: str | None = None
 
 
 class LoggedOrigin(_Logged):
@@ -280,7 +281,7 @@ def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
     if decision.counted is None or decision.effect != "permit":
         return None
     found = tuple(
-        LoggedCount(policy=one.policy, rule=one.rule, targets=one.targets)
+        LoggedCount(policy=one.policy, rule=one.rule, targets=one.targets, party=one.party or None)
         for one in decision.counted
     )
     plain = LoggedCount(

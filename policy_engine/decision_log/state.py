@@ -126,9 +126,9 @@ def record(history: History, entry: Plain) -> None:
     if executions:
         history.permit(party, action, asked["targets"], _origins(kept))
     for one in executions:
-        rule = one["policy"], one["rule"]
-        history.begin(one["policy"], party, (*one["targets"], *asked["targets"]), time)
-        history.execute(rule, party, action, one["targets"], kept["policy_digests"])
+        rule, who = (one["policy"], one["rule"]), one.get("party") or party
+        history.begin(one["policy"], who, (*one["targets"], *asked["targets"]), time)
+        history.execute(rule, who, action, one["targets"], kept["policy_digests"])
 
 
 def _origins(kept: Plain) -> Iterator[MadeFrom]:
