@@ -1,7 +1,8 @@
 """Publications killed at every step: python killed.py FOLDER KIND EARLIER AGAIN.
 
 FOLDER holds some release in `release`, KIND is `here`, `store`, or
-`failing` where the last step of all fails, and is undone; EARLIER is `old` where a release
+`failing` where the last step of all fails, and is undone; `both` and `store-both` publish two
+outputs in one step, `second` one beside another that stays. EARLIER is `old` where a release
 is replaced. Printed are, in JSON, what a reader saw after each kill, and the state once a next run,
 which fails by itself, has ended. Another one comes before it unless AGAIN is 0, and is killed at a
 step that AGAIN decides.
@@ -16,13 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from policy_engine import storage
-from policy_engine.beside import load_certificate
-from policy_engine.certificate import FILE_NAME, read_certificate
+from policy_engine.beside import certificates_in, load_certificate, load_certificates
 from policy_engine.errors import PolicyEngineError
 from policy_engine.publication import Publication
 from policy_engine.staging import CLAIM
 
-NAME = "a.csv"
+NAME, OTHER = "a.csv", "b.csv"
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 LATEST = 59
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "fcntl.flock"}
@@ -83,14 +83,19 @@ class Store:
         self._system.delete_dir(folder)
 
 
-def publish(out, text, certificate):
-    """Publish a folder of two files, as Spark writes them, with its certificate."""
-    with Publication(storage.join(out, NAME), overwrite=True) as place:
-        storage.make_folder(place.staged)
-        for name in ("part-0.csv", "part-1.csv"):
-            storage.write_bytes(storage.join(place.staged, name), text.encode())
-        facts = {"file": NAME, "output_digest": storage.digest(place.staged)}
-        place.publish(certificate.model_copy(update=facts))
+def publish(out, text, certificate, names=(NAME,)):
+    """Publish folders of two files, as Spark writes them, with their certificates."""
+    files = [storage.join(out, name) for name in names]
+    with Publication(*files, overwrite=True) as place:
+        certified = []
+        for file, name in zip(files, names, strict=True):
+            storage.make_folder(place.stage_of(file))
+            for part in ("part-0.csv", "part-1.csv"):
+                written = storage.join(place.stage_of(file), part)
+                storage.write_bytes(written, f"{text} {name}".encode())
+            facts = {"file": name, "output_digest": storage.digest(place.stage_of(file))}
+            certified.append(certificate.model_copy(update=facts))
+        place.publish(*certified)
 
 
 def fail(certificate, out):
@@ -120,21 +125,19 @@ def in_child(work, clock, step):
 
 
 def loaded(out):
-    """Return what a reader gets: the digest that is certified, or the code of an error."""
+    """Return what a reader gets: the digests that are certified, or the code of an error."""
     try:
-        return load_certificate(out).output_digest
+        return [one.output_digest for one in load_certificates(out)]
     except PolicyEngineError as error:
         return error.problems[0].code
 
 
 def state(out, folder):
-    """Return all that lies there: names, the digest that is certified, and that of the output."""
+    """Return all that lies there: names, the digests certified, and those of the outputs."""
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    if not names:
-        return [names]
-    certified = read_certificate(storage.read_bytes(storage.join(out, FILE_NAME)))
-    digest = storage.digest(storage.join(out, NAME))
-    return [names, certified.output_digest, digest]
+    known = certificates_in(out).values()
+    digests = [storage.digest(storage.join(out, one.file)) for one in known]
+    return [names, [one.output_digest for one in known], digests]
 
 
 def run(root, kind, had_earlier, again):
@@ -146,7 +149,7 @@ def run(root, kind, had_earlier, again):
     clock, base = Clock(), root / kind
     folder = base / "out"
     out = folder
-    if kind == "store":
+    if kind.startswith("store"):
         store = Store(base, clock)
         storage._opened = lambda place: (store, place.removeprefix("s3a://b").lstrip("/"))
         storage.can_rename = lambda _place: False
@@ -162,18 +165,20 @@ def run(root, kind, had_earlier, again):
         with suppress(InterruptedError), Publication(storage.join(out, NAME), overwrite=True):
             raise InterruptedError
 
+    names = (NAME, OTHER) if kind.endswith("both") else (NAME,)
     clock.watch()
     base.mkdir()
-    if had_earlier:
-        publish(out, "old", certificate)
+    earlier = [("stays", (OTHER,))] * (kind == "second") + [("old", names)] * had_earlier
+    for text, those in earlier:
+        publish(out, text, certificate, those)
     before, saved = state(out, folder), root / "saved"
     shutil.copytree(base, saved)
-    publish(out, "new", certificate)
+    publish(out, "new", certificate, names)
     after, found = state(out, folder), []
     step = 1
 
     def work():
-        fail(certificate, out) if kind == "failing" else publish(out, "new", certificate)
+        fail(certificate, out) if kind == "failing" else publish(out, "new", certificate, names)
 
     while True:
         ready()

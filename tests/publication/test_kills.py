@@ -32,11 +32,13 @@ def check(certified, folder, kind, earlier, again=0):
     readable = {
         "C002",
         "V010",
-        *(whole[1] for whole in (seen["before"], seen["after"]) if whole[0]),
+        *(tuple(whole[1]) for whole in (seen["before"], seen["after"]) if whole[1]),
     }
+    for whole in (seen["before"], seen["after"]):
+        assert whole[1] == whole[2]
     for step, read, left in seen["found"]:
         assert left in (seen["before"], seen["after"]), step
-        assert read in readable, step
+        assert (read if isinstance(read, str) else tuple(read)) in readable, step
     return seen
 
 
@@ -46,7 +48,24 @@ def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, kind, ea
     lasts = [left for _, _, left in seen["found"]]
     assert lasts[0] == seen["before"]
     assert lasts[-1] == seen["after"]
-    assert "V010" in {read for _, read, _ in seen["found"]}
+    assert "V010" in [read for _, read, _ in seen["found"]]
+
+
+SHARED = [("both", "old"), ("second", "none"), ("second", "old")]
+SHARED += [("both", "none"), ("store-both", "old"), ("store-both", "none")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "earlier"),
+    [SHARED[0], *(pytest.param(*one, marks=pytest.mark.nightly) for one in SHARED[1:])],
+)
+def test_a_kill_at_any_step_leaves_all_outputs_of_a_folder_whole(
+    certified, tmp_path, kind, earlier
+):
+    seen = check(certified, tmp_path, kind, earlier)
+    assert len(seen["after"][1]) == 2
+    lasts = [left for _, _, left in seen["found"]]
+    assert (lasts[0], lasts[-1]) == (seen["before"], seen["after"])
 
 
 def test_a_kill_of_the_run_that_recovers_leaves_a_whole_release(certified, tmp_path):
@@ -61,7 +80,7 @@ def test_a_kill_while_a_publication_is_undone_leaves_a_whole_release(certified, 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("kind", "earlier"), [*EACH, ("failing", "old")])
+@pytest.mark.parametrize(("kind", "earlier"), [*EACH, ("failing", "old"), *SHARED[:2]])
 def test_a_kill_of_any_step_that_recovers(certified, tmp_path, kind, earlier):
     for again in range(1, 59):
         folder = tmp_path / str(again)
