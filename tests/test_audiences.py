@@ -276,3 +276,23 @@ def test_commands_make_all_or_the_one_that_is_named(folder):
     told = run("explore", "--k", "2")
     assert "M007 The policy makes 2 outputs" in str(told.exception)
     assert run("explore", "--k", "2", "--asset", FEW).exit_code == 0
+
+
+def test_outputs_are_kept_apart_from_one_request_to_the_next_where_the_policy_says_so(folder):
+    both = {"leftOperand": "pe:readSoFar", "operator": "isAllOf", "rightOperand": [FEW, MANY]}
+    apart = {"target": [FEW, MANY], "action": "read", "constraint": both}
+    more = {"assignee": ANALYST, "target": MANY, "action": "read"}
+    for name, prohibitions, is_second_read in (("without", [], True), ("with", [apart], False)):
+        policy = json.loads(policy_text([*TWO, more], prohibitions))
+        out = folder / name
+        apply_all(policy, {DATASET: folder / "people.csv"}, out)
+        answers = [
+            decide_request(
+                [policy],
+                [out],
+                Request(assignee=ANALYST, action=READ, targets=(target,)),
+                log=folder / f"{name}.jsonl",
+            ).permitted
+            for target in (FEW, MANY)
+        ]
+        assert answers == [True, is_second_read]

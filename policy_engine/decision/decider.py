@@ -48,13 +48,14 @@ from policy_engine.decision.model import (
     in_full,
 )
 from policy_engine.decision.origins import Origins
-from policy_engine.decision.outputs import Output
+from policy_engine.decision.outputs import Output, plans_of
 from policy_engine.decision.ownership import Leave, Ownership, no_consent
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
 from policy_engine.lineage import Consented, Upstream
 from policy_engine.owners import Claims, Owners
+from policy_engine.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
 from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, OFFER, READ
 from policy_engine.wording import rule_name
@@ -124,6 +125,7 @@ class Decider:
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
         self._short: dict[tuple[int, str, str], tuple[Shortfall, ...]] = {}
+        self._plans: dict[str, Mapping[str, Plan]] = {}
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         every = (*known, *known.ended)
         void = (*void_of(known.ended), *void_by_certificates(self.certificates, every))
@@ -290,7 +292,10 @@ class Decider:
         if key not in self._outputs:
             known = [one for one in self.certificates if digest in ("", one.output_digest)]
             words = [one for one in self.attestations if digest in ("", one.output_digest)]
-            self._outputs[key] = Output.of(policy, asset, known, words)
+            if policy.uid not in self._plans:
+                self._plans[policy.uid] = plans_of(policy)
+            plan = self._plans[policy.uid].get(asset)
+            self._outputs[key] = Output.of(policy, asset, known, words, plan)
         return self._outputs[key]
 
     def standing(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from policy_engine.certificate import Certificate
 from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.lineage import OutputOf, columns_of, inputs_of
-from policy_engine.decision.outputs import Output
+from policy_engine.decision.outputs import plans_of
 from policy_engine.decision.views import View
 from policy_engine.plan import Plan
 from policy_engine.policy import Policy
@@ -106,8 +106,10 @@ def _best(found: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
 
 
 def _made_under(policy: Policy) -> Iterator[_Past]:
-    for rule in policy.permissions if policy.type != OFFER else ():
+    if policy.type == OFFER:
+        return
+    plans = plans_of(policy)
+    for rule in policy.permissions:
         if rule.output:
             inputs = tuple(sorted(target.iri for target in rule.targets))
-            plan = Output.of(policy, rule.output, ()).plan
-            yield _Past(rule.output, rule.issued_by, plan, inputs)
+            yield _Past(rule.output, rule.issued_by, plans.get(rule.output), inputs)

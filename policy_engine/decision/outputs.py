@@ -1,6 +1,7 @@
 """The outputs that policies speak of, and the certificates that are valid for them."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from policy_engine.attestation import Attestation, attestable
@@ -9,8 +10,8 @@ from policy_engine.certificate import Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
 from policy_engine.inputs import Join, Read
 from policy_engine.joins import Joined
-from policy_engine.modelling import certified_duties
-from policy_engine.plan import Attack, Plan, Publish, Step, make_plan
+from policy_engine.modelling import certified_duties, products
+from policy_engine.plan import Attack, Plan, Publish, Step, plan_of
 from policy_engine.policy import Policy, Rule
 
 
@@ -39,13 +40,14 @@ class Output:
         asset: str,
         certificates: Sequence[Certificate],
         attestations: Sequence[Attestation] = (),
+        plan: Plan | None = None,
     ) -> "Output":
-        """Return an output with the first certificate that proves what its policy asks today."""
+        """Return an output with the first certificate that proves what its policy asks today.
+
+        That is its `plan`, None where no certificate can: of a rule that anonymises nothing, too.
+        """
         words = tuple(one for one in attestations if _is_word_for(one, policy, asset))
-        try:
-            plan = make_plan(policy, asset=asset)
-        except PlanError:
-            # Of a rule that anonymises nothing, too: the certificate of another proves nothing.
+        if plan is None:
             return cls(policy, asset, None, None, attested=words)
         valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")
@@ -105,6 +107,16 @@ def _columns_of(plan: Plan) -> Iterator[str]:
         return
     dropped = plan.anonymize.columns.dropped if plan.anonymize else ()
     yield from (column_iri(plan.read.asset, name) for name in (*dropped, *plan.read.columns))
+
+
+def plans_of(policy: Policy) -> dict[str, Plan]:
+    """Return what a policy's outputs are to be made by, as far as they can be certified."""
+    found = {}
+    with suppress(PlanError):
+        for product in products(policy):
+            with suppress(PlanError):
+                found[product.asset] = plan_of(policy, product)
+    return found
 
 
 def _is_word_for(one: Attestation, policy: Policy, asset: str) -> bool:
