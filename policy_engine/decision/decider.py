@@ -118,8 +118,8 @@ class Decider:
         self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
         stated = Hierarchy(asset=tuple((owners or Owners()).edges))
         given = self._by_action(in_full(hierarchy or Hierarchy())).joined([stated])
-        self.index = Index(self.policies, given, apart=bool(owners))
         known = policies if isinstance(policies, InForce) else InForce(policies)
+        self.index = Index(known, given, apart=bool(owners))
         self.owners = self._owners((owners or Owners()).known_by(known), data)
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}

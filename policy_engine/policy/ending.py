@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from policy_engine.policy.force import InForce
 from policy_engine.policy.model import OFFER, Policy
 
 
@@ -9,9 +10,13 @@ def ended(policies: Sequence[Policy]) -> dict[str, str]:
     """Return the policies that ended with another one, by uid, each with the reason.
 
     One ends with another (`pe:endsWith`) where that is not among those in force, has ended
-    itself, or is an Offer that means something else than what was accepted.
+    itself, or is an Offer that means something else than what was accepted. Nor does one of that
+    uid stand for it that another issued than the one that is known to have been there before.
     """
-    known = {policy.uid: policy for policy in policies}
+    before_them = policies.ended if isinstance(policies, InForce) else ()
+    now = {one.uid: one.issued_by for one in policies}
+    taken = {one.uid for one in before_them if now.get(one.uid) != one.issued_by}
+    known = {policy.uid: policy for policy in policies if policy.uid not in taken}
     ending = [policy for policy in policies if policy.ends_with]
     found: dict[str, str] = {}
     before = -1

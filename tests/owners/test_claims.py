@@ -59,6 +59,14 @@ def test_rules_about_an_output_stand_in_its_own_policy_and_in_others_of_its_assi
     assert told(nobodys) == ""
 
 
+def test_policies_that_name_nobody_are_one_owners_as_far_as_columns_go():
+    reads = policy("", rule("permission", f"{VISITS}/Name", action="read"), uid="urn:b")
+    assert told([policy("", makes(MINE, VISITS)), reads]) == ""
+    for wide in ("http://e.org/", "http://e.org"):
+        assert f"contains '{VISITS}/Name'" in told([policy("", makes(MINE, wide)), reads])
+        assert told([policy("", makes("urn:mine", wide), *reads.rules)]) == ""
+
+
 def test_an_output_does_not_lie_within_its_own_input():
     inside = makes(VISITS, f"{VISITS}/Diagnosis")
     assert "lies within" in told([policy(HOSPITAL, inside)])

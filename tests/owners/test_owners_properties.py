@@ -1,12 +1,14 @@
 """Laws of ownership, on random owners, policies and hierarchies."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owning import ANN, HOSPITAL, INSURER, REGULATOR, decided, is_permitted, policy, rule
 
-from policy_engine.policy import Hierarchy
+from policy_engine.errors import PolicyError
+from policy_engine.policy import Hierarchy, InForce
 
 FEW = settings(max_examples=40 if settings().max_examples <= 100 else settings().max_examples)
 STAFF = "http://e.org/Staff"
@@ -127,3 +129,21 @@ def test_nobody_but_the_caller_moves_an_asset(policies, owners, target, told):
     if permitted.permitted:
         by = next(one for one in policies if one.uid == permitted.policy)
         assert assigner(by) == allowed
+
+
+@FEW
+@given(sets(grants=1, assigners=[REGULATOR]), st.sampled_from(ASSETS), TARGETS)
+def test_no_policy_of_a_stranger_reopens_what_was_made_under_a_withdrawn_one(
+    policies, output, target
+):
+    """Whatever it says, claims to make, and whether it is an Offer or void."""
+    owners = {"http://e.org/A": HOSPITAL, "http://e.org/B": HOSPITAL}
+    made = rule("permission", "http://e.org/raw", action="derive", output=target)
+    reads = policy(HOSPITAL, rule("permission", target, action="read"), uid="urn:reads")
+    hers = [
+        replace(one, permissions=tuple(replace(r, output=output) for r in one.permissions))
+        for one in policies
+    ]
+    known = InForce([reads, *hers], (), [policy(HOSPITAL, made, uid="urn:withdrawn")])
+    with suppress(PolicyError):  # P019: an output that is not hers
+        assert not is_permitted(known, target, owners=owners)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from owning import ANN, HOSPITAL, INSURER, NOON, ODRL, OWNED, VISITS, policy, rule
 
+from policy_engine.checking import check_files
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import Owners, Standing, Statement, read_owners
-from policy_engine.policy import Hierarchy, InForce, read_drafts, read_policies
+from policy_engine.policy import Hierarchy, InForce, Reading, read_drafts, read_policies
 
 SAFE, MINE, BOTH = "http://e.org/SafeVisits", "http://e.org/Mine", "http://e.org/All"
 STATED = {**OWNED, SAFE: HOSPITAL, MINE: INSURER}
@@ -118,6 +119,27 @@ def test_a_catalog_is_asked_with_what_is_in_force_no_longer():
     assert answer([hers], VISITS, owners=catalog) == ""  # nothing tells that it is not meant
     assert "nobody is known to own" in answer([hers], VISITS, [MAKES], owners=catalog)
     assert answer([READS], VISITS, [MAKES], owners=catalog) == ""
+
+
+def test_who_takes_the_uid_of_what_an_agreement_ended_with_does_not_bring_it_back():
+    framework, hers = (
+        policy(one, rule("permission", MINE), uid="urn:framework") for one in (HOSPITAL, INSURER)
+    )
+    agreed = replace(policy(HOSPITAL, rule("permission", VISITS)), ends_with=("urn:framework",))
+    assert answer([agreed, framework], VISITS) == ""
+    assert answer([agreed, framework], VISITS, ended=[framework]) == ""
+    assert "not among the policies in force" in answer([agreed], VISITS, ended=[framework])
+    assert "not among the policies in force" in answer([agreed, hers], VISITS, ended=[framework])
+
+
+def test_validate_knows_the_owner_by_a_policy_that_is_in_force_no_longer(tmp_path):
+    catalog = {"@context": TEXT["@context"], "@graph": [{"uid": VISITS, "hasPolicy": "urn:old"}]}
+    old = {**TEXT, "uid": "urn:old", "http://purl.org/dc/terms/isReplacedBy": {"@id": "urn:new"}}
+    for uid, said in (("urn:old", old), ("urn:new", {**TEXT, "uid": "urn:new"})):
+        text = json.dumps({**said, "permission": OPENS})
+        (tmp_path / f"{uid[4:]}.jsonld").write_text(text)
+    checked = check_files([tmp_path], Reading(), owners=catalog)
+    assert [hint.code for one in checked for hint in one.hints] == []
 
 
 # -- what is inherited -----------------------------------------------------------------------------

@@ -249,3 +249,14 @@ def test_the_command_writes_an_agreement_or_says_that_the_offer_is_to_others(tmp
     assert (done.exit_code, output.read_text()) == (0, agree(path, ex("Ann")))
     refused = run(app, ["agree", str(path), "--as", "ex:Bob"]).exception
     assert (refused.code, refused.exit_code) == ("P021", 1)
+
+
+def test_of_an_agreement_to_make_something_is_said_that_it_stands_alone(tmp_path):
+    made = {**READS, "action": "derive", "output": "ex:Safe", "assignee": "ex:Ann"}
+    (tmp_path / "offer.jsonld").write_text(offer(permission=made))
+    run = CliRunner().invoke
+    done = run(app, ["agree", str(tmp_path / "offer.jsonld"), "--as", "ex:Ann"])
+    assert done.exit_code == 0
+    assert done.stderr.startswith(f"note: {ex('Safe')} is made by one policy alone")
+    (tmp_path / "offer.jsonld").write_text(offer(ANN))
+    assert run(app, ["agree", str(tmp_path / "offer.jsonld"), "--as", "ex:Ann"]).stderr == ""
