@@ -33,13 +33,21 @@ def check_read_as_meant(
     upstream = _used_of(upstream, joined)
     known = {one.name: one for each in upstream for one in each.generalised}
     places = dict(places_of_columns(made)) if made else {}
-    uses = _uses(made.asked) if made else ()
+    uses = (*_uses(made.asked), *_kept_beside(made)) if made else ()
     used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
     problems += [_problem(column, "joined on", [of], places) for column, of in keys]
     if problems:
         raise PlanError(*problems, source=policy.source)
     return tuple(known.values())
+
+
+def _kept_beside(made: Transformation) -> Iterator[tuple[str, str]]:
+    """Yield the columns that a join keeps as they are: no class is formed by what they tell of
+    rows beside the columns of other tables."""
+    columns = made.asked.columns
+    for name in (*columns.sensitive_names, *columns.insensitive) if made.joined else ():
+        yield name, "released beside the columns of another table"
 
 
 def _joined_on(

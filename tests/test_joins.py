@@ -253,6 +253,7 @@ def test_a_release_that_is_joined_is_known_by_its_certificate(safe, tmp_path):
     [
         ({"quasi": [f"{VISITS}/Age"]}, "generalised again"),
         ({"joinOn": [f"{VISITS}/Age", f"{CLAIMS}/Insured"]}, "joined on"),
+        ({"insensitive": [f"{VISITS}/Age"]}, "released beside the columns of another"),
     ],
 )
 def test_what_a_release_generalised_is_no_value_of_a_join(safe, tmp_path, parts, use):

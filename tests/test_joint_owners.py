@@ -300,6 +300,61 @@ def test_a_leave_is_spent_by_making_and_not_by_reading(tmp_path):
     ]
 
 
+FURTHER = f"{EX}Further"
+
+
+def test_what_is_made_of_it_falls_with_the_leave_of_one_owner(tmp_path):
+    both = hospital(), insurer()
+    release = made(tmp_path, *both)
+    again = matching(
+        uid="again",
+        issuer=UNIVERSITY,
+        target=[MATCHED],
+        output=FURTHER,
+        method="k-anonymity",
+        l=None,
+        joinOn=None,
+        sensitive=None,
+        quasi=[f"{MATCHED}/Diagnosis"],
+    )
+    data = {MATCHED: release.path}
+    further = made(tmp_path / "again", joint(), *both, source=again, data=data, **AS_OWNER)
+    request = read_request(UNIVERSITY, "read", [FURTHER])
+    proofs = [release.certificate, further.certificate]
+    answers = [
+        decide_request([again, joint(), *some], proofs, request, owners=OWNERS, world=NOON)
+        for some in (both, both[:1])
+    ]
+    assert [one.permitted for one in answers] == [True, False]
+    assert f"{FURTHER} was made from {MATCHED}" in answers[1].reason
+
+
+AS_OWNER = {"party": None, "world": None}
+LAW = f"{EX}Authority"
+REGULATED = {**OWNERS, CLAIMS: {"owner": INSURER, "regulators": [LAW]}}
+
+
+@pytest.mark.parametrize(
+    ("target", "is_read"),
+    [
+        (CLAIMS, False),
+        (f"{CLAIMS}/Amount", False),
+        (f"{CLAIMS}/Insured", False),  # it is joined on
+        (f"{CLAIMS}/Agent", True),
+        (f"{VISITS}/Age", True),  # the authority is no regulator of visits
+    ],
+)
+def test_a_prohibition_of_a_regulator_reaches_what_was_joined(tmp_path, target, is_read):
+    both = hospital(), insurer()
+    release = made(tmp_path, *both)
+    never = {"uid": f"{EX}law#never", "target": target, "action": "read"}
+    law = json.loads(policy([], [never], uid=f"{EX}law", assigner=LAW))
+    request = read_request(UNIVERSITY, "read", [MATCHED])
+    proofs, given = [release.certificate], [joint(), *both, law]
+    found = decide_request(given, proofs, request, owners=REGULATED, world=NOON)
+    assert found.permitted == is_read
+
+
 # -- the rest -------------------------------------------------------------------------------------
 
 

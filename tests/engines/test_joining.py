@@ -100,6 +100,7 @@ def test_the_same_rows_come_of_files_on_every_engine(engine, tmp_path):
     assert release.plan.publish.asset == MATCHED
 
 
+@pytest.mark.nightly_on_spark
 def test_persons_of_several_rows_are_counted_on_every_engine(engine):
     with pytest.raises(DataError, match=r"R012 .*Visits has several rows for 1 of the keys"):
         apply_policy(matching(), frames(engine, NUMBERS, TEXTS), engine=engine)
@@ -108,6 +109,7 @@ def test_persons_of_several_rows_are_counted_on_every_engine(engine):
     assert "Patient" not in release.to_pandas().columns
 
 
+@pytest.mark.nightly_on_spark
 def test_what_is_no_key_is_none_on_every_engine(engine):
     numbers = {**NUMBERS, "Patient": [1.0, 2.0, 3.0, 4.0, 4.0]}
     with pytest.raises(DataError, match="R012"):

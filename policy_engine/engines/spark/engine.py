@@ -157,8 +157,7 @@ class SparkRun:
             raise DataError.of("C010", message, "Write them in one format, as Parquet.")
         self._progress("joining", 0, 0)
         with running(self._engine.spark, "joining"):
-            counts = tuple(frame.count() for frame in tables)
-            return join_frames(tables, step), counts
+            return join_frames(tables, step)
 
     def texts(self, table: DataFrame, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return different texts of a table's first rows by column, none of one without texts."""
