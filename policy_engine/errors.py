@@ -152,6 +152,7 @@ CODES = {
     "Q006": "a query that the policy denies",
     "Q007": "a constraint that cannot be a filter",
     "Q008": "a query that fails on the data",
+    "Q009": "rows that a rule lets be read and a query of several tables leaves out",
     "A001": "a class with too few records for shadow models",
     "A002": "labels that are constant, or that cannot be classes",
     "A003": "features that are missing or no numbers",

@@ -380,6 +380,7 @@ class _Case:
         self.refused: list[Held] = []
         self.prohibited: list[Held] = []
         self.counting: list[Clause] = []
+        self.outputs: Sequence[Output] = ()
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
         """Return whose rules count, None where all policies are one owner's."""
@@ -456,14 +457,17 @@ class _Case:
     def decide(self, *, through_inputs: bool = True) -> Decision:
         made = self._made()
         lineage = self.lineage()
-        outputs = [lineage.standing(self.decider.output(one.policy, one.asset)) for one in made]
+        made_here = (self.decider.output(one.policy, one.asset) for one in made)
+        outputs = self.outputs = [*map(lineage.standing, made_here)]
         self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
         self._permissions([output.asset for output in outputs])
         denied = self._prohibited(made, outputs) or self._unfit(made, outputs)
         if denied is not None:
             return denied
         if self.permits:
-            return self._permit(self.permits[0], outputs)
+            # Rows may be had by each of several rules, unless one grants them all.
+            whole = [held for held in self.permits if not self._is_of_rows(held)]
+            return self._permit((whole or self.permits)[:1], outputs)
         through = self._through_inputs(outputs) if through_inputs else None
         return through or self._nothing_permits()
 
@@ -581,18 +585,20 @@ class _Case:
 
     def row_access(self) -> RowAccess:
         decision = self.decide()
-        grants = [_grant(held.clause) for held in self.permits] if decision.permitted else []
+        permits = self.permits if decision.permitted else []
+        grants = [_grant(held.clause) for held in permits]
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
-        elif decision.permitted:
-            # Rows may be had by each of several rules, unless one grants them all.
-            whole = [held for held in self.permits if not self._is_of_rows(held)][:1]
-            counted = self._counted(*(held.clause for held in whole or self.permits))
-            decision = decision.model_copy(update={"counted": counted})
         prohibitions = tuple(
             _grant(held.clause, yields=self._yields(held)) for held in self.prohibited
         )
-        return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone)
+
+        def decided(by: Collection[Grant]) -> Decision:
+            rules = {id(one.rule) for one in by}
+            used = [held for held in permits if id(held.clause.rule) in rules]
+            return self._permit(used, self.outputs) if used else decision
+
+        return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone, decided)
 
     # -- rules --------------------------------------------------------------------------------
 
@@ -763,7 +769,9 @@ class _Case:
 
     # -- answers ------------------------------------------------------------------------------
 
-    def _permit(self, held: Held, outputs: Sequence[Output]) -> Decision:
+    def _permit(self, permits: Sequence[Held], outputs: Sequence[Output]) -> Decision:
+        """Return the decision by some permissions, of which the first is named."""
+        held, clauses = permits[0], [one.clause for one in permits]
         certified = tuple(line for output in outputs for line in output.certified())
         clause = held.clause
         return self._decision(
@@ -773,8 +781,8 @@ class _Case:
             rule=clause.label,
             derivation=(*derivation(held), *self._by_leave(clause), *certified),
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
-            duties=tuple(self._obligations(held.clause)),
-            counted=(*self._counted(held.clause), *self._consents_counted(held.clause)),
+            duties=tuple(dict.fromkeys(chain(*map(self._obligations, clauses)))),
+            counted=(*self._counted(*clauses), *self._consents_counted(clause)),
             made_from=self._made_from(),
         )
 

@@ -1,6 +1,6 @@
 """What is asked, what the world is like, and the answer with all that led to it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
@@ -333,10 +333,12 @@ class RowAccess:
     constraints of one of the `permissions` are satisfied, and of no prohibition are all
     satisfied or unknown; a prohibition of a policy whose strategy is `perm` yields to that
     policy's own permissions. What constraints not about rows came to stands in the matches of
-    `decision`. `zone` is the time zone of dates and times that name none.
+    `decision`. `zone` is the time zone of dates and times that name none. `decided` returns the
+    decision by which the rows of some of the permissions are read, an execution of these.
     """
 
     decision: Decision
     permissions: tuple[Grant, ...]
     prohibitions: tuple[Grant, ...]
     zone: tzinfo
+    decided: Callable[[Collection[Grant]], Decision]

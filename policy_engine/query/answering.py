@@ -10,6 +10,7 @@ from policy_engine.catalog import Catalog, Dataset
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, RowAccess, World, read_request
 from policy_engine.decision.history import History
+from policy_engine.decision.model import Grant
 from policy_engine.errors import Problem, listed
 from policy_engine.owners import Owners
 from policy_engine.policy import Hierarchy, Policy
@@ -19,7 +20,7 @@ from policy_engine.query import logic, running
 from policy_engine.query.asking import Asker
 from policy_engine.query.filters import Filter
 from policy_engine.query.grammar import as_text, nesting, parse_query
-from policy_engine.query.granting import row_filters
+from policy_engine.query.granting import GrantedRows, row_filters
 from policy_engine.query.model import Columns, QueryResult
 from policy_engine.query.outputs import check_certified
 from policy_engine.query.rewriting import View, rewrite
@@ -81,7 +82,11 @@ def query(
     ) -> RowAccess:
         found = decider.row_access(request, now, datasets, together, history)
         by = {"time_by": "caller" if given.time else "clock"}
-        return replace(found, decision=found.decision.model_copy(update=by))
+
+        def decided(grants: Collection[Grant]) -> Decision:
+            return found.decided(grants).model_copy(update=by)
+
+        return replace(found, decision=found.decision.model_copy(update=by), decided=decided)
 
     def verify(dataset: Dataset) -> None:
         check_certified(dataset, catalog, decider, now)
@@ -103,8 +108,12 @@ class _Granted:
     """What was decided of all that a query reads, and the rows of each table that may be read."""
 
     together: RowAccess
-    filters: Mapping[str, Filter]
+    rows: GrantedRows
     history: History | None
+
+    @property
+    def filters(self) -> Mapping[str, Filter]:
+        return self.rows.filters
 
     @property
     def is_something(self) -> bool:
@@ -112,10 +121,27 @@ class _Granted:
         return bool(self.filters) and not any(rows.is_nothing for rows in self.filters.values())
 
     @property
+    def decision(self) -> Decision:
+        """The decision by the rules whose rows are read."""
+        return self.together.decided(self.rows.grants)
+
+    @property
     def logged(self) -> Decision:
         """The decision as a log has it: what gives no rows is no execution of a rule."""
         changes = {} if self.is_something else {"counted": ()}
-        return self.together.decision.model_copy(update=changes)
+        return self.decision.model_copy(update=changes)
+
+    def notes(self, tables: Tables) -> Iterator[Problem]:
+        """Yield what was not understood, and which rows are left out."""
+        for rows in self.filters.values():
+            yield from _notes(rows)
+        if self.rows.left:
+            some = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
+            message = f"Rows that {some} lets be read are left out."
+            names = listed(tables.names[iri] for iri in self.filters)
+            by = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
+            hint = f"One rule has to grant all that is read of {names} together: here {by}."
+            yield Problem("Q009", message, hint)
 
 
 def answer(
@@ -159,8 +185,8 @@ def answer(
         sql=text,
         table=table,
         columns=reading.columns,
-        decision=granted.together.decision if granted else None,
-        reasons=tuple(note for rows in filters.values() for note in _notes(rows)),
+        decision=granted.decision if granted else None,
+        reasons=tuple(granted.notes(tables)) if granted else (),
     )
 
 
@@ -181,11 +207,11 @@ def _granted(asker: Asker, reading: Reading, tables: Tables, log: "DecisionLog |
 def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | None) -> _Granted:
     asker = replace(asker, history=history)
     together = asker.ask(reading.columns)
-    filters: Mapping[str, Filter] = {}
+    rows = GrantedRows()
     if together.permissions:
         with nesting():
-            filters = row_filters(asker.ask_each(reading.columns, together), tables)
-    return _Granted(together, filters, history)
+            rows = row_filters(asker.ask_each(reading.columns, together), tables)
+    return _Granted(together, rows, history)
 
 
 def _verified(

@@ -44,9 +44,10 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Cube: {"expressions"},
     exp.Order: {"this", "expressions"},
     exp.Ordered: {"this", "desc", "nulls_first"},
-    exp.Limit: {"this", "expression"},
+    exp.Limit: {"this", "expression", "limit_options"},
     exp.Offset: {"this", "expression"},
-    exp.Fetch: {"direction", "count"},
+    exp.Fetch: {"direction", "count", "limit_options"},
+    exp.LimitOptions: {"rows"},
     exp.Distinct: {"expressions", "on"},
     exp.Star: {"except_", "replace"},
     exp.Column: {"this", "table"},
@@ -72,6 +73,8 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.IgnoreNulls: {"this"},
     exp.RespectNulls: {"this"},
     exp.Anonymous: {"this", "expressions"},
+    exp.DateBin: {"this", "expression", "unit"},
+    exp.Format: {"this", "expressions"},
 }
 """What each part of a query may consist of."""
 
@@ -315,6 +318,8 @@ _SPECIAL = {
 
 def _name(node: exp.Expr) -> str:
     """Return what a part is called in a message."""
+    if isinstance(node, exp.LimitOptions):
+        return "LIMIT or FETCH"
     if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
         return f"The function {node.sql_name()}"
     words = "".join(f" {c}" if c.isupper() else c for c in type(node).__name__).split()

@@ -54,6 +54,19 @@ def negation(part: exp.Expr) -> exp.Expr:
     return exp.not_(part, copy=False)
 
 
+def parts(node: exp.Expr, joint: type[exp.And] | type[exp.Or]) -> frozenset[str]:
+    """Return the texts of what a condition is put together from, by AND or by OR.
+
+    Which of them are unknown and which are false makes no difference to whether it is true.
+    """
+    node = node.unnest()
+    if isinstance(node, exp.Coalesce) and [*map(is_false, node.expressions)] == [True]:
+        return parts(node.this, joint)
+    if not isinstance(node, joint):
+        return frozenset([node.sql()])
+    return frozenset().union(*(parts(part, joint) for part in node.flatten()))
+
+
 def known(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
     """Return a condition with a truth value in the place of NULL."""
     if isinstance(part, exp.Null):

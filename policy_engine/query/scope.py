@@ -63,14 +63,23 @@ class _Reader:
     # -- queries ------------------------------------------------------------------------------
 
     def query(
-        self, node: exp.Expr, ctes: Mapping[str, tuple[str, ...]], outer: Scope | None
+        self,
+        node: exp.Expr,
+        ctes: Mapping[str, tuple[str, ...]],
+        outer: Scope | None,
+        own: exp.CTE | None = None,
     ) -> tuple[str, ...]:
-        """Walk a query; return the names of its columns, "" for one without."""
+        """Walk a query; return the names of its columns, "" for one without.
+
+        The name of a recursive query (`own`) stands for its first part in what comes after that.
+        """
         known = self._ctes(node, ctes, outer)
         if isinstance(node, exp.Select):
             return self._select(node, known, outer)
         if isinstance(node, exp.SetOperation):
             columns = self.query(node.this, known, outer)
+            if own is not None and own.alias.lower() not in _names_given(node):
+                known = {**known, own.alias.lower(): renamed(columns, own.args.get("alias"))}
             self.query(node.expression, known, outer)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
             columns = self.query(node.this, known, outer)
@@ -94,10 +103,12 @@ class _Reader:
                 raise denied(f"WITH names {one.alias!r} twice.")
             own.add(name)
             _set_name(one.args["alias"], name)
-            if node.args["with_"].args.get("recursive") and isinstance(one.this, exp.SetOperation):
-                first = self.query(one.this.this, known, outer)
-                known[name] = renamed(first, one.args.get("alias"))
-            known[name] = renamed(self.query(one.this, known, outer), one.args.get("alias"))
+            # Each part is walked once: what is nested would else be walked twice at every level.
+            is_own = node.args["with_"].args.get("recursive") and isinstance(
+                one.this, exp.SetOperation
+            )
+            columns = self.query(one.this, known, outer, one if is_own else None)
+            known[name] = renamed(columns, one.args.get("alias"))
         return known
 
     def _select(
@@ -308,6 +319,12 @@ class _Reader:
         if any(source.name.lower() == name.lower() for source in sources):
             return denied(f"{name!r} is a table; its rows as wholes are not allowed as values.")
         return unknown(name, sources)
+
+
+def _names_given(node: exp.Expr) -> set[str]:
+    """Return the names that a query gives in a WITH of its own."""
+    clause = node.args.get("with_")
+    return {one.alias.lower() for one in clause.expressions} if clause is not None else set()
 
 
 def _set_name(node: exp.Expr, name: str) -> None:

@@ -1,6 +1,10 @@
+from contextlib import suppress
+
 import pytest
+import sqlglot
 
 from policy_engine.errors import QueryError
+from policy_engine.query import grammar
 from policy_engine.query.grammar import parse_query
 
 WORDS = ("Invalid expression", "Unexpected token", "Expecting", "Error tokenizing", "ALIAS")
@@ -25,3 +29,11 @@ def test_what_is_no_query_is_answered_in_our_words(sql, code, says):
         parse_query(sql, "duckdb")
     assert error.value.problems[0].code == code
     assert not any(word in str(error.value) for word in WORDS)
+
+
+def test_every_function_that_is_named_is_allowed():
+    for name in sorted(grammar._NAMED):
+        for most in range(1, 4):
+            given = ", ".join(["'day'"] * most)
+            with suppress(sqlglot.ParseError):
+                grammar._check(sqlglot.parse_one(f"SELECT {name}({given}) FROM t", read="duckdb"))

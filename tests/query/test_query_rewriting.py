@@ -50,6 +50,8 @@ QUERIES = """
     SELECT count(*) FROM People, Visits
     SELECT 1 AS one FROM People
     SELECT id FROM (People)
+    SELECT id, cost FROM Visits ORDER BY id, cost OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY
+    SELECT format('{} {}', id, name), time_bucket(INTERVAL '7 days', DATE '2020-05-05') FROM People
     SELECT * EXCLUDE (name) REPLACE (id * 10 AS id) FROM People
     SELECT (SELECT max(p.age) FROM People p WHERE p.id = v.id) AS a FROM Visits v GROUP BY v.id
 """

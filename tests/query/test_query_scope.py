@@ -2,6 +2,7 @@ import pytest
 from asking import PEOPLE, VISITS, catalog
 
 from policy_engine.errors import QueryError
+from policy_engine.query import scope
 from policy_engine.query.grammar import DIALECTS, as_text, parse_query
 from policy_engine.query.scope import read_columns
 from policy_engine.query.tables import Tables
@@ -121,3 +122,20 @@ def test_a_column_replaced_in_a_star_keeps_its_place():
 def test_an_unknown_dialect_is_refused():
     with pytest.raises(QueryError, match=r"Q001 .*'cobol'"):
         parse_query("SELECT 1", "cobol")
+
+
+def test_what_is_nested_in_recursive_queries_is_walked_once(monkeypatch):
+    calls = []
+    walk = scope._Reader.query
+    monkeypatch.setattr(scope._Reader, "query", lambda *args: calls.append(1) or walk(*args))
+    sql = "SELECT id FROM Visits"
+    for depth in range(12):
+        part = "SELECT id FROM Visits"
+        sql = f"WITH RECURSIVE a{depth}(id) AS (({sql}) UNION ALL {part}) SELECT id FROM a{depth}"
+    assert reads(sql) == {"v": "id"}
+    assert len(calls) < 100
+
+
+def test_a_recursive_query_gives_names_of_its_own():
+    own = "WITH RECURSIVE r AS (WITH p AS (SELECT id, cost FROM Visits) SELECT id FROM p"
+    assert reads(f"{own} UNION SELECT r.id FROM r, p) SELECT id FROM r") == {"v": "id cost"}

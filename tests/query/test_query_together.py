@@ -107,6 +107,41 @@ def test_two_rules_that_differ_in_the_rows_of_one_table_count_together():
     ]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_rule_that_lets_all_be_read_together_counts_wherever_it_stands(order):
+    narrow = rule([refined(PEOPLE, MEN), refined(VISITS, DEAR)])
+    result = ask(JOIN, policy([narrow, rule([PEOPLE, VISITS])][::order]))
+    assert result.table.num_rows == 3
+    assert not result.reasons
+    [counted] = result.decision.counted
+    assert counted.rule == result.decision.rule == f"http://x.org/policy/p{int(order == 1)}"
+    assert "'http://x.org/policy/p" not in result.decision.reason
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_rules_for_rows_of_several_tables_one_is_chosen_by_what_it_means(order):
+    old = [refined(PEOPLE, OLD), VISITS]
+    both = [refined(PEOPLE, MEN), refined(VISITS, DEAR)]
+    chosen, left = (f"http://x.org/policy/{name}" for name in ("a", "b"))
+    rules = [rule(old, uid=chosen), rule(both, uid=left)]
+    result = ask("SELECT age, cost FROM People, Visits", policy(rules[::order]))
+    assert {row["age"] for row in result.table.to_pylist()} == {40}
+    assert result.table.num_rows == 3
+    [told] = result.reasons
+    assert (told.code, left in told.message, chosen in told.hint) == ("Q009", True, True)
+    assert [one.rule for one in result.decision.counted] == [result.decision.rule] == [chosen]
+
+
+def test_a_rule_that_adds_no_row_is_not_counted():
+    rules = [rule(PEOPLE, MEN, OLD), rule(PEOPLE, MEN), rule(PEOPLE, where("sex", "eq", "none"))]
+    result = ask("SELECT age FROM People", policy(rules))
+    names = [one.rule.rsplit("/", 1)[1] for one in result.decision.counted]
+    assert sorted(names) == ["p1", "p2"]
+    never = rule(PEOPLE, where("dateTime", "lt", {"@value": "2020-01-01", "@type": "xsd:date"}))
+    result = ask("SELECT age FROM People", policy([never, rule(PEOPLE, MEN)]))
+    assert [one.rule for one in result.decision.counted] == ["http://x.org/policy/p1"]
+
+
 def test_a_prohibition_on_the_rows_of_one_table_holds_in_a_join():
     held = policy([rule([PEOPLE, VISITS])], [rule(PEOPLE, where("id", "eq", 1))])
     assert rows(JOIN, held) == [(30, 4.0)]
