@@ -5,8 +5,10 @@ from functools import cache
 
 from building import anonymize, permission
 from building import policy as text_of
+from certifying import sha256
 
 from policy_engine import terms
+from policy_engine.attestation import Attestation
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import read_owners
 from policy_engine.policy import Action, Asset, Hierarchy, Party, Policy, Rule, read_policy
@@ -64,6 +66,27 @@ def lets(owner, asset, party, **parts):
     parts = {"action": "grantUse", "assignees": [party], "uid": f"{asset}#{party}", **parts}
     grants = rule("permission", asset, **parts)
     return policy(owner, grants, uid=f"urn:{owner}:{asset}:{party}")
+
+
+def derives(output, source, maker, **parts):
+    """Return the policy by which a party derives an output, which is attested, for the staff."""
+    made = rule("permission", source, action="derive", output=output, assignees=[STAFF], **parts)
+    return policy(maker, made, uid=f"{output}/policy")
+
+
+def attested(made, **changes):
+    """Return a person's word for the output of a policy."""
+    [one] = made.permissions
+    word = Attestation(
+        policy=made.uid,
+        policy_digest=made.digest,
+        asset=one.output,
+        actions=[action.iri for action in one.actions],
+        output_digest=sha256(one.output),
+        by="http://e.org/Eve",
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return word.model_copy(update=changes)
 
 
 @cache

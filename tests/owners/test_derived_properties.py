@@ -5,10 +5,26 @@ from dataclasses import dataclass, replace
 from certifying import certified, sha256
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from owning import ANN, HOSPITAL, INSURER, NOON, REGULATOR, STAFF, lets, makes, policy, rule
+from owning import (
+    ANN,
+    HOSPITAL,
+    INSURER,
+    NOON,
+    REGULATOR,
+    STAFF,
+    attested,
+    derives,
+    lets,
+    makes,
+    policy,
+    rule,
+)
 
+from policy_engine.attestation import Attestation
+from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import read_owners
+from policy_engine.policy import InForce
 from policy_engine.terms import ODRL
 
 FEW = settings(max_examples=25 if settings().max_examples <= 100 else 500)
@@ -19,6 +35,11 @@ ASSETS = [A, B, ONE, TWO, THREE]
 COLUMNS = [f"{name}/x" for name in ASSETS]
 
 
+def made_by(output, source, maker):
+    """Return the policy by which a party makes an output: the insurer derives what is attested."""
+    return (derives if maker == INSURER else makes)(output, source, maker)
+
+
 @dataclass(frozen=True)
 class Trade:
     """Outputs with their makers and sources, the certificates given of them, and policies."""
@@ -27,6 +48,7 @@ class Trade:
     made: tuple  # of (output, source, maker), sources first
     others: tuple
     proofs: dict
+    withdrawn: tuple = ()  # policies that a registry has so
 
     def __repr__(self):
         said = [f"{one.uid}: {[str(rule.uid) for rule in one.rules]}" for one in self.others]
@@ -40,12 +62,24 @@ class Trade:
     def without_policy_of(self, output):
         return replace(self, made=tuple(one for one in self.made if one[0] != output))
 
+    def with_policy_of_withdrawn(self, output):
+        withdrawn = tuple(made_by(*one) for one in self.made if one[0] == output)
+        return replace(self.without_policy_of(output), withdrawn=withdrawn)
+
+    def is_let(self, output):
+        """Tell whether who made an output owns what it was made of, or has its owner's leave."""
+        _, source, maker = next(one for one in self.made if one[0] == output)
+        owner = self.owners[source]["owner"]
+        leave = f"urn:{owner}:{source}:{maker}"
+        return maker == owner or any(one.uid == leave for one in self.others)
+
     def without_proof_of(self, output):
         held = {asset: one for asset, one in self.proofs.items() if asset != output}
         return replace(self, proofs=held)
 
     def permits(self, targets, assignee, action):
-        policies = [*(makes(*one) for one in self.made), *self.others]
+        policies = [*(made_by(*one) for one in self.made), *self.others]
+        policies = InForce(policies, (), self.withdrawn)
         owners = read_owners(self.owners)
         decider = Decider(policies, [*self.proofs.values()], owners=owners)
         request = Request(assignee=assignee, action=f"{ODRL}{action}", targets=tuple(targets))
@@ -100,7 +134,9 @@ def trades(draw):
         made.append((output, source, maker))
         owners[output] = maker
         upstream = [known[source]] if source in known else []
-        known[output] = found = certified(makes(*made[-1]), *upstream)
+        found = made_by(*made[-1])
+        found = attested(found) if maker == INSURER else certified(found, *upstream)
+        known[output] = found
         state = draw(st.sampled_from(STATES))
         if state != "none":
             proofs[output] = _as(state, found)
@@ -111,10 +147,12 @@ def trades(draw):
 
 
 def _as(state, proof):
-    if state == "rootless":
+    if state == "rootless" and isinstance(proof, Certificate):
         return proof.model_copy(update={"upstream": ()})
     if state == "stale":
         return proof.model_copy(update={"output_digest": sha256("another")})
+    if state == "old" and isinstance(proof, Attestation):
+        return proof.model_copy(update={"policy_digest": sha256("another")})
     if state == "old":
         plan = proof.plan.model_copy(update={"policy_digest": sha256("another")})
         return proof.model_copy(update={"plan": plan})
@@ -137,18 +175,22 @@ ASKED = trades().flatmap(lambda trade: st.tuples(st.just(trade), asks_of(trade))
 @FEW
 @given(ASKED, st.sampled_from([ONE, TWO, THREE]))
 def test_withdrawing_a_certificate_or_the_policy_of_what_is_made_never_widens(asked, output):
-    """The certificate of a policy that is withdrawn is still given: what it is of is void."""
+    """Its certificate is still given, or a registry knows it: what was made under it is void."""
     trade, asks = asked
-    if output not in trade.proofs:
-        return
-    for less in (trade.without_proof_of(output), trade.without_policy_of(output)):
+    withdrawn = trade.with_policy_of_withdrawn(output)
+    some = [withdrawn, withdrawn.without_proof_of(output)]
+    if output in trade.proofs:
+        some.append(trade.without_proof_of(output))
+    if isinstance(trade.proofs.get(output), Certificate):
+        some.append(trade.without_policy_of(output))
+    for less in some:
         if less.permits(*asks):
             assert trade.permits(*asks)
 
 
 @FEW
 @given(ASKED)
-def test_what_is_read_of_an_output_has_a_path_of_certificates_to_its_roots(asked):
+def test_what_is_read_of_an_output_has_a_path_of_leaves_and_certificates_to_its_roots(asked):
     trade, asks = asked
     if not trade.permits(*asks):
         return
@@ -156,9 +198,14 @@ def test_what_is_read_of_an_output_has_a_path_of_certificates_to_its_roots(asked
     for target in asks[0]:
         name = target.removesuffix("/x")
         for one in {name, *trade.roots(name)} & outputs:
+            assert trade.is_let(one)
             proof, before = trade.proofs[one], trade.roots(one)[0]
             maker = next(maker for output, _, maker in trade.made if output == one)
-            assert proof.plan.policy_digest == makes(one, before, maker).digest
+            digest = made_by(one, before, maker).digest
+            if isinstance(proof, Attestation):
+                assert proof.policy_digest == digest
+                continue
+            assert proof.plan.policy_digest == digest
             assert [up.asset for up in proof.upstream] == [before] * (before in outputs)
             assert all(
                 up.output_digest == trade.proofs[before].output_digest for up in proof.upstream
@@ -194,9 +241,9 @@ def test_the_policies_of_a_stranger_never_widen_what_is_read_of_what_is_derived(
 
 def test_what_is_made_is_read_where_every_certificate_and_leave_is_given():
     """So that the laws above are about something."""
-    first, second = makes(ONE, A, HOSPITAL), makes(TWO, ONE, INSURER)
+    first, second = made_by(ONE, A, HOSPITAL), made_by(TWO, ONE, INSURER)
     proof = certified(first)
-    proofs = {ONE: proof, TWO: certified(second, proof)}
+    proofs = {ONE: proof, TWO: attested(second)}
     owners = {A: HOSPITAL, ONE: HOSPITAL, TWO: INSURER}
     made = ((ONE, A, HOSPITAL), (TWO, ONE, INSURER))
     trade = Trade(owners, made, (lets(HOSPITAL, ONE, INSURER),), proofs)

@@ -5,9 +5,21 @@ from datetime import UTC, datetime
 
 import pytest
 from certifying import certified, sha256
-from owning import ANN, HOSPITAL, INSURER, NOON, REGULATOR, STAFF, lets, makes, policy, rule
+from owning import (
+    ANN,
+    HOSPITAL,
+    INSURER,
+    NOON,
+    REGULATOR,
+    STAFF,
+    attested,
+    derives,
+    lets,
+    makes,
+    policy,
+    rule,
+)
 
-from policy_engine.attestation import Attestation
 from policy_engine.decision import Decider, Request, World
 from policy_engine.owners import read_owners
 from policy_engine.policy import InForce
@@ -16,27 +28,6 @@ from policy_engine.terms import ODRL
 
 A, SAFE, TOTALS, LAST = (f"http://e.org/{name}" for name in ("A", "Safe", "Totals", "Last"))
 OWNED = {A: {"owner": HOSPITAL, "regulators": [REGULATOR]}, SAFE: HOSPITAL, TOTALS: HOSPITAL}
-
-
-def derives(output, source, maker, **parts):
-    """Return the policy by which a party derives an output, which is attested, for the staff."""
-    made = rule("permission", source, action="derive", output=output, assignees=[STAFF], **parts)
-    return policy(maker, made, uid=f"{output}/policy")
-
-
-def attested(made, **changes):
-    """Return a person's word for the output of a policy."""
-    [one] = made.permissions
-    word = Attestation(
-        policy=made.uid,
-        policy_digest=made.digest,
-        asset=one.output,
-        actions=[action.iri for action in one.actions],
-        output_digest=sha256(one.output),
-        by="http://e.org/Eve",
-        time=datetime(2026, 1, 1, tzinfo=UTC),
-    )
-    return word.model_copy(update=changes)
 
 
 def asked(target, policies, proofs, owners=OWNED, assignee=STAFF, time=NOON):
