@@ -233,7 +233,7 @@ def _unowned(one: Unowned, asking: Policy) -> Iterator[Problem]:
         message = f"{short.message} {one.by}{f' ({where})' if where else ''} says so."
         yield Problem("M017", message, "", short.place if short.place.line else one.rule.place)
     if not one.short:
-        message = f"{rule_name(one.rule.label(), asking.uid)} does not count: {one.why}."
+        message = f"{rule_name(one.rule.where(), asking.uid)} does not count: {one.why}."
         yield Problem("M014", message, "", one.rule.place)
 
 

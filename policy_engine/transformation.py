@@ -372,6 +372,6 @@ def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
     """Yield the prohibitions that speak against carrying the rule out."""
     prohibitions = policy.prohibitions if policy.conflict != "perm" else ()
     for _, prohibition in Overlaps((rule,), prohibitions, policy.hierarchy).pairs():
-        message = f"{prohibition.label()} prohibits what {rule.label()} permits."
+        message = f"{prohibition.where()} prohibits what {rule.where()} permits."
         hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
         yield Problem("M008", message, hint, prohibition.place)

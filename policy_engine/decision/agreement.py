@@ -43,8 +43,12 @@ def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iter
     for policy in policies:
         for rule in policy.rules:
             given = said(world.counts, policy.uid, rule.label(), unclear)
-            way = policy.uid, rule.label()
-            logged = sum(history.count(*way, making=making) for making in (False, True))
+            labels = history.labels(policy, rule) or (rule.label(),)
+            logged = sum(
+                history.count(policy.uid, label, making=making)
+                for label in labels
+                for making in (False, True)
+            )
             if given is not None and given != logged:
                 name = rule_name(rule.label(), policy.uid)
                 message = f"{name} was exercised {given} times by the state of the world, and "

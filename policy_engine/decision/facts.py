@@ -52,14 +52,14 @@ class RequestFacts:
     `own` are the closures of the rule's policy. `all` are those of every policy for a
     prohibition, and the same as `own` for a permission. `policy` and `rule` say whose executions
     are counted, `history` tells them, and the execution that is asked for counts as one more,
-    unless it `was_done`: it is then one of them;
-    `digest` is that of the policy's text where the rule has no uid. `about` is the party, asset or
-    action (`part`) that a refinement describes; its values are those the world states for it, for
-    the requested action (`is_act`) also those of the request, and the count of a party or an asset
-    is its own. Columns of the targets, or of the datasets in `rows`, have no value here, since each
-    row has its own; left operands that the vocabulary defines (`defined`) are not columns. Labels
-    in `unclear` may belong to several rules, so what is stated under them is unknown. `together`
-    is what is read beside the targets and with them: the same, unless these are a part of it.
+    unless it `was_done`: it is then one of them. `digest` is that of the policy where the rule has
+    no uid, and both are `counted` then. `about` is the party, asset or action (`part`) that a
+    refinement describes; its values are those the world states for it, for the requested action
+    (`is_act`) also those of the request, and the count of a party or an asset is its own. Columns
+    of the targets, or of the datasets in `rows`, have no value here, since each row has its own;
+    left operands that the vocabulary defines (`defined`) are not columns. Labels in `unclear` may
+    belong to several rules, so what is stated under them is unknown. `together` is what is read
+    beside the targets and with them: the same, unless these are a part of it.
     `sources` yields what assets were made from, as far as that is read with them for the rule.
     """
 
@@ -69,6 +69,7 @@ class RequestFacts:
         "about",
         "all",
         "certified",
+        "counted",
         "defined",
         "digest",
         "history",
@@ -115,6 +116,7 @@ class RequestFacts:
         self.policy = ""
         self.rule = ""
         self.digest = ""
+        self.counted: tuple[Policy, Rule] | None = None
         self.rows: frozenset[str] = frozenset()
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
@@ -186,18 +188,28 @@ class RequestFacts:
         is_known = not self.digest or history.is_known(*rule, self.digest)
         if not is_known or rule in self.unclear or (self.about is not None and not self._is_whole):
             return None
+        labels = history.labels(*self.counted) if self.counted else (self.rule,)
+        if labels is None:
+            return None
+        rules = [(self.policy, label) for label in labels]
         part = self.part if self.about is not None and operand == COUNT else ""
         if operand == BY_PARTY or part == "party":
             party = self.about if part and self.about else self.request.assignee
-            return (self._with_this(history.count_by_party(*rule, party, making=making)),)
+            times = sum(history.count_by_party(*one, party, making=making) for one in rules)
+            return (self._with_this(times),)
         if operand == BY_ASSET or part == "asset":
             assets = (self.about,) if part and self.about else self.request.targets
             overlaps = partial(self.all.overlaps, "asset")
             return tuple(
-                self._with_this(history.count_by_asset(*rule, asset, overlaps, making=making))
+                self._with_this(
+                    sum(
+                        history.count_by_asset(*one, asset, overlaps, making=making)
+                        for one in rules
+                    )
+                )
                 for asset in assets
             )
-        return (self._with_this(history.count(*rule, making=making)),)
+        return (self._with_this(sum(history.count(*one, making=making) for one in rules)),)
 
     def _with_this(self, count: int) -> int:
         return max(count, 1) if self.was_done else count + 1

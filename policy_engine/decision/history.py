@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from policy_engine.policy.labels import is_made_up, is_place
 from policy_engine.policy.model import MAKING, Policy, Rule
 
 Overlaps = Callable[[str, str], bool]
@@ -63,7 +64,7 @@ class History:
     unnamed: dict[str, frozenset[str]] = field(default_factory=dict)
     """The digests that every entry has in which a rule of a policy was exercised that has no uid.
 
-    Such a rule is named by its place, which is another rule's once the text is another.
+    Such a rule is named by what it means, and may mean another once the policy is another.
     """
     permitted: dict[str, dict[str, None]] = field(default_factory=dict)
     origins: dict[str, dict[MadeFrom, None]] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class History:
         tally.total += 1
         tally.parties[party] += 1
         tally.assets[tuple(assets)] += 1
-        if is_place(label):
+        if is_made_up(label):
             self.unnamed[policy] = self.unnamed.get(policy, frozenset(digests)) & {*digests}
 
     def permit(
@@ -124,7 +125,26 @@ class History:
     def deeds_of(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
         """Return what became of a duty; of one without uid, under the policy as it is now."""
         found = self.deeds.get((policy.uid, duty.label()), ())
-        return [one for one in found if duty.uid or one.digest == policy.digest]
+        known = [
+            one for one in found if not is_made_up(duty.label()) or one.digest == policy.digest
+        ]
+        return [*self._deeds_at(policy, duty), *known]
+
+    def _deeds_at(self, policy: Policy, duty: Rule) -> list[Deed]:
+        """Return what became of a duty without uid by entries that say where it stood.
+
+        Where several could be meant, what was violated may have been any, what was fulfilled none.
+        """
+        if duty.uid:
+            return []
+        alone = sum(not one.uid and one.kind == duty.kind for one in policy.duties) == 1
+        return [
+            one
+            for (uid, label), deeds in self.deeds.items()
+            if uid == policy.uid and is_place(label) and label.startswith(duty.kind)
+            for one in deeds
+            if one.digest == policy.digest and (alone or one.state == "violated")
+        ]
 
     def plain(self) -> dict[str, Any]:
         """Return the history as JSON has it."""
@@ -171,7 +191,24 @@ class History:
 
     def is_known(self, policy: str, label: str, digest: str) -> bool:
         """Tell whether executions of a rule can be told from those of others of its policy."""
-        return not is_place(label) or digest in self.unnamed.get(policy, (digest,))
+        return not is_made_up(label) or digest in self.unnamed.get(policy, (digest,))
+
+    def labels(self, policy: Policy, rule: Rule) -> tuple[str, ...] | None:
+        """Return the labels under which a rule was counted; None where those may be another's.
+
+        Entries of earlier versions say where a rule without uid stood. Which one that was is known
+        where a policy has one of its kind.
+        """
+        label, kind = rule.label(), rule.kind
+        if not is_made_up(label):
+            return (label,)
+        places = {
+            other
+            for uid, other, _ in self.tallies
+            if uid == policy.uid and is_place(other) and other != label and kind in other
+        }
+        rules = [one for one in policy.rules if one.kind == kind and is_made_up(one.label())]
+        return None if places and len(rules) > 1 else (label, *sorted(places))
 
     def count(self, policy: str, label: str, *, making: bool) -> int:
         """Return how often a rule was exercised, by whomever and on whatever."""
@@ -213,8 +250,3 @@ def _plain(deed: Deed) -> list[str | int]:
 def _deed(plain: Sequence[Any]) -> Deed:
     state, by, time, digest, evidence, entry = plain
     return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry))
-
-
-def is_place(label: str) -> bool:
-    """Tell whether a label is that of a rule without uid, which is where it stands."""
-    return " " in label

@@ -13,6 +13,7 @@ from policy_engine.decision.members import Members
 from policy_engine.decision.model import Owed, Request, Step
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
+from policy_engine.policy.labels import is_made_up
 from policy_engine.policy.model import OFFER
 
 
@@ -351,7 +352,9 @@ def _prohibiting(
 
 def _set_for(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
     facts.policy, facts.rule = clause.policy.uid, clause.label
-    facts.digest = "" if clause.rule.uid else clause.policy.digest
+    made_up = is_made_up(clause.label)
+    facts.digest = clause.policy.digest if made_up else ""
+    facts.counted = (clause.policy, clause.rule) if made_up else None
     facts.defined = clause.policy.vocabulary.operands
     facts.own, facts.all = own, known
 

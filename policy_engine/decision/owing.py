@@ -63,7 +63,7 @@ def dues(
 def find_duty(
     policies: Sequence[Policy], name: str, of: str = "", *, violated: bool = False
 ) -> tuple[Policy, Rule]:
-    """Return the duty that goes by a name, uid or label, and its policy; `of` names that.
+    """Return the duty that goes by a name, uid, label or where it stands, and its policy, `of`.
 
     With `violated` it may be a prohibition. Raises RequestError (D006) where there is none, or
     several.
@@ -76,7 +76,7 @@ def find_duty(
         if owner in ("", policy.uid)
         for rule in (*policy.duties, *(policy.prohibitions if violated else ()))
     ]
-    found = [one for one in known if one[1].label() in (name, full)]
+    found = [one for one in known if {name, full} & {one[1].label(), one[1].where()}]
     if len(found) == 1:
         return found[0]
     what = "duty or prohibition" if violated else "duty"

@@ -194,7 +194,7 @@ def _confused(policy: Policy) -> Iterator[Problem]:
             continue
         if policy.hierarchy.overlaps("asset", first.output, second.output):
             how = "is" if first.output == second.output else f"overlaps {first.output!r},"
-            message = f"The output {second.output!r} of {second.label()} {how} the output of "
+            message = f"The output {second.output!r} of {second.where()} {how} the output of "
             message += f"{_told(first)}. Each output has an IRI of its own."
             yield Problem("M007", message, "", action.place)
     for rule, action in tables:
@@ -211,7 +211,7 @@ def _made_again(
         above = policy.hierarchy.wider("asset", target.iri)
         for maker, _ in making:
             if maker is not rule and (maker.output in above or goes_on(maker.output, target.iri)):
-                message = f"The target {target.iri!r} of {rule.label()} is made by {_told(maker)}."
+                message = f"The target {target.iri!r} of {rule.where()} is made by {_told(maker)}."
                 hint = "What is made of an output has a policy of its own."
                 yield Problem("M007", message, hint, action.place)
 
@@ -223,7 +223,7 @@ def _is_own(first: Rule, second: Rule) -> bool:
 
 
 def _told(rule: Rule) -> str:
-    return f"{rule.label()} (line {rule.place.line})" if rule.place.line else rule.label()
+    return f"{rule.where()} (line {rule.place.line})" if rule.place.line else rule.where()
 
 
 def certified_duties(policy: Policy, asset: str) -> Iterator[Rule]:

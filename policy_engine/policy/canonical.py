@@ -73,6 +73,11 @@ def canonical_text(policy: Policy) -> str:
     return _text(_form(policy))
 
 
+def canonical_rule(rule: Rule) -> str:
+    """Return what a rule means as JSON, its kind apart."""
+    return _text(_rule(rule))
+
+
 def _form(policy: Policy) -> dict[str, _Form]:
     parts = {
         "uid": policy.uid,

@@ -247,7 +247,7 @@ def _told(pairs: Sequence[_Pair], hierarchy: Hierarchy) -> Iterator[Problem]:
     for number, (permission, prohibition) in enumerate(pairs):
         what = {part: terms.compact(names[number]) for part, names in covered.items()}
         message = (
-            f"{permission.label()} permits what {prohibition.label()} prohibits, and the conflict "
+            f"{permission.where()} permits what {prohibition.where()} prohibits, and the conflict "
             f"strategy is 'invalid': the policy is void. Both cover "
             f"{what['action'] or 'anything'} on {what['asset'] or 'anything'} by "
             f"{what['party'] or 'anybody'} for {what['purpose'] or 'any purpose'}. "

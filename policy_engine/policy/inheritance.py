@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
 from policy_engine.policy.canonical import digest_of_heir
 from policy_engine.policy.clashes import Overlaps
+from policy_engine.policy.labels import inherited_uid, labelled
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import MAX_PROBLEMS
 from policy_engine.policy.model import (
@@ -192,7 +193,7 @@ def _joined(
         text=policy,
         **kinds,
     )
-    return replace(found, hints=(*policy.hints, *_undone(found, parents)))
+    return labelled(replace(found, hints=(*policy.hints, *_undone(found, parents))))
 
 
 def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
@@ -206,7 +207,7 @@ def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
             count = overlaps.count()
             message = (
                 f"{policy.uid!r} undoes what {parent.uid!r} prohibits, by the conflict strategy "
-                f"'perm': {permission.label()} permits what {prohibition.label()} prohibits"
+                f"'perm': {permission.where()} permits what {prohibition.where()} prohibits"
                 + (f", the first of {count:,} such pairs." if count > 1 else ".")
             )
             hint = 'Say "conflict": "prohibit", or separate the rules, unless this is meant.'
@@ -285,7 +286,7 @@ def _alike(one: Rule, other: Rule) -> bool:
 
 def _handed_down(rule: Rule, parent: Policy, child: Policy) -> Rule:
     """Return a rule as a child has it: named after its parent, at the child's place."""
-    uid = rule.uid or f"{parent.uid}#{rule.place.pointer}"
+    uid = inherited_uid(rule, parent)
     inner: dict[str, Any] = {
         name: tuple(_handed_down(one, parent, child) for one in getattr(rule, name))
         for name in ("duties", "remedies", "consequences")

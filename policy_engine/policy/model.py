@@ -149,7 +149,7 @@ class Rule:
     IRI of their function (section 2.6.7). `duties` must be done to have a permission,
     `remedies` where a prohibition was infringed, `consequences` where a duty was not fulfilled.
     A rule of a policy that inherits is issued by the `issuers` that this one itself names, though
-    its assigners are those of its parents as well.
+    its assigners are those of its parents as well. `name` is that of a rule without uid.
     """
 
     kind: Kind
@@ -166,10 +166,15 @@ class Rule:
     consequences: tuple["Rule", ...] = ()
     functions: Mapping[str, tuple[Party, ...]] = field(default_factory=dict, hash=False)
     issuers: tuple[Party, ...] | None = field(default=None, compare=False, repr=False)
+    name: str = field(default="", compare=False, repr=False)
     place: Place = field(default=NOWHERE, compare=False)
 
     def label(self) -> str:
-        """Return the name of the rule in messages: its uid, or where it stands."""
+        """Return what the rule is known by: its uid, or its name by what it means (`labels.py`)."""
+        return self.uid or self.name or self.where()
+
+    def where(self) -> str:
+        """Return what it is called in messages about a text: its uid, or where it stands."""
         return self.uid or f"{self.kind} {self.place.pointer or '?'}"
 
     @property

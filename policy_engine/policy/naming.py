@@ -43,6 +43,7 @@ class Names:
         self.contexts = {policy.uid: policy.context for policy in policies}
         vocabularies = [policy.vocabulary for policy in policies if policy.vocabulary]
         self._others = {name: iri for one in vocabularies for name, iri in one.names.items()}
+        self._policies = policies
         self._rules = [rule for policy in policies for rule in policy.rules]
 
     def full(self, name: str, key: str = "") -> str:
@@ -105,23 +106,40 @@ class Names:
             for name, facts in given.items()
         )
 
-    def _by_rule(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _by_rule(self, given: Mapping[str, Any], of: str = "") -> dict[str, Any]:
         """Return what is said by rule, or by policy and rule, under their uids or labels."""
         found: dict[str, Any] = {}
         for name, said in given.items():
-            uid = self._of_rule(name) if isinstance(name, str) else name
+            uid = self._of_rule(name, of) if isinstance(name, str) else name
             if uid in found:
                 message = f"Of {uid!r} the state of the world speaks twice, under two names."
                 raise RequestError.of("D001", message, "Leave out the one that does not hold.")
-            found[uid] = self._by_rule(said) if isinstance(said, Mapping) else said
+            found[uid] = self._by_rule(said, uid) if isinstance(said, Mapping) else said
         return found
 
     @cached_property
     def _labels(self) -> frozenset[str]:
         return frozenset(one.label() for rule in self._rules for one in (rule, *rule.within))
 
-    def _of_rule(self, name: str) -> str:
-        """Return the uid that a name stands for; the label of a rule without one as it is."""
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """The policy and the label of each rule without uid, by where it stands."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for policy in self._policies:
+            for rule in policy.rules:
+                for one in (rule, *rule.below()):
+                    if not one.uid:
+                        found.setdefault(one.where(), []).append((policy.uid, one.label()))
+        return found
+
+    def _of_rule(self, name: str, of: str = "") -> str:
+        """Return the uid that a name stands for; of a rule without one its label.
+
+        That may be named by where it stands in the text that is given, of the policy `of`.
+        """
+        placed = {label for uid, label in self._places.get(name, ()) if of in ("", uid)}
+        if len(placed) == 1:
+            return next(iter(placed))
         prefix, colon, _ = name.partition(":")
         is_label = name in self._labels or not colon or _BLANK.search(prefix)
         if is_label or name in self.contexts:

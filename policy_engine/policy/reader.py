@@ -14,6 +14,7 @@ from policy_engine.policy.checks import problems_of, with_warnings
 from policy_engine.policy.contexts import replaced
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.inheritance import inherited
+from policy_engine.policy.labels import labelled
 from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.linked_data import Graph, Node, expand
 from policy_engine.policy.literals import read_moment
@@ -207,7 +208,7 @@ class _Reader(RuleReader):
         if self.problems:
             return ()
         complete = (replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
-        return tuple(replace(draft, digest=digest_of(draft)) for draft in complete)
+        return tuple(labelled(replace(draft, digest=digest_of(draft))) for draft in complete)
 
     def _top(self) -> Place:
         return self.graph.document.place("")

@@ -386,7 +386,12 @@ OF_THE_TEXT = {
     Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place"}
     # What a profile does is the default of the conflict strategy.
     | {"replaced_by", "dated", "profiles"},
-    Rule: {"kind", "place", "issuers"},  # who issued it follows from its own text's assigners
+    Rule: {
+        "kind",
+        "place",
+        "name",
+        "issuers",
+    },  # who issued it follows from its own text's assigners
     Action: {"place"},
     Asset: {"place"},
     # The type of what is on the right is in its value, but for a reference's.

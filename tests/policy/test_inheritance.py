@@ -46,7 +46,7 @@ def test_child_has_its_own_rules_and_those_of_its_parents():
 def test_inherited_rule_is_named_after_its_parent_and_stands_where_its_child_does():
     found = family(policy("child", "parent", permission=RULE), policy("parent", permission=OTHER))
     own, inherited_one = found["child"].permissions
-    assert (own.uid, inherited_one.uid) == ("", ex("parent#/1/permission"))
+    assert (own.uid, inherited_one.uid) == ("", ex("parent#permission-print-U-f4f2bfd1de7145f6"))
     assert inherited_one.place == found["child"].place
 
 
@@ -89,8 +89,8 @@ def test_duties_and_their_names_are_inherited():
         policy("parent", permission={**RULE, "duty": duty}),
     )
     [inner] = found["child"].permissions[1].duties
-    assert inner.uid == ex("parent#/1/permission/duty")
-    assert inner.consequences[0].uid == ex("parent#/1/permission/duty/consequence")
+    assert inner.uid == ex("parent#duty-inform-79e0070b420f7fd4")
+    assert inner.consequences[0].uid == ex("parent#consequence-delete-785f7c9c6601bb1d")
 
 
 def test_status_of_constraints_is_not_inherited():
@@ -113,7 +113,13 @@ def test_rule_that_comes_two_ways_is_there_once():
         policy("father", "old", assignee="ex:bob", permission={**RULE, "uid": "ex:f"}),
         policy("old", permission=[{**OTHER, "uid": "ex:o"}, OTHER]),
     )
-    assert uids(found["child"].permissions) == ["c", "m", "o", "old#/3/permission/1", "f"]
+    assert uids(found["child"].permissions) == [
+        "c",
+        "m",
+        "o",
+        "old#permission-print-U-f4f2bfd1de7145f6",
+        "f",
+    ]
 
 
 def test_parent_named_twice_counts_once():

@@ -162,7 +162,9 @@ def test_two_rules_with_one_uid_are_refused_though_of_different_kinds():
 
 def test_two_rules_without_uid_are_allowed():
     policy = read(permission=[RULE, RULE])
-    assert [found.label() for found in policy.permissions] == [
+    one, other = (found.label() for found in policy.permissions)
+    assert other == f"{one}-2"
+    assert [found.where() for found in policy.permissions] == [
         "permission /permission/0",
         "permission /permission/1",
     ]

@@ -1,0 +1,79 @@
+"""The names of rules that have no uid: what they mean, wherever they stand in a text.
+
+A log and a state of the world speak of rules by their names, and outlast texts. A text may be put
+in another order or another syntax, and means the same; so do its rules, and they go by the same
+names. In a policy that means something else such a name may be that of another rule: whoever
+counts by it looks at the digest of the policy as well (`is_made_up`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from policy_engine import terms
+from policy_engine.policy.canonical import canonical_rule
+from policy_engine.policy.model import Policy, Rule
+
+_KINDS = "permission|prohibition|obligation|duty|remedy|consequence"
+_PLACE = re.compile(rf"(?:{_KINDS}) [/?]|.*#/", re.DOTALL)
+_INHERITED = re.compile(rf".*#(?:{_KINDS})-(?:\S+-)?[0-9a-f]{{16}}(?:-\d+)?", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}", re.ASCII)
+
+
+def labelled(policy: Policy) -> Policy:
+    """Return a policy whose rules without uid are named by what they mean.
+
+    The name is the kind, an action and a target, and the digest of the rule's canonical form, with
+    the name of the rule that a duty hangs on. Rules that say exactly the same are numbered.
+    """
+    taken: Counter[str] = Counter()
+    return replace(
+        policy,
+        permissions=_all_named(policy.permissions, "", taken),
+        prohibitions=_all_named(policy.prohibitions, "", taken),
+        obligations=_all_named(policy.obligations, "", taken),
+    )
+
+
+def is_made_up(label: str) -> bool:
+    """Tell whether a label is that of a rule without uid: in a changed policy it may be another."""
+    return " " in label or is_place(label) or _INHERITED.fullmatch(label) is not None
+
+
+def is_place(label: str) -> bool:
+    """Tell whether a label says where a rule stands, as those of earlier versions do."""
+    return _PLACE.match(label) is not None
+
+
+def inherited_uid(rule: Rule, parent: Policy) -> str:
+    """Return the name of a parent's rule in the policies that inherit it."""
+    return rule.uid or f"{parent.uid}#{(rule.name or rule.place.pointer).replace(' ', '-')}"
+
+
+def _all_named(rules: Sequence[Rule], above: str, taken: Counter[str]) -> tuple[Rule, ...]:
+    return tuple(_named(rule, above, taken) for rule in rules)
+
+
+def _named(rule: Rule, above: str, taken: Counter[str]) -> Rule:
+    found = rule if rule.uid else replace(rule, name=_name(rule, above, taken))
+    if not found.within:
+        return found
+    label = found.label()
+    return replace(
+        found,
+        duties=_all_named(found.duties, label, taken),
+        remedies=_all_named(found.remedies, label, taken),
+        consequences=_all_named(found.consequences, label, taken),
+    )
+
+
+def _name(rule: Rule, above: str, taken: Counter[str]) -> str:
+    text = "\n".join((rule.kind, above, canonical_rule(rule)))
+    digest = sha256(text.encode()).hexdigest()[:16]
+    about = (part.iri for parts in (rule.actions, rule.targets) for part in parts[:1])
+    words = [one for one in map(terms.local_name, about) if _WORD.fullmatch(one)]
+    name = " ".join((rule.kind, *words, digest))
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"
