@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -334,9 +335,24 @@ def _is_no_data(part: str) -> bool:
     return (is_hidden and not is_metadata) or part.endswith("._COPYING_")
 
 
+def opened_file(path: Path) -> BinaryIO:
+    """Return a file of this machine, open to be read.
+
+    Raises OSError, also for what may never end, or is waited for: a pipe, a socket, a device. Those
+    of the shell, such as `/dev/stdin` and `<(command)`, are named as such and read.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(_OF_THE_SHELL)):
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device")
+    return path.open("rb")
+
+
+_OF_THE_SHELL = ("/dev/", "/proc/")
+
+
 def _input(location: Place) -> IO[bytes]:
     if not is_remote(location):
-        return local_path(location).open("rb")
+        return opened_file(local_path(location))
     system, path = _opened(location)
     stream: IO[bytes] = system.open_input_file(path)
     return stream

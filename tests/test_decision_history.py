@@ -50,6 +50,16 @@ def test_a_count_is_spent_by_what_was_permitted(tmp_path, name):
     assert verify_log(tmp_path / name).entries == 6
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_log_that_was_renamed_is_ended_for_a_living_process_too(tmp_path, name):
+    path, decider = tmp_path / name, Decider([counted(where("count", "lteq", 2))])
+    log, world = DecisionLog.open(path), World(time=NOON)
+    assert [log.decide(decider, asking(), world).permitted for _ in range(3)] == [True, True, False]
+    path.rename(tmp_path / f"old-{name}")
+    assert [log.decide(decider, asking(), world).permitted for _ in range(3)] == [True, True, False]
+    assert verify_log(path).entries == verify_log(tmp_path / f"old-{name}").entries == 3
+
+
 @pytest.mark.parametrize(
     ("bound", "permitted"),
     [(("lt", 3), 2), (("eq", 1), 1), (("lteq", 0), 0), (("gteq", 2), 0), (("neq", 3), 2)],

@@ -3,9 +3,12 @@ import os
 from pathlib import Path
 
 import pytest
+from building import people_policy
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
+from typer.testing import CliRunner
 
 from policy_engine import storage
+from policy_engine.cli import app
 from policy_engine.errors import DataError, OutputError
 
 BUCKET = "s3a://bucket"
@@ -157,3 +160,23 @@ def test_a_folder_with_a_link_has_no_digest(tmp_path, target):
     (root / "link").symlink_to(target)
     with pytest.raises(OSError, match="'link' is a link"):
         storage.whole_digest(root)
+
+
+@pytest.mark.parametrize("name", ["x.jsonld", "registry.json"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    pipe = tmp_path / "set" / name
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    (tmp_path / "p.jsonld").write_text(people_policy())
+    asked = ["--assignee", "urn:Ann", "--target", "urn:T", "--policy"]
+    for arguments in (
+        ["validate", str(pipe)],
+        ["validate", str(pipe.parent)],
+        ["decide", *asked, str(pipe.parent)],
+        ["decide", *asked, str(tmp_path / "p.jsonld"), "--world", str(pipe)],
+        ["decide", *asked, str(tmp_path / "p.jsonld"), "--owners", str(pipe)],
+        ["decide", *asked, str(tmp_path / "p.jsonld"), "--certificate", str(pipe)],
+    ):
+        found = CliRunner().invoke(app, arguments)
+        assert "it is a pipe" in f"{found.output}{found.exception}", arguments
+        assert found.exit_code != 0

@@ -52,9 +52,10 @@ class Transaction:
 
 @dataclass
 class _Known:
-    """What a process has read of a log so far."""
+    """What a process has read of a log so far, and of which file: another one may have its name."""
 
     state: State | None = None
+    file: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,14 @@ class DecisionLog:
         What is appended within counts once the context is left, and then is on the disk.
         """
         known = self._known
-        known.state = known.state or self._read()
+        if known.state is None and self.path.exists():
+            known.file, known.state = _identity(self.path), self._read()
         with self.store.appending() as tail:
             self._last(tail.last)
-            state = known.state or snapshots.load(self.path, self.chain)
+            # A log is ended by renaming its file: what has its name now is another one.
+            before, known.file = known.file, _identity(self.path)
+            state = known.state if known.file == before else None
+            state = state or snapshots.load(self.path, self.chain)
             state.read(tail.rows(state.mark.start))
             snapshots.save(state)
             known.state = None
@@ -193,6 +198,15 @@ def verify_log(
     """
     expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
     return verify(_store(path).rows(), Chain(key_of(key)), expected)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _store(path: str | Path) -> Store:

@@ -66,7 +66,9 @@ class State:
         found = None if row is None else self._entry(row)
         if found is None or (found["number"], found["hash"]) != (self.mark.number, self.mark.hash):
             message = f"The log does not hold entry {self.mark.number}, which it held before. It "
-            hint = f"If that is meant, remove {Path(self.source).name}.state; counts begin anew."
+            beside = f"{self.source}.state"
+            what = f"remove {Path(beside).name}" if Path(beside).exists() else "open the log again"
+            hint = f"If that is meant, {what}; counts begin anew."
             raise LogError.of("G002", f"{message}was cut, or replaced.", hint, self.source)
 
     def _entry(self, row: Row) -> Plain:

@@ -20,6 +20,7 @@ from policy_engine.policy.reader import read_drafts, read_hierarchy, read_polici
 from policy_engine.policy.registry import is_folder, is_registry
 from policy_engine.policy.syntax import Syntax, read_document, syntax_of
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
+from policy_engine.storage import opened_file
 
 Source = str | Path | Mapping[str, Any] | Policy
 """A policy: the path of its file, its JSON as Python has it, or read already.
@@ -283,7 +284,8 @@ def read_file(path: Path) -> bytes:
     try:
         if str(path) == "-":
             return _standard_input()
-        return path.read_bytes()
+        with opened_file(path) as file:
+            return file.read()
     except FileNotFoundError:
         raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
     except (OSError, ValueError) as error:
