@@ -75,7 +75,8 @@ def test_a_decision_tells_by_what_its_duties_are_fulfilled(tmp_path):
     market = Market(tmp_path, policy(permission={**READ, "duty": [PAY, {"action": "inform"}]}))
     market.ask("Ann")
     market.do("ex:p#pay", "Ann", evidence="receipt 7")
-    told = [*market.ask("Ann", duties={"duty /permission/duty/1": "fulfilled"}).derivation]
+    other = market.policies[0].permissions[0].duties[1].label()
+    told = [*market.ask("Ann", duties={other: "fulfilled"}).derivation]
     assert (
         f"its duty {E}p#pay is fulfilled by {E}Ann at {JUNE.isoformat()}, entry 2 of the log"
         in told
