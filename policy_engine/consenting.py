@@ -8,7 +8,7 @@ from policy_engine.catalog import column_iri
 from policy_engine.columns import Sensitive
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.joins import JOIN_ON
-from policy_engine.methods import Bound
+from policy_engine.methods import Bound, Method
 from policy_engine.methods.method import shown
 from policy_engine.policy import Value
 from policy_engine.transformation import Consent, Transformation, parameters_of
@@ -134,7 +134,7 @@ class _Held:
     def _of_bounds(self) -> Iterator[Shortfall]:
         found = {(one.name, one.column): one for one in self.made.asked.bounds()}
         for bound in self.asked.bounds():
-            if bound.column and self.kept.get(bound.column, ("",))[0] != SENSITIVE:
+            if bound.column and not self._is_kept(bound.column):
                 continue  # it is not released as it is
             other = found.get((bound.name, bound.column))
             if other is None or not _is_as_strict(other, bound):
@@ -145,20 +145,20 @@ class _Held:
 
     def _of_values(self) -> Iterator[Shortfall]:
         """Yield what models of the owner's measure otherwise: by another l, or distance."""
-        for notation, own in self.asked.methods.items():
-            other = self.made.asked.methods.get(notation)
-            least, given = getattr(own, "l", 0), getattr(other, "l", 0)
-            if other is not None and given < least:
-                message = f"The owner asks for l at least {least} of {notation}, and the policy "
-                yield self._short(f"{message}for {given}.", "l")
-        if "t-closeness" not in self.asked.methods:
-            return
+        kept = [one for one in self.asked.columns.sensitive if self._is_kept(one.name)]
+        own = self.asked.methods.get("recursive-l-diversity") if kept else None
+        other = self.made.asked.methods.get("recursive-l-diversity")
+        if own is not None and other is not None and _l_of(other) < _l_of(own):
+            message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
+            yield self._short(f"{message}{_l_of(other)}.", "l")
         theirs = {one.name: one for one in self.made.asked.columns.sensitive}
-        for one in self.asked.columns.sensitive:
-            is_kept = self.kept.get(one.name, ("",))[0] == SENSITIVE
-            if is_kept and _measure(theirs[one.name]) != _measure(one):
+        for one in kept if "t-closeness" in self.asked.methods else ():
+            if _measure(theirs[one.name]) != _measure(one):
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
                 yield self._short(message, SENSITIVE)
+
+    def _is_kept(self, name: str) -> bool:
+        return self.kept.get(name, ("",))[0] == SENSITIVE
 
     def _of_unit(self) -> Iterator[Shortfall]:
         """Yield that persons are not counted as the owner has them counted."""
@@ -200,6 +200,10 @@ class _Held:
 def _is_as_strict(one: Bound, other: Bound) -> bool:
     """Tell whether a bound asks for as much as another one of its name."""
     return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
+
+
+def _l_of(recursive: Method) -> int:
+    return int(recursive.l)  # type: ignore[attr-defined]
 
 
 def _measure(column: Sensitive) -> tuple[str, str]:

@@ -31,7 +31,8 @@ from policy_engine.plan import Plan
 from policy_engine.policy import InForce, Policy, Reading, Source
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.ending import ended
-from policy_engine.policy.model import ANONYMIZE, TRAIN
+from policy_engine.policy.model import TRAIN
+from policy_engine.policy.naming import Names
 from policy_engine.wording import rule_name
 
 if TYPE_CHECKING:
@@ -100,9 +101,7 @@ class Acting:
     def known(self, owners: Owners, policies: InForce) -> tuple[World | None, History | None, str]:
         """Return the world, what was done before and the purpose, by which leave is told."""
         history = self._read(self.log) if self.log is not None and owners else None
-        purpose = self.purpose
-        if self.party is not None and purpose:
-            purpose = read_request(self.party, ANONYMIZE, [self.party], purpose, policies).purpose
+        purpose = Names(policies).full(self.purpose, "purpose") if self.purpose else ""
         return self.world, history, purpose
 
     def _read(self, log: str | Path) -> History:
