@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine import storage
 from policy_engine.arguments import checked
-from policy_engine.catalog import Catalog, place_of
+from policy_engine.catalog import place_of
 from policy_engine.certificate import (
-    FILE_NAME,
     Certificate,
     Certified,
     certify,
@@ -22,7 +21,7 @@ from policy_engine.certificate import (
     read_certificate,
 )
 from policy_engine.engines.engine import Engine, Progress, silent
-from policy_engine.errors import CertificateError, DataError, OutputError, PlanError, listed
+from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.launch import Key, Launcher, check_limit, launched
 from policy_engine.ledger import Ledger
 from policy_engine.lineage import MadeBy
@@ -33,14 +32,16 @@ from policy_engine.planning import Given, Planned, made_by, planned
 from policy_engine.publication import (
     Publication,
     TablePublication,
-    destination,
-    model_destination,
+    check_alone,
+    check_apart,
+    destination_of,
+    destinations_of,
     publication,
 )
 from policy_engine.record import Record, named
 from policy_engine.recording import RecordFile
 from policy_engine.release import Release, run_plan
-from policy_engine.staging import check_settled, strangers, told
+from policy_engine.staging import check_settled
 from policy_engine.storage import Place
 from policy_engine.terms import local_name
 
@@ -132,7 +133,7 @@ class VerifiedRelease:
         model; nothing is visible then.
         """
         self._check_table()
-        file = _destination(path, self.plan)
+        file = destination_of(path, self.plan)
         kept = _record_file(record, file, path, overwrite=overwrite)
         session = self._engine.session
         places = {self.plan.publish.asset: file}
@@ -224,7 +225,11 @@ def applied(
     ]
     is_kept = False
     try:
-        files = [None for _ in planned] if output is None else _files(planned, output)
+        files = (
+            [None for _ in planned]
+            if output is None
+            else destinations_of([one.plan for one in planned], output)
+        )
         hows = [how]
         if len(planned) > 1:
             hows = [how.of(one.plan, f) for one, f in zip(planned, files, strict=True)]
@@ -259,9 +264,9 @@ class _Job:
         """
         file = self.file
         assert file is not None  # noqa: S101 (an output in memory is written nowhere)
-        _check_apart(file, self.planned.catalog)
+        check_apart(file, self.planned.catalog)
         if self.planned.plan.train:
-            _check_alone(file, self.how.report)
+            check_alone(file, self.how.report)
         if self.history is not None:
             self.history.check_apart(file, place_of(output))
         return _record_file(self.how.record, file, output, overwrite=self.how.overwrite)
@@ -379,68 +384,6 @@ def _is_published(one: _Proved, place: Publication | TablePublication) -> bool:
     except OSError:
         return True
     return lying == one.found.certificate
-
-
-def _files(planned: Sequence[Planned], output: str | Path) -> list[Place]:
-    """Return where outputs go. Raises OutputError (O002) where they cannot share a folder."""
-    files = [_destination(output, one.plan) for one in planned]
-    if len(files) == 1:
-        return files
-    assets = [one.plan.publish.asset for one in planned]
-    names = {storage.name(file).lower() for file in files}
-    models = [one.plan.publish.asset for one in planned if one.plan.train]
-    why = ""
-    if any(file == place_of(output) for file in files):
-        why = f"go into a folder. Given: {str(output)!r}"
-    elif models:
-        why = f"do not go into one folder: the model {models[0]!r} has one of its own"
-    elif len(names) < len(files):
-        why = f"would have one name in the folder: {listed(sorted(names))}"
-    if why:
-        message = f"The outputs {listed(assets)} {why}."
-        raise OutputError.of("O002", message, "Choose one of them: asset=IRI.")
-    return files
-
-
-def _destination(output: str | Path, plan: Plan) -> Place:
-    """Return where an output goes, given the path of it or of a folder for it.
-
-    Raises OutputError (O002) for an empty path, which would be the current folder's.
-    """
-    if not str(output).strip():
-        message = f"The path of the output is empty. Given: {str(output)!r}."
-        raise OutputError.of("O002", message, "The current folder is '.'.")
-    asset, like = plan.publish.asset, plan.reads[0].format
-    if plan.train:
-        return model_destination(place_of(output), asset)
-    return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")
-
-
-def _check_apart(output: Place, catalog: Catalog) -> None:
-    """Refuse to write an output over one of its inputs, even where it may be overwritten."""
-    for dataset in catalog.datasets:
-        if storage.is_same(output, dataset.location):
-            message = f"The output {str(output)!r} is the input itself."
-            raise OutputError.of("O001", message, "Give another path.")
-
-
-def _check_alone(model: Place, report: str | Path | None) -> None:
-    """Raise where a model would not lie alone with its certificate: such a release is not valid.
-
-    OutputError (O001) where its folder holds anything else, (O002) for a report within it.
-    """
-    folder = storage.parent(model)
-    with storage.writing(folder):
-        released = (FILE_NAME, storage.name(model))
-        found = strangers(folder, released) if storage.is_folder(folder) else ()
-    if found:
-        message = f"A model is released into a folder of its own. {str(folder)!r} holds "
-        raise OutputError.of("O001", f"{message}{told(found)}.", "Give the path of a new folder.")
-    here = Path(folder).resolve()
-    if report is not None and here in (Path(report).resolve(), *Path(report).resolve().parents):
-        message = f"The report {str(report)!r} would lie in the folder of the released model, "
-        message += "and is for its owner alone."
-        raise OutputError.of("O002", message, "Give a folder outside of it: report=DIR.")
 
 
 def _need(package: str) -> None:

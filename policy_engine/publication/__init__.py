@@ -5,7 +5,14 @@ from typing import Any
 
 from policy_engine.catalog import TABLE
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.publication.destinations import destination, model_destination
+from policy_engine.publication.destinations import (
+    check_alone,
+    check_apart,
+    destination,
+    destination_of,
+    destinations_of,
+    model_destination,
+)
 from policy_engine.publication.files import Publication
 from policy_engine.publication.renewing import renew
 from policy_engine.publication.tables import TablePublication
@@ -35,7 +42,11 @@ def publication(
 __all__ = [
     "Publication",
     "TablePublication",
+    "check_alone",
+    "check_apart",
     "destination",
+    "destination_of",
+    "destinations_of",
     "model_destination",
     "publication",
     "renew",
