@@ -383,7 +383,7 @@ OTHER = {
 OF_THE_TEXT = {
     # `shared` is in the rules, `names_conflict` in what the conflict strategy is. Whatever is
     # replaced, or older than another one, is not looked at.
-    Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place"}
+    Policy: {"digest", "shared", "names_conflict", "context", "source", "hints", "place", "text"}
     # What a profile does is the default of the conflict strategy.
     | {"replaced_by", "dated", "profiles"},
     Rule: {

@@ -97,5 +97,6 @@ def test_columns_are_named_with_a_prefix():
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": parts}
     rule = {"target": "ex:T", "action": [action], "output": "ex:out"}
     whole = {"@context": CONTEXT, "@type": "Set", "uid": "ex:p", "permission": rule}
-    [(_, asked, _)] = transformations(read_policy(json.dumps(whole)))
+    [made] = transformations(read_policy(json.dumps(whole)))
+    asked = made.asked
     assert asked.columns.identifier == ("Name",)
