@@ -1,11 +1,27 @@
 """The entry point: `policy-engine`, or `python -m policy_engine`."""
 
 import gc
+import os
+import sys
 from typing import NoReturn
+
+
+def _name_files_in_utf_8() -> None:
+    """Start Python over in its UTF-8 mode (PEP 540) where it has names and arguments in ASCII.
+
+    Only that does for all at once: policies, IRIs and queries are UTF-8, and so are the names of
+    files in them, which could not be opened. As yet, nothing was read and nothing else begun.
+    """
+    given = sys.argv[1:]
+    is_ours = not given or sys.orig_argv[-len(given) :] == given
+    if sys.getfilesystemencoding() == "ascii" and sys.executable and is_ours:
+        again = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, "PYTHONUTF8": "1"})  # noqa: S606 (itself)
 
 
 def main() -> NoReturn:
     """Run the command line, collecting garbage rarely: start-up makes objects that stay."""
+    _name_files_in_utf_8()
     gc.set_threshold(100_000, 20, 20)
     from policy_engine.cli import main as run  # noqa: PLC0415
 

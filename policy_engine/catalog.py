@@ -1,6 +1,7 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
 import re
+import sys
 import unicodedata
 import zlib
 from collections import Counter
@@ -209,7 +210,19 @@ def files_of(path: Path) -> tuple[Path, ...]:
 def unreadable(path: Path, error: Exception) -> PolicyEngineError:
     """Return the error of a file that is there and cannot be read."""
     reason = getattr(error, "strerror", None) or "its name is not allowed or its bytes are damaged"
-    return DataError.of("C003", f"The file cannot be read: {reason}.", source=str(path))
+    hint = ""
+    if isinstance(error, UnicodeEncodeError):
+        reason, hint = "its name is not UTF-8", "Give it another name."
+    hint = _in_utf_8(path) or hint
+    return DataError.of("C003", f"The file cannot be read: {reason}.", hint, source=str(path))
+
+
+def _in_utf_8(path: Path) -> str:
+    """Return what makes a name one that files can have, empty where it is one, or none is."""
+    encoding = sys.getfilesystemencoding()
+    if encoding == "utf-8" or str(path).isascii():
+        return ""
+    return f"Python has the names of files in {encoding}: start it with PYTHONUTF8=1."
 
 
 def column_iri(dataset: str, name: str) -> str:
@@ -334,6 +347,8 @@ def _names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
 
 
 def _neighbours(path: Path) -> str:
+    if _in_utf_8(path):
+        return _in_utf_8(path)
     if set(path.name) & set("*?[]{}"):
         return "A path is a name. Several files are given as a folder, as in people.csv/."
     try:

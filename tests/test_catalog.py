@@ -1,4 +1,5 @@
 import gzip
+import os
 
 import pandas as pd
 import polars as pl
@@ -324,3 +325,10 @@ def test_a_column_is_found_in_any_form_of_unicode(name):
 def test_a_column_in_another_form_of_unicode_is_said_to_be_one(others):
     [problem] = missing_columns(("\u00e9", *others), dataset("e\u0301", *others))
     assert "another form of Unicode" in problem.hint
+
+
+def test_a_name_that_is_not_utf_8_is_told_as_one(tmp_path):
+    path = tmp_path / os.fsdecode(b"b\xff.csv")
+    path.write_text("age\n1\n")
+    with pytest.raises(DataError, match="C003 The file cannot be read: its name is not UTF-8"):
+        read_table(path)

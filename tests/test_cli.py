@@ -1,10 +1,12 @@
 import json
+import os
 import re
 import subprocess
 import sys
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, modules_loaded_by
+from building import policy as text_of
 from typer.testing import CliRunner
 
 from policy_engine.cli import app
@@ -383,6 +385,20 @@ def test_a_name_that_no_disk_takes_is_told(people, arguments):
     assert result.returncode == 2
     assert re.search(r"[A-Z]\d{3} ", result.stdout + result.stderr)
     assert "X001" not in result.stderr
+
+
+def test_names_of_files_queries_and_parties_are_utf_8_in_an_ascii_locale(tmp_path):
+    rule = {"target": "http://x.org/B", "action": "read", "assignee": "http://x.org/Ánn"}
+    (tmp_path / "pölicy.jsonld").write_text(text_of([rule]), encoding="utf-8")
+    (tmp_path / "bücher.csv").write_text("Größe\n7\n", encoding="utf-8")
+    line = ["query", 'SELECT "Größe" FROM B', "--policy", "pölicy.jsonld"]
+    line += ["--assignee", "http://x.org/Ánn"]
+    line += ["--data", "http://x.org/B=bücher.csv", "--output", "größe.csv"]
+    ascii_ = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    result = command(*line, cwd=tmp_path, env={**os.environ, **ascii_}, encoding="utf-8")
+    assert result.returncode == 0, result.stderr
+    assert "1 row written: größe.csv" in result.stderr
+    assert (tmp_path / "größe.csv").read_text(encoding="utf-8") == "Größe\n7\n"
 
 
 def test_our_own_bug_is_told_as_one(people):

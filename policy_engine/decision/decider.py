@@ -127,7 +127,7 @@ class Decider:
         self._short: dict[tuple[int, str, str], tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
-        every = (*known, *known.ended)
+        self.past, every = known.ended, (*known, *known.ended)
         void = (*void_of(known.ended), *void_by_certificates(self.certificates, every))
         self.void = tuple(one for one in dict.fromkeys(void) if one.asset not in made)
 
@@ -694,7 +694,7 @@ class _Case:
             yield from one.sources
 
     def _origins(self) -> Origins:
-        return Origins(self.view, self.decider.output, self.decider.certificates)
+        return Origins(self.view, self.decider.output, self.decider.certificates, self.decider.past)
 
     def _made_from(self) -> tuple[MadeFrom, ...]:
         return () if self.facts.making else tuple(self._origins().trace(self.request.targets))

@@ -37,13 +37,20 @@ class Origins:
 
     That a policy is withdrawn, replaced or void takes nothing back of what was read of its output.
     So certificates tell it as well, whatever became of their policies, and so do policies that are
-    given and void.
+    given and void, or have `ended`.
     """
 
-    def __init__(self, view: View, output: OutputOf, certificates: Sequence[Certificate]) -> None:
+    def __init__(
+        self,
+        view: View,
+        output: OutputOf,
+        certificates: Sequence[Certificate],
+        ended: Sequence[Policy] = (),
+    ) -> None:
         self._view = view
         self._output = output
         self._certificates = certificates
+        self._ended = ended
         self._before: tuple[_Past, ...] | None = None
 
     def trace(
@@ -78,7 +85,7 @@ class Origins:
     def _past(self) -> tuple[_Past, ...]:
         if self._before is None:
             void = (one for one in self._view.index.policies if one.uid in self._view.void)
-            under = (past for policy in void for past in _made_under(policy))
+            under = (past for policy in (*void, *self._ended) for past in _made_under(policy))
             self._before = (*under, *filter(None, map(self._certified, self._certificates)))
         return self._before
 

@@ -76,6 +76,8 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         return _read_csv(path, columns)
+    except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
+        raise unreadable(path, error) from None
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error) as error:
         if format_of(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."

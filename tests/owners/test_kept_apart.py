@@ -12,7 +12,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
 from policy_engine.decision_log import DecisionLog
 from policy_engine.owners import read_owners
-from policy_engine.policy import Constraint, Value, read_policy
+from policy_engine.policy import Constraint, InForce, Value, read_policy
 from policy_engine.terms import ODRL, PE
 
 READ = f"{ODRL}read"
@@ -43,8 +43,8 @@ def apart(assigner=REGULATOR):
     return policy(assigner, keeps, uid=f"urn:apart:{assigner}")
 
 
-def deciding(*policies, proofs=(ONE, TWO), keeper=REGULATOR, owners=OWNERS):
-    given = [*policies, SECOND, LETS, apart(keeper)]
+def deciding(*policies, proofs=(ONE, TWO), keeper=REGULATOR, owners=OWNERS, ended=()):
+    given = InForce([*policies, SECOND, LETS, apart(keeper)], ended=ended)
     return Decider(given, [PROOFS[one] for one in proofs], owners=owners)
 
 
@@ -79,6 +79,15 @@ def test_an_entry_that_does_not_say_is_told_by_the_certificates_at_hand():
     history.permit(ANN, READ, [f"{ONE}/x"])
     for proofs, is_permitted in (((ONE, TWO), False), ((TWO,), True)):
         found = deciding(proofs=proofs).decide(asking(f"{TWO}/y"), World(time=NOON), history)
+        assert found.permitted == is_permitted
+
+
+def test_an_entry_that_does_not_say_is_told_by_a_policy_that_has_ended():
+    history = History()
+    history.permit(ANN, READ, [f"{ONE}/x"])
+    for target, is_permitted in ((f"{TWO}/y", False), (f"{TWO}/x", True)):
+        decider = deciding(proofs=[TWO], ended=[FIRST])
+        found = decider.decide(asking(target), World(time=NOON), history)
         assert found.permitted == is_permitted
 
 
