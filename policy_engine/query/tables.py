@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from policy_engine import terms
 from policy_engine.catalog import Catalog, Dataset, files_of
@@ -29,7 +30,7 @@ class Tables:
     def names(self) -> Mapping[str, str]:
         """What each dataset is called, by its IRI: its local name, or its IRI where several
         datasets, or none, have that name. No two names differ in their case alone."""
-        local = {one.iri: terms.local_name(one.iri) for one in self.catalog.datasets}
+        local = {one.iri: _called(one.iri) for one in self.catalog.datasets}
         times = Counter(name.lower() for name in local.values())
         found: dict[str, str] = {}
         for iri, name in local.items():
@@ -45,8 +46,8 @@ class Tables:
         """
         every, iri = self.catalog.datasets, terms.canonical(name)
         same = [one for one in every if one.iri == iri]
-        same = same or [one for one in every if terms.local_name(one.iri) == name]
-        same = same or [one for one in every if terms.local_name(one.iri).lower() == name.lower()]
+        same = same or [one for one in every if name in _calls(one.iri)]
+        same = same or [one for one in every if name.lower() in [*map(str.lower, _calls(one.iri))]]
         if len(same) == 1:
             return same[0]
         if same:
@@ -57,7 +58,7 @@ class Tables:
     def is_name(self, name: str) -> bool:
         """Tell whether a dataset goes by a name, or could be taken to."""
         known = {one.iri.lower() for one in self.catalog.datasets}
-        known |= {terms.local_name(one.iri).lower() for one in self.catalog.datasets}
+        known |= {call.lower() for one in self.catalog.datasets for call in _calls(one.iri)}
         known |= {own.lower() for own in self.names.values()}
         return name.lower() in known
 
@@ -121,6 +122,20 @@ class Tables:
             name: _value_type(schema.field(name).type) if name in schema.names else pa.string()
             for name in columns
         }
+
+
+def _called(iri: str) -> str:
+    """Return the last segment of an IRI with the letters that its escapes stand for."""
+    name = terms.local_name(iri)
+    try:
+        plain = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        return name
+    return plain if plain.isprintable() else name
+
+
+def _calls(iri: str) -> tuple[str, str]:
+    return terms.local_name(iri), _called(iri)
 
 
 def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":

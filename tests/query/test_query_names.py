@@ -220,3 +220,10 @@ def test_a_request_is_in_the_datas_spelling_too():
     assert decided("AGE")
     with pytest.raises(DataError, match="C005"):
         decided("%20name")
+
+
+@pytest.mark.parametrize("name", ["Bücher", "bücher", '"B%C3%BCcher"', '"http://x.org/Bücher"'])
+def test_a_table_is_called_with_letters_of_any_script(name):
+    books = "http://x.org/B%C3%BCcher"
+    data = make_catalog({"http://x.org/Bücher": pa.table({"id": [1]})})
+    assert rows(f"SELECT id FROM {name}", policy([rule(books)]), data=data) == [(1,)]
