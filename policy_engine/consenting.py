@@ -37,14 +37,26 @@ class Shortfall(NamedTuple):
     place: Place
 
 
-def shortfalls(consent: Consent, made: Transformation) -> list[Shortfall]:
+class _Use(NamedTuple):
+    """A column of an owner's as it is used: the column of the joined table that tells its cells,
+    in which role."""
+
+    name: str
+    made: str
+    role: str
+    value: Value
+
+
+def shortfalls(consent: Consent, made: Transformation, asset: str) -> list[Shortfall]:
     """Return in what a transformation falls short of what an owner's consent asks of it.
 
-    What cannot be compared with what is asked falls short of it.
+    What is asked of the target of the consent, which may be a collection, is held against the
+    dataset `asset` that is transformed, column by column of the same name. What cannot be compared
+    with what is asked falls short of it.
     """
     if consent.asked is None:
         return []
-    return [*_Held(consent, consent.asked, made).shortfalls()]
+    return [*_Held(consent, consent.asked, made, asset).shortfalls()]
 
 
 def bounds_of(consent: Consent) -> tuple[str, ...]:
@@ -68,22 +80,31 @@ def _of_options(consent: Consent) -> Iterator[str]:
 
 
 class _Held:
-    """A transformation held against one consent."""
+    """A transformation of one dataset, or of it with others, held against one consent."""
 
-    def __init__(self, consent: Consent, asked: Anonymization, made: Transformation) -> None:
-        self.consent, self.asked, self.made = consent, asked, made
-        self.asset = consent.rule.targets[0].iri
+    def __init__(
+        self, consent: Consent, asked: Anonymization, made: Transformation, asset: str
+    ) -> None:
+        self.consent, self.asked, self.made, self.asset = consent, asked, made, asset
         self.given = parameters_of(consent.action)
         self.theirs = parameters_of(made.action)
         ordered = sorted(consent.named.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT))
         self.roles = {name: (role, value) for role, found in ordered for _, name, value in found}
-        self.kept = {
-            name: (role, value)
-            for role, found in made.named.items()
-            if role not in ("identifier", JOIN_ON)
-            for asset, name, value in found
-            if asset == self.asset
-        }
+        self.used = [*self._used()]
+
+    def _used(self) -> Iterator[_Use]:
+        """Yield the columns of the dataset that are used; its key under the names of others too.
+
+        The keys of rows that are put together are the same: one that is released tells all.
+        """
+        keys = {one.asset: one.on for one in self.made.joined}
+        own = keys.get(self.asset)
+        for role, found in self.made.named.items():
+            for asset, name, value in found if role not in ("identifier", JOIN_ON) else ():
+                if asset == self.asset:
+                    yield _Use(name, name, role, value)
+                elif own is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
+                    yield _Use(own, name, role, value)
 
     def shortfalls(self) -> Iterator[Shortfall]:
         yield from self._of_columns()
@@ -100,18 +121,19 @@ class _Held:
 
     def _of_columns(self) -> Iterator[Shortfall]:
         """Yield the columns that are used as something that the owner does not let them be."""
-        for name, (role, value) in self.kept.items():
+        for name, made, role, value in self.used:
             iri, (own, theirs) = column_iri(self.asset, name), self.roles.get(name, ("", None))
             if role == UNIT:
                 if not own:
                     message = f"{iri} is used, which the owner does not name."
                     yield Shortfall(message, self.consent.rule.place, value.place)
                 continue
+            how = role if made == name else f"{role} under the name {made!r}"
             if not own or own == JOIN_ON or (own == UNIT and role != "redact"):
-                message = f"{iri} is released as {role}, and the owner lets it not be released."
+                message = f"{iri} is released as {how}, and the owner lets it not be released."
                 yield Shortfall(message, self.consent.rule.place, value.place)
             elif role != own and role not in _STRICTER.get(own, ()):
-                message = f"{iri} is {role}, and by the owner it is {own}."
+                message = f"{iri} is {how}, and by the owner it is {own}."
                 yield Shortfall(message, theirs.place if theirs else NOWHERE, value.place)
             elif theirs is not None and role == own:
                 yield from self._of_settings(iri, theirs, value)
@@ -134,31 +156,34 @@ class _Held:
     def _of_bounds(self) -> Iterator[Shortfall]:
         found = {(one.name, one.column): one for one in self.made.asked.bounds()}
         for bound in self.asked.bounds():
-            if bound.column and not self._is_kept(bound.column):
-                continue  # it is not released as it is
-            other = found.get((bound.name, bound.column))
-            if other is None or not _is_as_strict(other, bound):
-                given = f"{other.asked:g}" if other else "nothing"
-                message = f"The owner asks for {_told(bound)}, and the policy for {given}."
-                yield self._short(message, bound.parameter)
+            # A column that is not released as it is tells nothing.
+            for name in self._kept(bound.column) if bound.column else ("",):
+                other = found.get((bound.name, name))
+                if other is None or not _is_as_strict(other, bound):
+                    given = f"{other.asked:g}" if other else "nothing"
+                    message = f"The owner asks for {_told(bound)}, and the policy for {given}."
+                    yield self._short(message, bound.parameter)
         yield from self._of_values()
 
     def _of_values(self) -> Iterator[Shortfall]:
         """Yield what models of the owner's measure otherwise: by another l, or distance."""
-        kept = [one for one in self.asked.columns.sensitive if self._is_kept(one.name)]
+        kept = [
+            (one, name) for one in self.asked.columns.sensitive for name in self._kept(one.name)
+        ]
         own = self.asked.methods.get("recursive-l-diversity") if kept else None
         other = self.made.asked.methods.get("recursive-l-diversity")
         if own is not None and other is not None and _l_of(other) < _l_of(own):
             message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
             yield self._short(f"{message}{_l_of(other)}.", "l")
         theirs = {one.name: one for one in self.made.asked.columns.sensitive}
-        for one in kept if "t-closeness" in self.asked.methods else ():
-            if _measure(theirs[one.name]) != _measure(one):
+        for one, name in kept if "t-closeness" in self.asked.methods else ():
+            if _measure(theirs[name]) != _measure(one):
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
                 yield self._short(message, SENSITIVE)
 
-    def _is_kept(self, name: str) -> bool:
-        return self.kept.get(name, ("",))[0] == SENSITIVE
+    def _kept(self, name: str) -> list[str]:
+        """Return the columns of what is made that tell a sensitive column of the dataset."""
+        return [one.made for one in self.used if one.name == name and one.role == SENSITIVE]
 
     def _of_unit(self) -> Iterator[Shortfall]:
         """Yield that persons are not counted as the owner has them counted."""
@@ -194,7 +219,7 @@ class _Held:
                 yield self._short(message, name)
 
     def _has_pseudonyms(self) -> bool:
-        return any(role == "pseudonymize" for role, _ in self.kept.values())
+        return any(one.role == "pseudonymize" for one in self.used)
 
 
 def _is_as_strict(one: Bound, other: Bound) -> bool:

@@ -14,6 +14,7 @@ from policy_engine.policy.hierarchy import goes_on
 
 JOIN_ON = "joinOn"
 _LEFT_OUT = "identifier"
+_TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
 
 
 class Joined(BaseModel):
@@ -116,6 +117,7 @@ def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> l
         message += "their rows are put together."
         hint = "Add a refinement with the leftOperand pe:joinOn, a column of each."
         return [*found, Problem("M016", message, hint, place)]
+    found += _contradicting(datasets, on, roles)
     return sorted((*found, *_misnamed(datasets, on)), key=by_place)
 
 
@@ -156,6 +158,26 @@ def _alike(roles: Roles) -> Iterator[Problem]:
             message = f"The output would have two columns {name!r}: {given}."
             hint = "Leave one out, name it as an identifier, or rename it in its data."
             yield Problem("M016", message, hint, value.place)
+
+
+def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[Problem]:
+    """Yield the columns joined on whose role is not that of another: their cells are the same.
+
+    Of columns that tell nothing it does not matter how they are left out.
+    """
+    keys = {(asset, name) for asset, name, _ in _keys(datasets, on)}
+    found = [
+        (role, asset, name, value)
+        for role, named in roles.items()
+        for asset, name, value in named
+        if (asset, name) in keys
+    ]
+    for role, asset, name, value in found[1:]:
+        first, other, known, _ = found[0]
+        if asset != other and role != first and not {role, first} <= _TELL_NOTHING:
+            message = f"{column_iri(asset, name)} is {role}, and {column_iri(other, known)} is "
+            message += f"{first}. Rows are joined on both: what one of them tells, both do."
+            yield Problem("M016", message, "Give them one role, or one of them none.", value.place)
 
 
 def by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:

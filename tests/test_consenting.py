@@ -1,7 +1,7 @@
 """What is made is held against what an owner asks, bound by bound."""
 
 import pytest
-from building import OUTPUT, anonymize, column, permission, policy
+from building import DATASET, OUTPUT, anonymize, column, permission, policy
 
 from policy_engine import terms
 from policy_engine.consenting import bounds_of, shortfalls
@@ -26,7 +26,7 @@ def making(**how):
 
 
 def short(asked, made):
-    return [one.message for one in shortfalls(asking(**asked), making(**made))]
+    return [one.message for one in shortfalls(asking(**asked), making(**made), DATASET)]
 
 
 PARAMETERS = {
@@ -108,13 +108,13 @@ def test_roles_and_options_are_held_against_those_of_the_owner(asked, made, is_s
 def test_who_asks_for_nothing_is_satisfied_and_tells_nothing():
     rule = permission(action="anonymize")
     [consent] = consents(read_policy(policy([rule], assigner=OWNER)))
-    assert shortfalls(consent, making(method="k-anonymity")) == []
+    assert shortfalls(consent, making(method="k-anonymity"), DATASET) == []
     assert bounds_of(consent) == ()
 
 
 def test_both_places_are_told():
     asked = asking(method="k-anonymity", k=9)
-    [found] = shortfalls(asked, making(method="k-anonymity"))
+    [found] = shortfalls(asked, making(method="k-anonymity"), DATASET)
     assert found.asked.line > 0
     assert found.place.line > 0
     assert bounds_of(asked) == ("k at least 9",)

@@ -198,6 +198,31 @@ def test_a_key_is_released_in_the_role_that_it_is_given_alone(tmp_path, role, to
     assert all("Insured" not in row for row in rows(release.path.read_text()))
 
 
+@pytest.mark.parametrize(
+    ("some", "others", "is_told"),
+    [
+        ("identifier", "insensitive", True),
+        ("privacyUnit", "insensitive", True),
+        ("pseudonymize", "insensitive", True),
+        ("identifier", "pseudonymize", True),
+        ("identifier", "redact", False),
+        ("privacyUnit", "identifier", False),
+        ("insensitive", "insensitive", False),
+    ],
+)
+def test_keys_that_are_joined_have_one_role(some, others, is_told):
+    one, other = f"{VISITS}/Patient", f"{CLAIMS}/Insured"
+    roles = {others: [other], some: one if some == "privacyUnit" else [one]}
+    roles |= {some: [one, other]} if some == others else {}
+    try:
+        plan_policy(matching(**roles))
+    except PlanError as error:
+        found = [one.message for one in error.problems if one.code == "M016"]
+    else:
+        found = []
+    assert any("what one of them tells, both do" in one for one in found) == is_told
+
+
 def test_identifiers_of_one_name_in_both_tables_are_left_out(tmp_path):
     visits, claims = VISITS_TEXT, CLAIMS_TEXT.replace("Agent", "Name")
     both = [f"{VISITS}/Name", f"{CLAIMS}/Name"]

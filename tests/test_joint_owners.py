@@ -5,9 +5,21 @@ import re
 from pathlib import Path
 
 import pytest
-from building import permission, policy
+from building import policy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from letting import (
+    NOON,
+    OF_CLAIMS,
+    SHARED,
+    hospital,
+    insurer,
+    joint,
+    letting,
+    made,
+    reads,
+    refusal,
+)
 from matched import (
     ANN,
     CLAIMS,
@@ -18,7 +30,6 @@ from matched import (
     OWNERS,
     UNIVERSITY,
     VISITS,
-    anonymizing,
     matching,
     rows,
     tables,
@@ -37,55 +48,6 @@ from policy_engine.decision_log import read_log
 from policy_engine.errors import DeniedError, PlanError, PolicyEngineError
 
 RESEARCH = "mosaicrown:statistical"
-NOON = World(time="2026-06-01T12:00:00Z")
-OF_VISITS = {
-    "joinOn": [f"{VISITS}/Patient"],
-    "quasi": [f"{VISITS}/Age"],
-    "sensitive": [f"{VISITS}/Diagnosis"],
-}
-OF_CLAIMS = {
-    "joinOn": [f"{CLAIMS}/Insured"],
-    "quasi": [f"{CLAIMS}/Zip"],
-    "sensitive": [f"{CLAIMS}/Amount"],
-}
-SHARED = {"method": "l-diversity", "k": 2, "l": 2}
-
-
-def letting(owner, target, who=UNIVERSITY, how=None, more=(), **rule):
-    """Return the policy by which an owner lets a party anonymise a table, under bounds."""
-    name = owner.removeprefix(EX).lower()
-    action = "anonymize" if how is None else anonymizing(**how)
-    usual = {"assignee": who, "target": target, "purpose": None}
-    made = permission(uid=f"{EX}{name}#lets", action=action, **{**usual, **rule})
-    return json.loads(policy([made, *more], uid=f"{EX}{name}", assigner=owner))
-
-
-def hospital(**parts):
-    how = {**SHARED, **OF_VISITS, **parts.pop("how", {})}
-    return letting(HOSPITAL, VISITS, how=how, **parts)
-
-
-def insurer(**parts):
-    how = {**SHARED, **OF_CLAIMS, **parts.pop("how", {})}
-    return letting(INSURER, CLAIMS, how=how, **parts)
-
-
-def joint(**parts):
-    return matching(issuer=UNIVERSITY, **parts)
-
-
-def made(folder, *others, source=None, **parts):
-    given = {"owners": OWNERS, "world": NOON, "party": UNIVERSITY, **parts}
-    source, data = source or joint(), given.pop("data", None) or tables(folder)
-    return apply_policy(source, data, folder / "out" / "m.csv", policies=others, **given)
-
-
-def refusal(folder, *others, **parts):
-    """Return the codes and the text of what keeps something from being made; nothing is there."""
-    with pytest.raises(PolicyEngineError) as error:
-        made(folder, *others, **parts)
-    assert not (folder / "out").exists()
-    return [one.code for one in error.value.problems], str(error.value)
 
 
 def test_who_is_let_by_every_owner_makes_it_and_each_bound_is_told(tmp_path):
@@ -230,14 +192,6 @@ MAY = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2026-06-15"
 ONCE = {"leftOperand": "count", "operator": "lteq", "rightOperand": 1}
 FEE = {"uid": f"{EX}fee", "action": "compensate"}
 JULY = World(time="2026-07-01T12:00:00Z")
-
-
-def reads(release, *others, who=UNIVERSITY, purpose="", world=NOON, source=None, **parts):
-    request = read_request(who, "read", [MATCHED], purpose)
-    given = [source or joint(), *others]
-    return decide_request(
-        given, [release.certificate], request, owners=OWNERS, world=world, **parts
-    )
 
 
 def test_it_is_read_as_long_as_every_owner_lets_it_be(tmp_path):

@@ -1,5 +1,6 @@
 """By which rules of owners something may be made of their data, under which bounds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from policy_engine.consenting import Shortfall, bounds_of, shortfalls
@@ -25,8 +26,8 @@ class Unowned:
     source: str = ""
 
 
-def short_of(consent: Clause, making: Clause) -> tuple[Shortfall, ...]:
-    """Return in what a thing that a rule makes falls short of what a consent asks.
+def short_of(consent: Clause, making: Clause, assets: Sequence[str]) -> tuple[Shortfall, ...]:
+    """Return in what a thing that a rule makes of some assets falls short of what a consent asks.
 
     What cannot be planned falls short of everything.
     """
@@ -36,7 +37,12 @@ def short_of(consent: Clause, making: Clause) -> tuple[Shortfall, ...]:
     except (PlanError, StopIteration):
         message = f"{making.name} does not say how it anonymises, or {consent.name} what it asks."
         return (Shortfall(message, NOWHERE, NOWHERE),)
-    return tuple(shortfalls(asked, made))
+    return tuple(short for one in assets for short in shortfalls(asked, made, one))
+
+
+def inputs_to(making: Clause) -> tuple[str, ...]:
+    """Return what a rule makes something of."""
+    return tuple(sorted({target.iri for target in making.whole.targets}))
 
 
 def consented(asset: str, clause: Clause) -> Consented:

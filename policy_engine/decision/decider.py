@@ -13,7 +13,13 @@ from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.agreement import check_agreement
-from policy_engine.decision.consents import Unowned, consented, short_of, without_counts
+from policy_engine.decision.consents import (
+    Unowned,
+    consented,
+    inputs_to,
+    short_of,
+    without_counts,
+)
 from policy_engine.decision.ended import Void, void_by_certificates, void_of
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import RequestFacts, unclear_labels
@@ -124,7 +130,7 @@ class Decider:
         self._bare = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
-        self._short: dict[tuple[int, str, str], tuple[Shortfall, ...]] = {}
+        self._short: dict[tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         self.past, every = known.ended, (*known, *known.ended)
@@ -240,11 +246,13 @@ class Decider:
                 asked = Request(assignee="", action=action, targets=targets, purpose=one)
                 yield _Case(self, asked, world or _NOTHING_KNOWN, history), made
 
-    def short_of(self, consent: Clause, making: Clause) -> tuple[Shortfall, ...]:
-        """Return in what a thing that a rule makes falls short of what a consent asks."""
-        key = consent.number, making.policy.uid, making.whole.output
+    def short_of(
+        self, consent: Clause, making: Clause, assets: tuple[str, ...]
+    ) -> tuple[Shortfall, ...]:
+        """Return in what a thing that a rule makes of assets falls short of what a consent asks."""
+        key = consent.number, making.policy.uid, making.whole.output, assets
         if key not in self._short:
-            self._short[key] = short_of(consent, making)
+            self._short[key] = short_of(consent, making, assets)
         return self._short[key]
 
     def ended_by(self, release: Upstream, world: World | None = None) -> str:
@@ -391,13 +399,19 @@ class _Case:
         asked = _no_delegate if is_delegation else self._lets
         made = no_consent if is_delegation else self._consents
         maker = self.request.assignee if self.facts.making else None
-        return Ownership(standing, self.view.trusted, asked, made, sorted(self.above), maker)
+        above, beside = sorted(self.above), self.facts.together
+        return Ownership(standing, self.view.trusted, asked, made, above, maker, beside)
 
     def _consents(self, making: Clause, party: str, asset: str) -> Leave:
         """Tell whether the owner of an asset lets a party make of it what a rule makes."""
         asked = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
-        case = _Case(self.decider, request, self.world, self.facts.history, is_delegation=True)
+        # A leave for one table alone is none for a join of it with others.
+        together = tuple(dict.fromkeys((asset, *inputs_to(making))))
+        history = self.facts.history
+        case = _Case(
+            self.decider, request, self.world, history, is_delegation=True, together=together
+        )
         return case.consent(making, counts=self.facts.making)
 
     def consent(self, making: Clause, *, counts: bool) -> Leave:
@@ -413,12 +427,20 @@ class _Case:
             for held in self._held(clause if counts else without_counts(clause)):
                 if held.missing or self._prohibitions() is not None:
                     continue
-                short = self.decider.short_of(clause, making)
+                short = self.decider.short_of(clause, making, self._made_with(making))
                 if not short:
                     return Leave(is_given=True, clause=clause)
                 if not near.short or len(short) < len(near.short):
                     near = Leave(clause=clause, short=short)
         return near
+
+    def _made_with(self, making: Clause) -> tuple[str, ...]:
+        """Return the inputs of a rule that what is asked for is, or is a part of."""
+        [asset], inputs = self.request.targets, inputs_to(making)
+        standing = self.view.standing
+        if asset in inputs or standing is None:
+            return (asset,)
+        return tuple(one for one in inputs if asset in standing.within(one)) or inputs
 
     def _is_of_owner(self, clause: Clause) -> bool:
         return bool(self.ownership and self.ownership.owns(clause, self.request.targets[0]))
@@ -428,15 +450,18 @@ class _Case:
         that their owners give, or would."""
         return self.ownership.consents_to(clause) if self.ownership else iter(())
 
-    def _lets(self, party: str, asset: str, was_done: bool) -> Leave:
-        """Tell whether the owner of an asset lets a party grant its use.
+    def _lets(self, party: str, asset: str, was_done: bool, beside: tuple[str, ...]) -> Leave:
+        """Tell whether the owner of an asset lets a party grant its use, `beside` other assets.
 
         What was done by a leave is a making: what was made of it stands as long as the leave does.
         """
         asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
+        together = tuple(dict.fromkeys((asset, *beside)))
         history = self.facts.history
-        case = _Case(self.decider, request, self.world, history, is_delegation=True)
+        case = _Case(
+            self.decider, request, self.world, history, is_delegation=True, together=together
+        )
         case.facts.was_done, case.facts.making = was_done, was_done or self.facts.making
         return case.leave()
 
@@ -564,7 +589,7 @@ class _Case:
         That is asked of what it made (`was_done`), or of making it once more.
         """
         owned = self.ownership
-        return owned.making_fails(clause, was_done=was_done) if owned else ""
+        return owned.making_fails(clause, clause.targets, was_done=was_done) if owned else ""
 
     def _void(self) -> Decision | None:
         """Deny what was made under a policy that is not in force."""
@@ -933,7 +958,7 @@ class _Case:
         )
 
 
-def _no_delegate(_party: str, _asset: str, _was_done: bool) -> Leave:
+def _no_delegate(_party: str, _asset: str, _was_done: bool, _beside: tuple[str, ...]) -> Leave:
     """Tell that nobody is let: a delegate lets nobody in turn."""
     return Leave()
 

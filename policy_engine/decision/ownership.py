@@ -1,11 +1,12 @@
 """Whose rules count for what a request is about."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.closures import Closures
+from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.index import Clause
 from policy_engine.owners import Speakers, Standing
 from policy_engine.policy.hierarchy import goes_on
@@ -37,8 +38,9 @@ class Leave:
         return (*([self.clause] if self.clause else []), *self.counting)
 
 
-Delegated = Callable[[str, str, bool], Leave]
-"""What leave a party has for an asset: to act by it once more, or to have acted (`True`)."""
+Delegated = Callable[[str, str, bool, tuple[str, ...]], Leave]
+"""What leave a party has for an asset: to act by it once more, or to have acted (`True`), with
+these assets beside it."""
 Consents = Callable[[Clause, str, str], Leave]
 """What leave a party has to make of an asset what a rule makes of it."""
 
@@ -62,7 +64,8 @@ class Ownership:
     (`consents`), and lets the `maker`, where it is about to be made. A
     prohibition counts where one of those who issued it speaks for an asset that is asked for and
     that it meets, or for the part of one that it names. `trusted` are the closures of what the
-    caller says: what policies say of parts gives nobody a say.
+    caller says: what policies say of parts gives nobody a say. `beside` is all that is asked for
+    together.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Ownership:
         consents: Consents = no_consent,
         also: Sequence[str] = (),
         maker: str | None = None,
+        beside: tuple[str, ...] = (),
     ) -> None:
         self._standing = standing
         self._trusted = trusted
@@ -80,7 +84,8 @@ class Ownership:
         self._consents = consents
         self._also = tuple(also)
         self._maker = maker
-        self._leaves: dict[tuple[str, str, bool], Leave] = {}
+        self._beside = beside
+        self._leaves: dict[tuple[str, str, bool, tuple[str, ...]], Leave] = {}
         self._consented: dict[tuple[int, str, str], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
@@ -90,9 +95,9 @@ class Ownership:
         """
         making = clause if self._maker is not None and clause.whole.output else None
         return (
-            self._fails(clause, targets, making)
-            or self._fails(clause, self._also)
-            or self._fails(clause, sorted(clause.sources), clause, was_done=True)
+            self._fails(clause, targets, self._beside, making)
+            or self._fails(clause, self._also, self._beside)
+            or self.making_fails(clause, clause.sources)
             or self._takes(clause, targets, own)
         )
 
@@ -108,8 +113,9 @@ class Ownership:
         every = (one for asset in (*targets, *self._also) for one in self._standing.all_of(asset))
         for one in chain(every, self._taken(targets, own)):
             if not one.permit(clause.assigners):
-                given = ((who, self._leave(who, one.asset)) for who in sorted(clause.assigners))
-                found = next(((who, by) for who, by in given if by.is_given), None)
+                who = sorted(clause.assigners)
+                given = ((party, self._leave(party, one.asset, self._beside)) for party in who)
+                found = next(((party, by) for party, by in given if by.is_given), None)
                 if found is not None:
                     yield found[0], one.asset, found[1]
 
@@ -119,12 +125,15 @@ class Ownership:
             if number == clause.number and leave.is_given:
                 yield asset, party, leave
 
-    def making_fails(self, clause: Clause, *, was_done: bool = True) -> str:
-        """Return why a rule may not make its output of its targets, empty where it may.
+    def making_fails(
+        self, clause: Clause, assets: Collection[str], *, was_done: bool = True
+    ) -> str:
+        """Return why a rule may not make its output of assets, empty where it may.
 
         That is asked of what it made (`was_done`), or of making it once more.
         """
-        return self._fails(clause, sorted(clause.targets), clause, was_done=was_done)
+        beside = inputs_to(clause) if assets else ()
+        return self._fails(clause, sorted(assets), beside, clause, was_done=was_done)
 
     def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
         """Yield the assets of which a rule makes something by their owners' leave alone, with it.
@@ -133,7 +142,7 @@ class Ownership:
         """
         for target in sorted(clause.targets):
             for one in self._standing.all_of(target):
-                if not self._permits(clause.assigners, one):
+                if not self._permits(clause.assigners, one, inputs_to(clause)):
                     found = (self._consent(clause, who, one.asset) for who in clause.assigners)
                     yield one.asset, max(found, key=_nearness, default=Leave())
 
@@ -195,6 +204,7 @@ class Ownership:
         self,
         clause: Clause,
         assets: Sequence[str],
+        beside: tuple[str, ...],
         making: Clause | None = None,
         *,
         was_done: bool = False,
@@ -202,7 +212,7 @@ class Ownership:
         parties = clause.assigners
         every = (one for asset in assets for one in self._standing.all_of(asset))
         for one in every:
-            is_let = self._permits(parties, one, was_done=was_done)
+            is_let = self._permits(parties, one, beside, was_done=was_done)
             if not is_let and not (making and self._lets(making, one)):
                 return one.denied(parties) + (self._short(making, one.asset) if making else "")
         return ""
@@ -237,7 +247,8 @@ class Ownership:
     def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return whose asset a policy puts into the targets by its own word, if it does."""
         who, taken = clause.assigners, self._taken(targets, own)
-        return next((one.denied(who) for one in taken if not self._permits(who, one)), "")
+        fails = (one for one in taken if not self._permits(who, one, self._beside))
+        return next((one.denied(who) for one in fails), "")
 
     def _taken(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
         """Yield who speaks for what a policy puts into the targets, where that is stated."""
@@ -245,15 +256,23 @@ class Ownership:
         yield from (one for one in map(self._standing.of, said) if one.is_stated)
 
     def _permits(
-        self, parties: frozenset[str], speakers: Speakers, *, was_done: bool = False
+        self,
+        parties: frozenset[str],
+        speakers: Speakers,
+        beside: tuple[str, ...],
+        *,
+        was_done: bool = False,
     ) -> bool:
         if speakers.permit(parties):
             return True
-        leaves = (self._leave(who, speakers.asset, was_done=was_done) for who in sorted(parties))
+        asset = speakers.asset
+        leaves = (self._leave(who, asset, beside, was_done=was_done) for who in sorted(parties))
         return bool(speakers.owners) and any(leave.is_given for leave in leaves)
 
-    def _leave(self, party: str, asset: str, *, was_done: bool = False) -> Leave:
-        key = party, asset, was_done
+    def _leave(
+        self, party: str, asset: str, beside: tuple[str, ...] = (), *, was_done: bool = False
+    ) -> Leave:
+        key = party, asset, was_done, beside
         found = self._leaves.get(key)
         if found is None:
             found = self._leaves[key] = self._delegated(*key)

@@ -9,7 +9,7 @@ from policy_engine.errors import Problem
 from policy_engine.policy.clashes import clashes, have_asset
 from policy_engine.policy.joining import named_jointly
 from policy_engine.policy.linked_data import MAX_PROBLEMS
-from policy_engine.policy.model import ANONYMIZE, DERIVED, MAKING, Policy, Rule
+from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, Policy, Rule
 from policy_engine.policy.rules import (
     ACTION,
     ASSIGNEE,
@@ -18,6 +18,8 @@ from policy_engine.policy.rules import (
     lacking,
     needed,
 )
+
+_LEAVES = (ANONYMIZE, GRANT_USE)
 
 
 def problems_of(policies: Sequence[Policy]) -> list[Problem]:
@@ -127,10 +129,14 @@ def _ungoverned(policy: Policy) -> Iterator[Problem]:
 
 
 def _uncovered(policy: Policy) -> Iterator[Problem]:
-    """Yield what permissions say may be read together and do not cover: it is not permitted."""
+    """Yield what permissions say may be read together and do not cover: it is not permitted.
+
+    Leave for what is one's own names what others let be read, or joined, with it.
+    """
     for rule in policy.permissions:
         wide = {target.iri for target in rule.targets}
-        for iri, value in named_jointly(rule) if wide else ():
+        is_leave = not rule.output and any(action.iri in _LEAVES for action in rule.actions)
+        for iri, value in named_jointly(rule) if wide and not is_leave else ():
             if wide.isdisjoint(policy.hierarchy.wider("asset", iri)):
                 message = f"{iri!r} may be read with others by a permission that does not cover it."
                 yield Problem("W004", message, "Add it to the targets.", value.place)

@@ -200,6 +200,8 @@ def test_what_is_named_jointly_and_not_covered_gives_a_warning():
         return {"target": ["ex:T", "ex:O"], "action": "read", "constraint": said}
 
     assert warnings_of(named("ex:T/ZIP", "ex:O")) == []
-    [found] = warnings_of(named("ex:T/ZIP", "ex:P"))
+    wider = named("ex:T/ZIP", "ex:P")
+    [found] = warnings_of(wider)
     assert found[0] == "W004"
     assert found[1].endswith("/constraint/rightOperand/1")
+    assert warnings_of({**wider, "action": "grantUse"}) == []  # others let what is theirs
