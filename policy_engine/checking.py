@@ -58,7 +58,7 @@ def check_files(
     claims = Claims(policies)
     known, edges = stated.known_by(policies), _edges(policies)
     problems = _by_file(claims.problems(known, edges, given))
-    hints = _by_file(unheard(policies, claims.owned(known, edges) if stated else known, edges))
+    hints = _by_file(unheard(policies, known, edges))
     return [_with(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
 
 
