@@ -10,7 +10,7 @@ from policy_engine.beside import load_certificates
 from policy_engine.catalog import Catalog, make_catalog, place_of
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
-from policy_engine.decision.owing import Due, dues, find_duty
+from policy_engine.decision.owing import Due, check_doer, dues, find_duty
 from policy_engine.decision.requests import check_name
 from policy_engine.owners import OwnersSource, load_owners
 from policy_engine.policy import (
@@ -66,7 +66,8 @@ def decide_request(
     the assets of those who issued it. For many requests, make a `Decider` once, and ask
     `DecisionLog.decide` by it.
     """
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), world)
+    time = world.time if world else None
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
     given = make_catalog(named_data(data, read)) if data else Catalog()
     stated = load_owners(owners, read, contexts)
     if data:
@@ -133,7 +134,8 @@ def query_data(
     """
     from policy_engine.query.answering import query  # noqa: PLC0415 (slow to import)
 
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), world)
+    time = world.time if world else None
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
     return query(
         sql,
         read,
@@ -165,20 +167,23 @@ def fulfil_duty(
     limits: Limits = USUAL,
     vocabularies: Sequence[VocabularySource] = (),
     log_key: str | Path | bytes | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> "Entry":
     """Record in a log that a party fulfilled a duty of policies, or violated it.
 
     The duty is named by its uid, or its label, and by `of`, its policy, where several have it; a
     prohibition that was infringed is `violated`, too. `time` is when it was done, by the clock
-    without one; `evidence` is kept as it is. Raises RequestError: D006 for a duty that no policy
-    has, or several, D001 for a party that is not an IRI.
+    without one; `evidence` is kept as it is; `hierarchy` adds to what policies say of who belongs
+    to whom. Raises RequestError: D006 for a duty that no policy has, or several, D008 for one that
+    obliges nobody, or not this party, D001 for a party that is not an IRI.
     """
     from policy_engine.decision_log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 
-    read = Reading(contexts, parents, limits, vocabularies).in_force(*policies, time=time)
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
     owner, found = find_duty(read, duty, of, violated=violated)
-    party = Names(read).full(by, "assignee")
+    party = Names((*read, *read.ended)).full(by, "assignee")
     check_name("assignee", party, read)
+    check_doer(owner, found, party, hierarchy)
     deed = LoggedDeed(
         state="violated" if violated else "fulfilled",
         policy=owner.uid,
@@ -209,7 +214,7 @@ def list_duties(
     """
     from policy_engine.decision_log import read_history  # noqa: PLC0415 (only where asked for)
 
-    read = Reading(contexts, parents, limits, vocabularies).in_force(*policies, time=time)
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
     return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
 
 
@@ -244,11 +249,9 @@ def time_at(path: str | Path | None = None, time: str = "") -> datetime | None:
     return read_world({"time": said}, str(path)).time if isinstance(said, str) else None
 
 
-def _in_force(policies: Sequence[Source], reading: Reading, world: World | None) -> InForce:
-    """Return the policies that are in force in a state of the world."""
-    if isinstance(policies, InForce):
-        return policies
-    return reading.in_force(*policies, time=world.time if world else None)
+def _in_force(policies: Sequence[Source], reading: Reading, time: datetime | None) -> InForce:
+    """Return the policies that are in force at a time."""
+    return policies if isinstance(policies, InForce) else reading.in_force(*policies, time=time)
 
 
 def attest_output(

@@ -142,6 +142,7 @@ CODES = {
     "D005": "a world that says of counts or duties what the log does not",
     "D006": "a duty that no policy has, or several",
     "D007": "what the party who acts is not permitted to make",
+    "D008": "a duty that is not the party's to do",
     "G001": "a decision log that cannot be read",
     "G002": "a decision log whose chain is broken",
     "Q001": "a query that cannot be parsed",

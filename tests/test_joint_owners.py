@@ -389,3 +389,12 @@ def test_the_example_of_the_documentation_is_made_as_it_says(tmp_path):
     assert [one.asset for one in release.plan.by_consent] == [CLAIMS, VISITS]
     with pytest.raises(PlanError, match="M014"):
         apply_policy(source, data, tmp_path / "none", policies=others[:1], **owned)
+
+
+def test_a_permit_to_make_tells_what_the_owners_who_let_it_ask_of_the_maker():
+    obligation = {"uid": f"{EX}tidy", "assignee": UNIVERSITY, "action": "delete", "target": VISITS}
+    request = read_request(UNIVERSITY, "anonymize", [VISITS, CLAIMS], RESEARCH)
+    given = joint(), {**hospital(), "obligation": obligation}, insurer()
+    found = decide_request(given, (), request, world=NOON, owners=OWNERS)
+    assert found.permitted
+    assert [(one.policy, one.duty) for one in found.duties] == [(f"{EX}hospital", f"{EX}tidy")]

@@ -14,7 +14,7 @@ from policy_engine.decision.deadlines import deadline
 from policy_engine.decision.requests import read_request
 from policy_engine.decision_log import DecisionLog, read_log, verify_log
 from policy_engine.errors import RequestError
-from policy_engine.policy import read_policy
+from policy_engine.policy import Hierarchy, InForce, read_policy
 
 E = "http://example.com/"
 READ = {"uid": "ex:p#read", "target": "ex:Visits", "action": "read"}
@@ -304,3 +304,64 @@ def test_duties_are_recorded_and_listed_by_commands(tmp_path, monkeypatch):
     shown = runner.invoke(app, ["log", "show", "log.sqlite"]).stdout
     assert f"fulfilled  {E}Ann {E}p#tidy of {E}p" in shown
     assert "ticket 7" in shown
+
+
+# -- policies that have ended ------------------------------------------------------------------
+
+DELETE = {"uid": "ex:p#delete", "assignee": "ex:Ann", "action": "delete", "target": "ex:Visits"}
+
+
+def test_what_came_to_be_owed_stays_owed_when_its_policy_is_withdrawn(tmp_path):
+    price = {"uid": "ex:p#pay", "action": "compensate", "assignee": "ex:Ann"}
+    paid = {"uid": "ex:p#use", "target": "ex:Visits", "action": "use", "duty": price}
+    held = policy(
+        permission=[READ, paid],
+        obligation=[DELETE, {**DELETE, "uid": "ex:p#other", "assignee": "ex:Bob"}],
+    )
+    market = Market(tmp_path, held)
+    market.ask("Ann")
+    market.policies = InForce((), ended=[held])
+    assert market.dues() == [("delete", "Ann", "outstanding")]
+    market.do("ex:p#delete", "Ann")
+    assert market.dues() == [("delete", "Ann", "fulfilled")]
+
+
+def test_what_another_version_says_anew_is_owed_once_and_what_it_leaves_out_stays_owed(tmp_path):
+    first = policy(obligation=[DELETE, {**DELETE, "uid": "ex:p#tell", "action": "inform"}])
+    second = policy(obligation=DELETE)
+    market = Market(tmp_path, first)
+    market.ask("Ann")
+    market.policies = InForce([second], ended=[first])
+    assert market.dues() == [("delete", "Ann", "outstanding"), ("tell", "Ann", "outstanding")]
+
+
+def test_what_was_permitted_by_a_later_version_alone_is_not_owed_by_an_earlier(tmp_path):
+    first, second = policy(obligation=DELETE), policy()
+    market = Market(tmp_path, second)
+    market.ask("Ann")
+    market.policies = InForce([second], ended=[first])
+    assert market.dues() == []
+
+
+# -- whose a duty is ----------------------------------------------------------------------------
+
+
+def test_a_duty_of_others_or_of_an_offer_is_recorded_for_nobody(tmp_path):
+    ward = {"uid": "ex:Ann", "belongsTo": "ex:Ward"}
+    rule = {
+        **READ,
+        "assignee": [ward, "ex:Ward"],
+        "duty": {**PAY, "consequence": {"uid": "ex:p#fine", "action": "inform"}},
+    }
+    market = Market(tmp_path, policy(permission=rule, obligation=DELETE))
+    for duty in ("pay", "fine", "delete"):
+        with pytest.raises(RequestError, match=f"D008 .*p#{duty} is nothing that .*Bob has to do"):
+            market.do(f"ex:p#{duty}", "Bob")
+    more = Hierarchy(party=((f"{E}Bob", f"{E}Ward"),))
+    market.do("ex:p#pay", "Bob", hierarchy=more)
+    market.do("ex:p#fine", "Ann")
+    offered = {"@type": "Offer", "assigner": "ex:Owner", "permission": {**READ, "duty": PAY}}
+    market.policies = (policy(**offered),)
+    with pytest.raises(RequestError, match=r"D008 .*p is an Offer"):
+        market.do("ex:p#pay", "Ann")
+    assert [one.deed.by for one in read_log(market.log)] == [f"{E}Bob", f"{E}Ann"]

@@ -16,6 +16,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "data={IRI: PATH}": "--data IRI=PATH",
         'engine="spark"': "--engine spark",
         "features=(COLUMN, ...)": "--features COLUMN,COLUMN,...",
+        "hierarchy=HIERARCHY": "--hierarchy FILE",
         "key=FILE": "--key FILE",
         "members=COLUMN": "--members COLUMN",
         "model=RECIPE": "--model RECIPE",

@@ -43,6 +43,7 @@ def fulfil(
         str, typer.Option(metavar="IRI", help="The policy, where several have such a duty.")
     ] = "",
     time: TimeOption = "",
+    hierarchy: HierarchyOption = [],  # noqa: B006
     log_key: LogKeyOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
@@ -63,6 +64,7 @@ def fulfil(
         of=of,
         time=moment,
         log_key=log_key,
+        hierarchy=reading.hierarchy(hierarchy),
     )
     if output_format is Format.JSON:
         print_json(entry.model_dump(mode="json", exclude_none=True))

@@ -806,7 +806,7 @@ class _Case:
             rule=clause.label,
             derivation=(*derivation(held), *self._by_leave(clause), *certified),
             strategy="perm" if any(map(self._yields, self.prohibited)) else "",
-            duties=tuple(dict.fromkeys(chain(*map(self._obligations, clauses)))),
+            duties=tuple(dict.fromkeys(chain(*map(self._obligations, self._obliging(clauses))))),
             counted=(*self._counted(*clauses), *self._consents_counted(clause)),
             made_from=self._made_from(),
         )
@@ -850,6 +850,15 @@ class _Case:
             yield f"{leave.rule} lets {party} grant the use of {asset}"
         for asset, party, leave in self.ownership.by_consent(clause) if self.ownership else ():
             yield f"{leave.rule} lets {party} anonymize {asset}"
+
+    def _obliging(self, permitting: Sequence[Clause]) -> Iterator[Clause]:
+        """Yield a rule of each policy by whose word something is permitted, leaves among them."""
+        given = [leave for one in permitting for _, _, leave in self._leaves(one)]
+        if self.ownership and self.facts.making:
+            given += [leave for one in permitting for *_, leave in self.ownership.by_consent(one)]
+        own = {one.policy.uid for one in permitting}
+        leaves = {one.clause.policy.uid: one.clause for one in given if one.clause}
+        yield from (*permitting, *(one for uid, one in leaves.items() if uid not in own))
 
     def _obligations(self, clause: Clause) -> Iterator[Owed]:
         """Yield what the assignee is obliged to by the policy that permits, and has not done."""

@@ -75,6 +75,8 @@ class History:
     """When a party was first told that a duty is outstanding, by policy, rule and duty."""
     deeds: dict[tuple[str, str], list[Deed]] = field(default_factory=dict)
     """What became of duties, by policy and label, in order."""
+    under: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """When something was first permitted under policies together, by their digests."""
 
     def execute(
         self,
@@ -108,6 +110,16 @@ class History:
         known = self.begun.setdefault((policy, party), {})
         for asset in assets:
             known[asset] = _earlier(known.get(asset, time), time)
+
+    def hold(self, digests: Iterable[str], time: str) -> None:
+        """Take up that something was permitted while policies of these digests were in force."""
+        together = tuple(digests)
+        self.under[together] = _earlier(self.under.get(together, time), time)
+
+    def held_from(self, digest: str) -> datetime | None:
+        """Return when something was first permitted while a policy was in force, by its digest."""
+        times = (time for together, time in self.under.items() if digest in together)
+        return min(map(datetime.fromisoformat, times), default=None)
 
     def refuse(self, duty: tuple[str, str, str], party: str, time: str) -> None:
         """Take up when a party was told that a duty, by policy, rule and label, is outstanding."""
@@ -159,6 +171,7 @@ class History:
             "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
             "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
             "deeds": [[*duty, [*map(_plain, deeds)]] for duty, deeds in self.deeds.items()],
+            "under": [[[*digests], time] for digests, time in self.under.items()],
         }
 
     @classmethod
@@ -179,6 +192,7 @@ class History:
             {(policy, party): assets for policy, party, assets in plain["begun"]},
             {(policy, rule, duty): parties for policy, rule, duty, parties in plain["refused"]},
             {(policy, duty): [*map(_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
+            {tuple(digests): time for digests, time in plain["under"]},
         )
 
     def assets(self, party: str) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.history import Deed, History
-from policy_engine.decision.settling import begun, deeds_by, settled
+from policy_engine.decision.settling import begun, counts_for, deeds_by, settled
 from policy_engine.errors import RequestError, did_you_mean, listed
-from policy_engine.policy import Hierarchy, Party, Policy, Rule
+from policy_engine.policy import Hierarchy, InForce, Party, Policy, Rule
 from policy_engine.policy.model import OFFER, Kind
 from policy_engine.policy.naming import Names
 
@@ -49,15 +49,37 @@ def dues(
 
     These are the obligations of policies; the duties of permissions, by those who asked for what
     they are the price of; the consequences of what was violated; and the remedies of prohibitions
-    that were. An Offer obliges nobody.
+    that were. An Offer obliges nobody. Of policies that are in force no longer (`InForce`) that
+    which came to be owed while they were, unless one in force says it again.
     """
-    given = hierarchy or Hierarchy()
-    return tuple(
-        due
-        for policy in policies
-        if policy.type != OFFER
-        for due in _Book(policy, history, now, Closures(given.joined([policy.hierarchy]))).dues()
+    given, past = hierarchy or Hierarchy(), _ended(policies)
+    now_owed, still = (
+        [
+            due
+            for policy in some
+            if policy.type != OFFER
+            for due in book(policy, history, now, closures(policy, given), others).dues()
+        ]
+        for book, some, others in ((_Book, policies, ()), (_PastBook, past, (*policies, *past)))
     )
+    said = {_what(due) for due in now_owed}
+    return (*now_owed, *{_what(due): due for due in still if _what(due) not in said}.values())
+
+
+def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
+    """Return who and what belongs to what by the word of a policy, and by what is given."""
+    return Closures(hierarchy.joined([policy.hierarchy]))
+
+
+def _ended(policies: Sequence[Policy]) -> tuple[Policy, ...]:
+    return policies.ended if isinstance(policies, InForce) else ()
+
+
+def _what(due: Due) -> tuple[object, ...]:
+    """Return by what two versions of a policy are known to say the same; a remedy is owed anew each
+    time."""
+    again = due.since if due.kind in ("consequence", "remedy") else None
+    return due.policy, due.rule, due.duty, due.by, again
 
 
 def find_duty(
@@ -68,15 +90,20 @@ def find_duty(
     With `violated` it may be a prohibition. Raises RequestError (D006) where there is none, or
     several.
     """
-    names = Names(policies)
+    past = _ended(policies)
+    names = Names((*policies, *past))
     owner, full = names.full(of) if of else "", names.full(name)
     known = [
         (policy, rule)
-        for policy in policies
+        for policy in (*policies, *past)
         if owner in ("", policy.uid)
         for rule in (*policy.duties, *(policy.prohibitions if violated else ()))
     ]
     found = [one for one in known if {name, full} & {one[1].label(), one[1].where()}]
+    # What somebody came to owe is still to be done once the policy has ended.
+    found = [one for one in found if any(one[0] is other for other in policies)] or [
+        *{policy.uid: (policy, rule) for policy, rule in found}.values()
+    ]
     if len(found) == 1:
         return found[0]
     what = "duty or prohibition" if violated else "duty"
@@ -89,14 +116,44 @@ def find_duty(
     raise RequestError.of("D006", message, did_you_mean(full, labels))
 
 
+def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | None = None) -> None:
+    """Raise RequestError (D008) where what a party does about a duty would count for nothing.
+
+    It does in an Offer, which obliges nobody, and for a duty that is others' to do. One that names
+    nobody is whose what it hangs on is.
+    """
+    if policy.type == OFFER:
+        message = f"{policy.uid} is an Offer, which obliges nobody to {duty.label()}."
+        raise RequestError.of("D008", message, "Give the Agreement by which it was accepted.")
+    known = closures(policy, hierarchy or Hierarchy())
+    named = next((names for one in _above(policy, duty) if (names := _names(one.assignees))), ())
+    if named and not any(counts_for(party, name, known) for name in named):
+        message = f"{duty.label()} is nothing that {party} has to do. It is of {listed(named)}."
+        hint = "Where the party belongs to one of them, say so: hierarchy=HIERARCHY."
+        raise RequestError.of("D008", message, hint)
+
+
+def _above(policy: Policy, duty: Rule) -> tuple[Rule, ...]:
+    """Return a duty and what it hangs on, the nearest first."""
+    return next(way for rule in policy.rules for way in _ways(rule, ()) if way[0] is duty)
+
+
+def _ways(rule: Rule, above: tuple[Rule, ...]) -> Iterator[tuple[Rule, ...]]:
+    way = (rule, *above)
+    yield way
+    for one in rule.within:
+        yield from _ways(one, way)
+
+
 @dataclass(frozen=True)
 class _Book:
-    """What one policy has people do."""
+    """What one policy has people do; `others` are the policies that may say so as well."""
 
     policy: Policy
     history: History
     now: datetime
     closures: Closures
+    others: Sequence[Policy] = ()
 
     def dues(self) -> Iterator[Due]:
         for duty in self.policy.obligations:
@@ -156,6 +213,38 @@ class _Book:
 
     def _deeds(self, duty: Rule) -> Sequence[Deed]:
         return self.history.deeds_of(self.policy, duty)
+
+
+class _PastBook(_Book):
+    """What one policy that is in force no longer still has people do."""
+
+    def _due(
+        self, duty: Rule, rule: str, party: str, since: datetime | None = None
+    ) -> Iterator[Due]:
+        found = [*super()._due(duty, rule, party, since)]
+        if self._remains(duty, found[0]):
+            yield from found
+
+    def _remains(self, duty: Rule, due: Due) -> bool:
+        """Tell whether something is owed still: an obligation that came to be, what was violated.
+
+        The price of what is permitted no longer nobody owes.
+        """
+        if duty.kind == "obligation":
+            return due.since is not None and not self._came_later(due.since)
+        deeds = self._deeds(duty) if duty.kind == "duty" else ()
+        told = any(counts_for(one.by, due.by, self.closures) for one in deeds)
+        return duty.kind != "duty" or (told and due.state != "outstanding")
+
+    def _came_later(self, since: datetime) -> bool:
+        """Tell whether another version of the policy held by then, and this one did not."""
+        own = self.history.held_from(self.policy.digest)
+        other_versions = (
+            self.history.held_from(one.digest)
+            for one in self.others
+            if one.uid == self.policy.uid and one.digest != self.policy.digest
+        )
+        return any(when <= since and (own is None or own < when) for when in other_versions if when)
 
 
 def _names(parties: Sequence[Party]) -> tuple[str, ...]:

@@ -127,6 +127,7 @@ def record(history: History, entry: Plain) -> None:
         executions = [{**kept, "targets": asked["targets"]}]
     if executions:
         history.permit(party, action, asked["targets"], _origins(kept))
+        history.hold(kept["policy_digests"], time)
     for one in executions:
         rule, who = (one["policy"], one["rule"]), one.get("party") or party
         history.begin(one["policy"], who, (*one["targets"], *asked["targets"]), time)
