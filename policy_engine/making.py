@@ -1,6 +1,6 @@
 """What a policy asks to be made of data: whether its assigner may, and the party who acts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -130,6 +130,7 @@ class Asked:
     owners: Owners
     data: tuple[str, ...]
     acting: Acting
+    decider: Decider
 
     def made_by(
         self, certificates: Sequence[Proven], products: Sequence[Product]
@@ -137,8 +138,10 @@ class Asked:
         """Return who makes each of some outputs of the policy, once all are permitted to them.
 
         `certificates` vouch for the input, where that was made itself. Each thing that is made
-        is one request: to anonymize, and to train. Raises as `Acting.decided` does.
+        is one request: to anonymize, and to train. Raises as `Acting.decided` does, and PlanError
+        (M014, M017) where the policy's assigner may not have them made of what others own.
         """
+        self.check_owned({rule.output for one in products for rule, _ in one.steps})
         if self.acting.party is None:
             return tuple("owner" for _ in products)
         decider = Decider(self.known, certificates, None, self.owners, self.data)
@@ -150,10 +153,22 @@ class Asked:
         """Return a plan with the rules by which owners let the policy make it of what is theirs."""
         if not self.owners:
             return plan
-        decider = Decider(self.known, owners=self.owners, data=self.data)
         known = self.acting.known(self.owners, self.known)
-        found = decider.consented(self.policy, plan.publish.asset, *known)
+        found = self.decider.consented(self.policy, plan.publish.asset, *known)
         return plan.model_copy(update={"by_consent": found})
+
+    def check_owned(self, outputs: Collection[str]) -> None:
+        """Raise PlanError (M014, M017) where owners do not let the policy make some outputs."""
+        known = self.acting.known(self.owners, self.known)
+        problems = [
+            problem
+            for one in self.decider.unowned(self.policy, *known)
+            if one.rule.output in outputs
+            for problem in _unowned(one, self.policy)
+        ]
+        if problems:
+            problems = sorted(dict.fromkeys(problems), key=by_place)
+            raise PlanError(*problems, source=self.policy.source)
 
     def _requests(self, product: Product) -> Iterator[tuple[Request, Carried]]:
         """Yield what is asked for, each thing with the rule that is carried out."""
@@ -196,11 +211,11 @@ def asked_by(
     data: Mapping[str, Any] | None,
     acting: Acting,
 ) -> Asked:
-    """Return the policy that asks for something of assets that are its to transform.
+    """Return the policy that asks for something to be made, with all by which that is decided.
 
-    Raises PlanError (M014) where its assigner does not own them, by what is said in `owners` and
-    granted by the other policies that are given; PolicyError (P019) where an output is not its
-    own to name, (P012) where another policy that is given replaces it.
+    Whose its assets are is said in `owners`, and who lets it in the other policies that are given.
+    Raises PolicyError (P019) where an output is not its own to name, (P012) where another policy
+    that is given replaces it.
     """
     found = reading.policies(source)
     asking = asking_of(found)
@@ -216,12 +231,8 @@ def asked_by(
         raise PolicyError(Problem("P012", message, _GIVE, asking.place), source=asking.source)
     stated = load_owners(owners, known, reading.contexts)
     given = tuple(named_data(data or {}, [asking]))
-    made = Decider(known, owners=stated, data=given)
-    wanting = made.unowned(asking, *acting.known(stated, known))
-    problems = [problem for one in wanting for problem in _unowned(one, asking)]
-    if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=asking.source)
-    return Asked(asking, known, stated, given, acting)
+    decider = Decider(known, owners=stated, data=given)
+    return Asked(asking, known, stated, given, acting, decider)
 
 
 def _unowned(one: Unowned, asking: Policy) -> Iterator[Problem]:

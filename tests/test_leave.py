@@ -17,9 +17,20 @@ from letting import (
     reads,
     refusal,
 )
-from matched import CLAIMS, EX, HOSPITAL, INSURER, OWNERS, UNIVERSITY, VISITS, tables
+from matched import (
+    CLAIMS,
+    EX,
+    HOSPITAL,
+    INSURER,
+    MATCHED,
+    OWNERS,
+    UNIVERSITY,
+    VISITS,
+    tables,
+)
 
-from policy_engine import decide_request, read_request
+from policy_engine import decide_request, plan_all, read_request
+from policy_engine.errors import PlanError
 
 WARDS, HOUSE, NURSE = f"{EX}Wards", f"{EX}House", f"{EX}Nurse"
 
@@ -183,6 +194,69 @@ def test_a_prohibition_of_a_join_keeps_it_from_being_made_and_read(tmp_path, par
     assert not reads(release, *both, never).permitted
     other = prohibiting(HOSPITAL, VISITS, constraint=jointly([VISITS, REGISTER], "isAllOf"))
     assert reads(release, *both, other).permitted
+
+
+# -- what is told ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("owner", "target", "source"),
+    [
+        (HOSPITAL, f"{VISITS}/Age", VISITS),
+        (HOSPITAL, [CLAIMS, VISITS], VISITS),  # it speaks for visits alone
+        (INSURER, f"{CLAIMS}/Insured", CLAIMS),
+        (INSURER, [CLAIMS, VISITS], CLAIMS),
+    ],
+)
+def test_the_reason_names_the_input_that_is_prohibited(tmp_path, owner, target, source):
+    both = hospital(), insurer()
+    release = made(tmp_path, *both)
+    found = reads(release, *both, prohibiting(owner, target, action="read"))
+    assert found.reason.endswith(f"was made from {source}.")
+    assert found.derivation[-1].endswith(f"was made from {source}")
+
+
+def test_an_output_without_leave_keeps_no_other_from_being_made(tmp_path):
+    two, lax = joint(), joint(output=f"{EX}Lax", method="k-anonymity", l=None)["permission"][0]
+    two["permission"].append({**lax, "uid": f"{EX}joint#lax"})
+    both = hospital(), insurer()
+    for parts in ({"asset": f"{EX}Lax"}, {"asset": f"{EX}Lax", "party": None, "world": None}):
+        codes, said = refusal(tmp_path, *both, source=two, **parts)
+        assert (set(codes), "of Amount, and the policy for nothing" in said) == ({"M017"}, True)
+    release = made(tmp_path, *both, source=two, asset=MATCHED)
+    assert len(release.certificate.plan.by_consent) == 2
+    assert reads(release, *both, source=two).permitted
+    with pytest.raises(PlanError, match="M017"):
+        plan_all(two, policies=both, owners=OWNERS)
+
+
+OVER = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": "2026-01-15"}
+LACKING = {
+    "over": ({"constraint": OVER}, "its constraint is unsatisfied: dateTime is"),
+    "for another purpose": ({"purpose": "marketing"}, "it is for the purpose"),
+    "with an open duty": (
+        {"duty": {"action": "compensate"}},
+        "its duty odrl:compensate is outstanding",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LACKING)
+def test_a_leave_that_lets_nothing_is_named_with_what_it_lacks(tmp_path, case):
+    rule, said = LACKING[case]
+    lacking, release = hospital(**rule), made(tmp_path, hospital(), insurer())
+    told = f"{EX}hospital#lets does not let {UNIVERSITY} make it: {said}"
+    for given in ({}, {"party": None, "world": None}):
+        codes, text = refusal(tmp_path / "x", lacking, insurer(), data=tables(tmp_path), **given)
+        assert (codes, told in text) == (["M014"], True)
+    assert told in reads(release, lacking, insurer()).reason
+
+
+def test_a_prohibited_leave_is_told_with_the_prohibition(tmp_path):
+    never = prohibiting(HOSPITAL, VISITS)
+    codes, text = refusal(tmp_path, hospital(), insurer(), never, party=None, world=None)
+    assert codes == ["M014"]
+    assert f"does not let {UNIVERSITY} make it: {EX}never prohibits it" in text
 
 
 def test_a_leave_to_grant_use_is_held_to_what_is_read_beside():

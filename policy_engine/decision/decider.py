@@ -55,7 +55,7 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, plans_of
-from policy_engine.decision.ownership import Leave, Ownership, no_consent
+from policy_engine.decision.ownership import Leave, Ownership, nearness, no_consent
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
@@ -389,6 +389,7 @@ class _Case:
         self.prohibited: list[Held] = []
         self.counting: list[Clause] = []
         self.outputs: Sequence[Output] = ()
+        self.met = request.targets[0]
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
         """Return whose rules count, None where all policies are one owner's."""
@@ -421,18 +422,33 @@ class _Case:
         """
         near = Leave()
         for clause in self.view.permissions(self.asked):
-            is_one = ANONYMIZE in clause.actions and not clause.whole.output
-            if not is_one or clause.policy.type == OFFER or not self._is_of_owner(clause):
+            if not self._lets_make(clause):
                 continue
             for held in self._held(clause if counts else without_counts(clause)):
-                if held.missing or self._prohibitions() is not None:
-                    continue
-                short = self.decider.short_of(clause, making, self._made_with(making))
-                if not short:
-                    return Leave(is_given=True, clause=clause)
-                if not near.short or len(short) < len(near.short):
-                    near = Leave(clause=clause, short=short)
-        return near
+                lacking, made_of = self._lacks(held), self._made_with(making)
+                short = () if lacking else self.decider.short_of(clause, making, made_of)
+                is_given = not lacking and not short
+                found = Leave(is_given, clause=clause, short=short, lacks=lacking)
+                near = max(near, found, key=nearness)
+        return near if near.clause else self._for_another_purpose()
+
+    def _lacks(self, held: Held) -> str:
+        """Return what keeps a permission from giving leave, empty where nothing does."""
+        denying = None if held.missing else self._prohibitions()
+        return f"{denying.clause.name} prohibits it" if denying else " and ".join(held.missing)
+
+    def _for_another_purpose(self) -> Leave:
+        """Return the leave that there would be for another purpose."""
+        for clause in self.view.nearly(self.asked, _NEAR):
+            own = self._asked_of(clause)
+            is_other = lacks(clause, own) == 1 and clause.purposes.isdisjoint(own.purpose)
+            if is_other and clause.purposes and self._lets_make(clause):
+                return Leave(clause=clause, lacks=self._lacks(hold(clause, own, self.facts)))
+        return Leave()
+
+    def _lets_make(self, clause: Clause) -> bool:
+        is_one = ANONYMIZE in clause.actions and not clause.whole.output
+        return is_one and clause.policy.type != OFFER and self._is_of_owner(clause)
 
     def _made_with(self, making: Clause) -> tuple[str, ...]:
         """Return the inputs of a rule that what is asked for is, or is a part of."""
@@ -569,8 +585,9 @@ class _Case:
             )
             found = case.inherited()
             if found is not None:
-                way = f"{one.asset} was made from {terms.dataset_of(inputs[0]) or inputs[0]}"
+                way = f"{one.asset} was made from {case.input_of(one.clause)}"
                 reason = f"{found.reason.removesuffix('.')}: {way}."
+                self.met = self._part_of(one)
                 changes = {"request": self.request, "reason": reason}
                 return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
         return None
@@ -579,9 +596,32 @@ class _Case:
         """Return the denial of what was made from the targets, None where nothing prohibits it."""
         denying = self._prohibitions()
         if denying is not None:
+            self.met = self._met(denying.clause)
             return self._deny(prohibits_it(denying), denying)
         made = self._made()
         return self._inherited(made, [self.decider.output(one.policy, one.asset) for one in made])
+
+    def _met(self, clause: Clause) -> str:
+        """Return the target that a prohibition is about, and its assigner may prohibit."""
+        targets, known = self.request.targets, self.view.closures
+        for target in targets:
+            is_met = any(known.overlaps("asset", target, one) for one in clause.targets)
+            owned = self.ownership if is_met or not clause.targets else None
+            if owned and not owned.prohibition_fails(clause, (target,), known):
+                return target
+        return targets[0]
+
+    def _part_of(self, made: Made) -> str:
+        """Return the target that something that was made is, or that has to do with it."""
+        overlaps = self.view.closures.overlaps
+        near = (one for one in self.request.targets if overlaps("asset", one, made.asset))
+        return next(near, self.request.targets[0])
+
+    def input_of(self, made: Clause) -> str:
+        """Return the input of what a rule made that its denial is about."""
+        known = self.view.closures.up("asset", self.met)
+        inputs = inputs_to(made)
+        return next((one for one in inputs if one in known), self.met)
 
     def making_fails(self, clause: Clause, *, was_done: bool = True) -> str:
         """Return why a rule may not make its output of its targets, empty where it may.

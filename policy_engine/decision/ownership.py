@@ -17,7 +17,8 @@ class Leave:
     """Whether the owner of an asset lets a party grant its use, or make something of it.
 
     `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to
-    be otherwise. `short` tells in what the thing that is made falls short of what is asked of it.
+    be otherwise. `lacks` tells what keeps the rule from giving it, `short` in what the thing that
+    is made falls short of what is asked of it.
     `counting` are prohibitions of granting use that have a bound on how often.
     """
 
@@ -25,6 +26,7 @@ class Leave:
     may_be: bool = False
     clause: Clause | None = None
     short: tuple[Shortfall, ...] = ()
+    lacks: str = ""
     counting: tuple[Clause, ...] = ()
 
     @property
@@ -50,8 +52,9 @@ def no_consent(_making: Clause, _party: str, _asset: str) -> Leave:
     return Leave()
 
 
-def _nearness(leave: Leave) -> tuple[bool, bool, int]:
-    return leave.is_given, bool(leave.clause), -len(leave.short)
+def nearness(leave: Leave) -> tuple[bool, bool, bool, int]:
+    """Return by what leaves are told apart: the greatest lacks least."""
+    return leave.is_given, bool(leave.short), bool(leave.clause), -len(leave.short)
 
 
 class Ownership:
@@ -144,7 +147,7 @@ class Ownership:
             for one in self._standing.all_of(target):
                 if not self._permits(clause.assigners, one, inputs_to(clause)):
                     found = (self._consent(clause, who, one.asset) for who in clause.assigners)
-                    yield one.asset, max(found, key=_nearness, default=Leave())
+                    yield one.asset, max(found, key=nearness, default=Leave())
 
     def prohibition_fails(self, clause: Clause, targets: Sequence[str], known: Closures) -> str:
         """Return why a prohibition does not count for the targets, empty where it does.
@@ -229,11 +232,13 @@ class Ownership:
     def _short(self, making: Clause, asset: str) -> str:
         """Return in what a thing falls short of the leave that there would be to make it."""
         parties = dict.fromkeys((*sorted(making.assigners), *filter(None, [self._maker])))
-        leaves = [self._consent(making, one, asset) for one in parties]
-        lacking = next((one for one in leaves if not one.is_given and one.short), None)
-        if lacking is not None:
-            return f", and {lacking.rule} lets no such thing be made: {lacking.short[0].message}"
-        if self._maker and any(one.is_given for one in leaves):
+        leaves = {one: self._consent(making, one, asset) for one in parties}
+        for party, one in leaves.items():
+            if not one.is_given and one.short:
+                return f", and {one.rule} lets no such thing be made: {one.short[0].message}"
+            if not one.is_given and one.lacks:
+                return f", and {one.rule} does not let {party} make it: {one.lacks}"
+        if self._maker and any(one.is_given for one in leaves.values()):
             return f", and its owner does not let {self._maker} make anything of it"
         return ""
 

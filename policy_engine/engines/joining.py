@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
@@ -12,6 +13,8 @@ from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.inputs import Join
 from policy_engine.joins import Joined
 
+BLANK = r"\A[\t-\r\x1c-\x20\x{85}\p{Z}]*\z"
+"""Texts that are no key, as a missing cell is none, in a pattern that RE2 and Java read alike."""
 Codes = NDArray[np.int32]
 """The key of every row, by its number among all keys; -1 where it has none."""
 
@@ -20,8 +23,9 @@ def join_tables(tables: Sequence[pa.Table], step: Join) -> pa.Table:
     """Return the rows of the first table that have a partner in every other, with these.
 
     Of tables one of which has several rows for a key, of that one instead. Keys are the same where
-    their texts are, letter by letter; an integer's text is its digits. Raises DataError (R012) for
-    keys of other types, and for those that stand in several rows, (R001) where none is in all.
+    their texts are, letter by letter; an integer's text is its digits, and a blank one is no key.
+    Raises DataError (R012) for keys of other types, and for those that stand in several rows,
+    (R001) where none is in all.
     """
     codes, size = _codes([_key(t, one) for t, one in zip(tables, step.inputs, strict=True)])
     counts = [np.bincount(one[one >= 0], minlength=size) for one in codes]
@@ -56,7 +60,11 @@ def _codes(keys: Sequence[pa.Array]) -> tuple[list[Codes], int]:
     """Return the codes of each table's rows, and how many keys there are."""
     known = pa.concat_arrays(keys).dictionary_encode()
     ends = np.cumsum([len(one) for one in keys])[:-1]
-    return np.split(to_numpy(known.indices, missing=-1), ends), len(known.dictionary)
+    codes = to_numpy(known.indices, missing=-1)
+    blank = np.flatnonzero(pc.match_substring_regex(known.dictionary, BLANK))
+    if len(blank):
+        codes = np.where(np.isin(codes, blank), codes.dtype.type(-1), codes)
+    return np.split(codes, ends), len(known.dictionary)
 
 
 def _rows_of(codes: Codes, keys: Codes, size: int) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ ON_KEY = Join(
     ),
     may_repeat=True,
 )
-keys = st.lists(st.sampled_from([None, "", "1", "2", "01", "three"]), max_size=9)
+keys = st.lists(st.sampled_from([None, "", " ", "1", "2", "01", "three"]), max_size=9)
 
 
 @given(keys, keys)
@@ -30,7 +30,7 @@ def test_rows_are_put_together_as_by_a_nested_loop(some, others):
         (place, key, other)
         for place, key in enumerate(some)
         for other, number in enumerate(others)
-        if key is not None and key == number
+        if key is not None and key.strip() and key == number
     ]
     shared = {key for _, key, _ in pairs}
     are_many = [any(keys.count(key) > 1 for key in shared) for keys in (some, others)]
@@ -107,6 +107,16 @@ def test_persons_of_several_rows_are_counted_on_every_engine(engine):
     release = apply_policy(matching(**COUNTED), frames(engine, NUMBERS, TEXTS), engine=engine)
     assert release.certificate.rows_out == 5
     assert "Patient" not in release.to_pandas().columns
+
+
+@pytest.mark.nightly_on_spark
+def test_a_blank_text_is_no_key_on_every_engine(engine):
+    blanks = ["", " \t\u00a0\x1c\x85\u2003"]
+    visits = {name: [*cells[:4], *cells[:2]] for name, cells in NUMBERS.items()}
+    claims = {name: [*cells, *cells[:2]] for name, cells in TEXTS.items()}
+    visits["Patient"], claims["Insured"] = (["1", "2", "3", "4", *blanks] for _ in range(2))
+    release = apply_policy(matching(), frames(engine, visits, claims), engine=engine)
+    assert release.certificate.rows_out == 4
 
 
 @pytest.mark.nightly_on_spark

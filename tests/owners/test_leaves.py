@@ -87,7 +87,9 @@ def checked(leave, **acting):
     """Return the policy that a party may carry out by a leave."""
     given = lets(HOSPITAL, VISITS, INSURER, **leave)
     acting = Acting(party=INSURER, policies=[given], **acting)
-    return asked_by(LAB, Reading(), OWNED, None, acting).policy
+    found = asked_by(LAB, Reading(), OWNED, None, acting)
+    found.check_owned([MADE])
+    return found.policy
 
 
 @pytest.mark.parametrize("name", LEAVES)

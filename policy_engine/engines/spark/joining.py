@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.engines.joining import check_repeated, no_key, no_partner
+from policy_engine.engines.joining import BLANK, check_repeated, no_key, no_partner
 from policy_engine.engines.spark.values import quoted
 from policy_engine.inputs import Join
 from policy_engine.joins import Joined
@@ -46,5 +46,6 @@ def _keyed(frame: DataFrame, one: Joined) -> DataFrame:
     kind = frame.schema[one.on].dataType
     if not isinstance(kind, types.StringType | types.IntegralType):
         raise no_key(one, kind.simpleString())
-    key = F.col(quoted(one.on)).cast("string").alias(KEY)
+    text = F.col(quoted(one.on)).cast("string")
+    key = F.when(~text.rlike(BLANK), text).alias(KEY)
     return frame.select(key, *map(quoted, one.columns))
