@@ -113,6 +113,10 @@ class _Agreement:
         return rule.kind == "permission" or is_open
 
     @property
+    def _ends_with_it(self) -> bool:
+        return self.offer.uid in self.offer.ends_with
+
+    @property
     def policy(self) -> Policy:
         """The agreement as a policy."""
         rules: dict[str, Any] = {
@@ -121,7 +125,7 @@ class _Agreement:
             )
             for kind in _KINDS
         }
-        rules |= {"accepted": self.offer.digest} if self.offer.ends_with else {}
+        rules |= {"accepted": self.offer.digest} if self._ends_with_it else {}
         return replace(self.offer, uid=self.uid, type=AGREEMENT, **rules)
 
     def _rule(self, rule: Rule) -> Rule:
@@ -144,7 +148,7 @@ class _Agreement:
         nodes = document.get("@graph", [document])
         [node] = [one for one in nodes if terms.canonical(one.get("uid", "")) == self.offer.uid]
         node |= {"@type": "Agreement", "uid": self.uid, DERIVED: {"@id": self.offer.uid}}
-        node |= {ACCEPTED: self.offer.digest} if self.offer.ends_with else {}
+        node |= {ACCEPTED: self.offer.digest} if self._ends_with_it else {}
         node.pop("assignee", None)
         for kind in _KINDS:
             written, read = _several(node.pop(kind, [])), getattr(self.offer, f"{kind}s")

@@ -15,7 +15,7 @@ from policy_engine.errors import (
 )
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.force import InForce
-from policy_engine.policy.model import Party, Policy, Rule
+from policy_engine.policy.model import SET, Party, Policy, Rule
 from policy_engine.policy.registry import (
     REGISTRY,
     Entry,
@@ -190,7 +190,7 @@ class Collector:
         problems = [*_unknown(over, whole)]
         if problems:
             raise PolicyError(*problems, source=str(path))
-        self._found.ended += _ended(over, whole, found)
+        self._found.ended += _ended(over, whole)
 
     def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
         """Return a policy that is over with all that it inherited, if that can still be told."""
@@ -250,26 +250,22 @@ def _unknown(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> It
             yield Problem("P020", message, hint, one.place)
 
 
-def _ended(
-    over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]], found: Iterable[Policy]
-) -> Iterator[Policy]:
+def _ended(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Policy]:
     """Yield the policies of entries that are over: as written, else with their outputs alone.
 
-    The versions of one policy are of one issuer.
+    Nobody knows who issued a text that is lost: others of its uid may be anybody's.
     """
     written = {(file, policy.uid): policy for file, policy in earlier}
-    issuers = {policy.uid: policy.issued_by for policy in (*written.values(), *found)}
     for one in over:
         known = written.get((one.file, one.uid))
         if known is not None:
             yield known
         if known is None or one.outputs:
-            parties = tuple(map(Party, sorted(issuers.get(one.uid, ()))))
-            shared = Rule("permission", assigners=parties)
+            issuers = known.issued_by if known is not None else ()
+            shared = Rule("permission", assigners=tuple(map(Party, sorted(issuers))))
             made = tuple(replace(shared, output=output) for output in one.outputs or ())
-            yield Policy(
-                one.uid, "", "prohibit", "", shared=shared, permissions=made, place=one.place
-            )
+            bare = Policy(one.uid, SET if known else "", "prohibit", "", source=one.file)
+            yield replace(bare, shared=shared, permissions=made, place=one.place)
 
 
 def _without_permissions(policy: Policy) -> Policy:

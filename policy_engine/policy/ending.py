@@ -2,45 +2,81 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from policy_engine.errors import listed
 from policy_engine.policy.force import InForce
-from policy_engine.policy.model import OFFER, Policy
+from policy_engine.policy.model import Policy
 
 
 def ended(policies: Sequence[Policy]) -> dict[str, str]:
     """Return the policies that ended with another one, by uid, each with the reason.
 
     One ends with another (`pe:endsWith`) where that is not among those in force, has ended
-    itself, or is an Offer that means something else than what was accepted. Nor does one of that
-    uid stand for it that another issued than the one that is known to have been there before.
+    itself, or is not of all those who issued one of that uid that was in force before. Where it
+    says what was accepted (`pe:acceptedDigest`), one of those that it ends with has to mean that,
+    whatever its type, and then stands whoever issued others of its uid.
     """
+    known = {policy.uid: policy for policy in policies}
     before_them = policies.ended if isinstance(policies, InForce) else ()
-    now = {one.uid: one.issued_by for one in policies}
-    taken = {one.uid for one in before_them if now.get(one.uid) != one.issued_by}
-    known = {policy.uid: policy for policy in policies if policy.uid not in taken}
+    of_others = {
+        one.uid: one for one in before_them if one.uid in known and not _goes_on(one, known)
+    }
     ending = [policy for policy in policies if policy.ends_with]
     found: dict[str, str] = {}
     before = -1
     while before < len(found):  # until nothing more ends with what has
         before = len(found)
         for policy in ending:
-            why = next(_reasons(policy, known, found), "")
+            why = next(_reasons(policy, known, of_others, found), "")
             if why:
                 found.setdefault(policy.uid, why)
     return found
 
 
+def _goes_on(old: Policy, known: Mapping[str, Policy]) -> bool:
+    """Tell whether the policy in force of a uid is known to be of all who issued an older one."""
+    now, issuers = known[old.uid], _issuers(old)
+    if issuers and issuers <= now.issued_by:
+        return True
+    same = (issuers, old.issued_by) == (_issuers(now), now.issued_by)
+    return not old.is_lost and same
+
+
+def _issuers(policy: Policy) -> frozenset[str]:
+    """Return all who issued something in the text of a policy."""
+    text = policy.text or policy
+    every = (rule.issued_by for rule in (text.shared, *text.rules))
+    return frozenset[str]().union(*every)
+
+
 def _reasons(
-    policy: Policy, known: Mapping[str, Policy], found: Mapping[str, str]
+    policy: Policy,
+    known: Mapping[str, Policy],
+    of_others: Mapping[str, Policy],
+    found: Mapping[str, str],
 ) -> Iterator[str]:
     for uid in policy.ends_with:
         other = known.get(uid)
         if other is None:
             yield f"it ends with {uid}, which is not among the policies in force"
-        elif uid in found and uid != policy.uid:
+        elif uid == policy.uid:
+            continue
+        elif uid in found:
             yield f"it ends with {uid}, which is void: {found[uid]}"
-        elif other is not policy and _is_changed(other, policy.accepted):
-            yield f"it ends with {uid}, which says other things than what was accepted"
+        elif uid in of_others and other.digest != policy.accepted:
+            yield f"it ends with {uid}, and {_whose(other, of_others[uid])}"
+    names = [uid for uid in dict.fromkeys(policy.ends_with) if uid != policy.uid]
+    if policy.accepted and names and all(known[n].digest != policy.accepted for n in names):
+        which = "which says other things than" if len(names) == 1 else "none of which says"
+        yield f"it ends with {', '.join(names)}, {which} what was accepted"
 
 
-def _is_changed(offer: Policy, accepted: str) -> bool:
-    return offer.type == OFFER and accepted not in ("", offer.digest)
+def _whose(now: Policy, old: Policy) -> str:
+    """Return why a policy in force does not stand for an older one of its uid."""
+    text = "one whose text is lost" if old.is_lost else f"one of {_names(old)}"
+    where = f" ({old.source})" if old.source else ""
+    return f"{text}{where} ended, for which the one of {_names(now)} does not stand"
+
+
+def _names(policy: Policy) -> str:
+    issuers = sorted(_issuers(policy))
+    return listed(issuers) if issuers else "nobody who is named"

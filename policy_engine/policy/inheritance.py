@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
@@ -21,13 +22,17 @@ from policy_engine.policy.model import (
     Policy,
     Rule,
 )
-from policy_engine.policy.rules import with_shared
+from policy_engine.policy.rules import members, with_shared
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""
 Mend = Callable[[Place, str], Fix | None]
 """How a text is put in the place of what stands somewhere."""
 _Part = TypeVar("_Part", Action, Asset, Party)
+_Shares = dict[str, tuple[frozenset[str] | None, Rule]]
+"""What policies say of all their rules, by their uids, each with who issued that.
+
+None: whoever did, since it was given as a parent, or stands in the very text."""
 
 
 def inherited(
@@ -47,7 +52,8 @@ def inherited(
 
     A child speaks for those who issued it, whatever it makes of its parents. Where a parent was
     not given as one but lies `beside`, anybody could have put it there under that uid: the
-    permissions of its children are issued by those alone who issued the parent as well.
+    permissions of its children are issued by those alone who issued the parent as well, and what
+    it says of all its rules goes for no prohibition and no obligation of anybody else.
     """
     own = {policy.uid for policy in drafts}
     beside = [policy for policy in beside if policy.uid not in own]
@@ -61,11 +67,15 @@ def inherited(
     complete: dict[str, Policy] = {}
     strangers = {policy.uid for policy in beside} - {policy.uid for policy in parents}
     heard: dict[str, frozenset[str] | None] = {}
+    shares: dict[str, _Shares] = {}
     for uid in TopologicalSorter(_graph(needed)).static_order():
         above = [complete[parent] for parent in dict.fromkeys(needed[uid].inherits)]
         problems += _other_strategies(needed[uid], above, places)
         heard[uid] = _heard(above, heard, strangers)
-        complete[uid] = _joined(needed[uid], above, heard[uid]) if above else needed[uid]
+        draft, handed = needed[uid], _handed(above, shares)
+        complete[uid] = _joined(draft, above, handed, heard[uid]) if above else draft
+        by = draft.issued_by if uid in strangers else None
+        shares[uid] = {**({uid: (by, draft.shared)} if members(draft.shared) else {}), **handed}
     return [complete[draft.uid] for draft in drafts], problems
 
 
@@ -79,6 +89,14 @@ def _heard(
     limits += [parent.issued_by for parent in parents if parent.uid in strangers]
     known = [limit for limit in limits if limit is not None]
     return frozenset.intersection(*known) if known else None
+
+
+def _handed(parents: Sequence[Policy], shares: Mapping[str, _Shares]) -> _Shares:
+    """Return what all that is above a policy shares with its heirs, the nearest first."""
+    found: _Shares = {}
+    for parent in parents:
+        found |= {uid: share for uid, share in shares[parent.uid].items() if uid not in found}
+    return found
 
 
 def _needed(drafts: Sequence[Policy], known: Mapping[str, Policy]) -> dict[str, Policy]:
@@ -169,15 +187,13 @@ def _other_strategies(
 
 
 def _joined(
-    policy: Policy, parents: Sequence[Policy], heard: frozenset[str] | None = None
+    policy: Policy, parents: Sequence[Policy], handed: _Shares, heard: frozenset[str] | None
 ) -> Policy:
-    shared = policy.shared
-    for parent in parents:
-        shared = with_shared(shared, _handed_down(parent.shared, parent, policy))
+    shared = _shared(policy, handed)
     stated = next((one for one in (policy, *parents) if one.names_conflict), policy)
     hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
     kinds: dict[str, Any] = {
-        kind: tuple(_with_inherited(kind, policy, parents, shared, heard))
+        kind: tuple(_with_inherited(kind, policy, parents, handed, heard))
         for kind in ("permissions", "prohibitions", "obligations")
     }
     found = replace(
@@ -194,6 +210,19 @@ def _joined(
         **kinds,
     )
     return labelled(replace(found, hints=(*policy.hints, *_undone(found, parents))))
+
+
+def _shared(policy: Policy, handed: _Shares, whose: frozenset[str] | None = None) -> Rule:
+    """Return what goes for the rules of a policy, by what it says and what is handed down to it.
+
+    With `whose`, the issuers of a rule, what others put beside the policy does not go for that:
+    an assignee narrows a prohibition, and a target takes it elsewhere.
+    """
+    shared = policy.shared
+    for by, part in handed.values():
+        if whose is None or by is None or whose <= by:
+            shared = with_shared(shared, _handed_down(part, policy, policy))
+    return shared
 
 
 def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
@@ -218,15 +247,17 @@ def _with_inherited(
     kind: str,
     policy: Policy,
     parents: Sequence[Policy],
-    shared: Rule,
+    handed: _Shares,
     heard: frozenset[str] | None,
 ) -> list[Rule]:
     """Return a policy's own rules of a kind, then those of its parents, each of them once."""
     every: list[Rule] = []
     seen: dict[str, int] = {}
+    shared = cache(partial(_shared, policy, handed))
     for owner in (policy, *parents):
         for rule in getattr(owner, kind):
-            found = _as_had(rule, owner, policy, shared)
+            whose = None if rule.kind == "permission" else rule.issued_by
+            found = _as_had(rule, owner, policy, shared(whose))
             if heard is not None and rule.kind == "permission":
                 told = tuple(one for one in found.issuers or () if one.iri in heard)
                 found = replace(found, issuers=told)

@@ -14,7 +14,7 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]
-OFFER = f"{terms.ODRL}Offer"
+OFFER, SET = f"{terms.ODRL}Offer", f"{terms.ODRL}Set"
 GRANT_USE = f"{terms.ODRL}grantUse"
 READ, ANONYMIZE = f"{terms.ODRL}read", f"{terms.ODRL}anonymize"
 TRAIN = f"{terms.PE}train"
@@ -209,9 +209,10 @@ class Policy:
     vocabularies define, and `context` what the names in the text stand for; `source` names the
     text in messages, and `hints` are warnings and what could be written better. `replaced_by` are
     the policies by which it says to be replaced, `dated` when it was last modified, or issued.
-    It is void where one of the policies that it `ends_with` is not in force, or is an Offer that
-    does not have the digest that was `accepted`, where that is said (`ending.py`). `text` is the
-    policy as its text has it, without what it inherits; None where that is itself.
+    It is void where one of the policies that it `ends_with` is not in force, or none of them has
+    the digest that was `accepted`, where that is said (`ending.py`). `text` is the policy as its
+    text has it, without what it inherits; None where that is itself. Without a `type` it is one
+    whose text is lost: what is known are outputs that it made.
     """
 
     uid: str
@@ -248,6 +249,11 @@ class Policy:
         text = self.text or self
         every = {rule.issued_by for rule in text.rules} or {text.shared.issued_by}
         return next(iter(every)) if len(every) == 1 else frozenset()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its text is lost, so that nobody knows who issued it."""
+        return not self.type
 
     @property
     def duties(self) -> tuple[Rule, ...]:

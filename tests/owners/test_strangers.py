@@ -9,8 +9,9 @@ from owning import ANN, HOSPITAL, INSURER, NOON, ODRL, OWNED, VISITS, policy, ru
 
 from policy_engine.checking import check_files
 from policy_engine.decision import Decider, Request, World
+from policy_engine.errors import PolicyError
 from policy_engine.owners import Owners, Standing, Statement, read_owners
-from policy_engine.policy import Hierarchy, InForce, Reading, read_drafts, read_policies
+from policy_engine.policy import Hierarchy, InForce, Party, Reading, read_drafts, read_policies
 
 SAFE, MINE, BOTH = "http://e.org/SafeVisits", "http://e.org/Mine", "http://e.org/All"
 STATED = {**OWNED, SAFE: HOSPITAL, MINE: INSURER}
@@ -129,7 +130,36 @@ def test_who_takes_the_uid_of_what_an_agreement_ended_with_does_not_bring_it_bac
     assert answer([agreed, framework], VISITS) == ""
     assert answer([agreed, framework], VISITS, ended=[framework]) == ""
     assert "not among the policies in force" in answer([agreed], VISITS, ended=[framework])
-    assert "not among the policies in force" in answer([agreed, hers], VISITS, ended=[framework])
+    assert "does not stand" in answer([agreed, hers], VISITS, ended=[framework])
+
+
+def test_a_text_of_others_that_ended_is_named_and_ends_nothing_that_was_accepted_as_it_is():
+    framework, hers = (
+        policy(one, rule("permission", MINE), uid="urn:framework") for one in (HOSPITAL, INSURER)
+    )
+    agreed = replace(policy(HOSPITAL, rule("permission", VISITS)), ends_with=("urn:framework",))
+    told = answer([agreed, framework], VISITS, ended=[hers])
+    assert f"one of '{INSURER}' ended, for which the one of '{HOSPITAL}' does not stand" in told
+    accepted = replace(agreed, accepted=framework.digest)
+    assert answer([accepted, framework], VISITS, ended=[hers]) == ""
+    both = replace(framework.permissions[0], assigners=(Party(HOSPITAL), Party(INSURER)))
+    joint = replace(framework, permissions=(both,))
+    assert answer([agreed, joint], VISITS, ended=[framework]) == ""
+    assert "does not stand" in answer([agreed, framework], VISITS, ended=[joint])
+    lost = replace(framework, type="", permissions=())
+    assert "text is lost" in answer([agreed, framework], VISITS, ended=[lost])
+
+
+def test_one_of_what_an_agreement_ends_with_is_what_was_accepted_whatever_its_type():
+    offer, frame = (replace(policy(HOSPITAL, uid=one), digest=one) for one in ("urn:o", "urn:f"))
+    names = {"ends_with": ("urn:o", "urn:f"), "accepted": "urn:o"}
+    agreed = replace(policy(HOSPITAL, rule("permission", VISITS)), **names)
+    assert answer([agreed, offer, frame], VISITS) == ""
+    for kind in ("Set", "Offer", "Agreement"):
+        hers = policy(INSURER, rule("permission", MINE), uid="urn:o", kind=kind)
+        assert "none of which says what was accepted" in answer([agreed, hers, frame], VISITS)
+        one = replace(agreed, ends_with=("urn:o",))
+        assert "says other things than what was accepted" in answer([one, hers], VISITS)
 
 
 def test_validate_knows_the_owner_by_a_policy_that_is_in_force_no_longer(tmp_path):
@@ -179,6 +209,44 @@ def test_a_stranger_does_not_extend_a_prohibition_that_she_inherits():
     assert answer([READS, *found], NAME) == ""
     assert [one.uid for one in found] == ["urn:hers"]
     assert {*found[0].prohibitions[0].issued_by} == {INSURER}
+
+
+@pytest.mark.parametrize("further", [False, True], ids=["parent", "grandparent"])
+@pytest.mark.parametrize("kind", ["prohibition", "obligation"])
+def test_what_a_stranger_puts_beside_as_a_parent_narrows_nothing_of_the_child(
+    tmp_path, further, kind
+):
+    """Nor does it narrow what an honest parent hands down; what its own issuer says there does."""
+    hers = {"assignee": "urn:nobody", "prohibition": {"target": MINE, "action": "use"}}
+    grand = {**TEXT, "uid": "urn:grand", "assigner": INSURER, **hers}
+    house = {**TEXT, "uid": "urn:house", "inheritFrom": "urn:grand", "assigner": HOSPITAL}
+    own = {"assignee": ANN} if kind == "obligation" else {}
+    child = {**TEXT, "uid": "urn:child", "assigner": HOSPITAL, kind: {**BARS, **own}}
+    child["inheritFrom"] = "urn:house" if further else "urn:grand"
+
+    def found():
+        for one in (grand, house, child):
+            (tmp_path / f"{one['uid'][4:]}.jsonld").write_text(json.dumps(one))
+        known = {one.uid: one for one in Reading().in_force(tmp_path)}
+        one = known["urn:child"]
+        [rule] = [rule for rule in one.rules if rule.uid == BARS["uid"]]
+        return [party.iri for party in rule.assignees]
+
+    house["prohibition"] = {"target": VISITS, "action": "use"}
+    assert found() == [*own.values()]
+    grand["assigner"] = HOSPITAL
+    assert found() == [*own.values(), "urn:nobody"]
+
+
+def test_a_rule_whose_target_a_stranger_would_say_is_not_complete(tmp_path):
+    hers = {**TEXT, "uid": "urn:house", "assigner": INSURER, "target": MINE}
+    hers["prohibition"] = {"action": "sell"}
+    child = {**TEXT, "uid": "urn:child", "assigner": HOSPITAL, "inheritFrom": "urn:house"}
+    child["prohibition"] = {"action": "use"}
+    for one in (hers, child):
+        (tmp_path / f"{one['uid'][4:]}.jsonld").write_text(json.dumps(one))
+    with pytest.raises(PolicyError, match="has no target"):
+        Reading().in_force(tmp_path)
 
 
 def test_a_child_is_issued_by_whom_its_own_text_names():

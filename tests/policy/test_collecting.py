@@ -266,7 +266,11 @@ def test_of_a_version_that_is_over_what_it_made_is_known_by_its_text_or_stated(t
         tmp_path, entry("policy", 1, "gone.jsonld", **gone), entry("policy", 2, "2.jsonld")
     )
     [one] = Reading().in_force(path, time=MAY).ended
-    assert (outputs(one), one.issued_by) == ([ex("Safe")], {ex("A")})
+    assert (outputs(one), one.issued_by) == ([ex("Safe")], set())  # ex:A may be a stranger
+    assert one.is_lost
+    written(tmp_path, "gone.jsonld", assigner="ex:B")
+    *_, one = Reading().in_force(path, time=MAY).ended
+    assert (outputs(one), one.issued_by, one.is_lost) == ([ex("Safe")], {ex("B")}, False)
 
 
 def test_what_a_version_that_is_over_inherited_is_known_too(tmp_path):
