@@ -259,6 +259,21 @@ def test_a_prohibited_leave_is_told_with_the_prohibition(tmp_path):
     assert f"does not let {UNIVERSITY} make it: {EX}never prohibits it" in text
 
 
+@pytest.mark.parametrize("party", [UNIVERSITY, None])
+@pytest.mark.parametrize("constraint", [None, jointly([VISITS, CLAIMS], "isAllOf")])
+def test_a_prohibition_to_make_it_holds_for_who_may_grant_its_use(tmp_path, party, constraint):
+    grants, acting = letting(HOSPITAL, VISITS), {"party": party, "world": party and NOON}
+    grants["permission"][0]["action"] = "grantUse"
+    never = prohibiting(HOSPITAL, VISITS, **({"constraint": constraint} if constraint else {}))
+    codes, _ = refusal(tmp_path, grants, insurer(), never, **acting)
+    assert codes in (["M014"], ["D007"])
+    release = made(tmp_path, grants, insurer(), **acting)
+    assert reads(release, grants, insurer()).permitted
+    assert not reads(release, grants, insurer(), never).permitted
+    other = prohibiting(HOSPITAL, VISITS, action="sell")
+    assert reads(release, grants, insurer(), other).permitted
+
+
 def test_a_leave_to_grant_use_is_held_to_what_is_read_beside():
     grant = {"action": "grantUse", "uid": f"{EX}grant", "assignee": INSURER, "purpose": None}
     reading = permission(

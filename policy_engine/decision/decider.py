@@ -55,7 +55,7 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, plans_of
-from policy_engine.decision.ownership import Leave, Ownership, nearness, no_consent
+from policy_engine.decision.ownership import Leave, Ownership, Use, nearness, no_consent
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
@@ -466,20 +466,36 @@ class _Case:
         that their owners give, or would."""
         return self.ownership.consents_to(clause) if self.ownership else iter(())
 
-    def _lets(self, party: str, asset: str, was_done: bool, beside: tuple[str, ...]) -> Leave:
-        """Tell whether the owner of an asset lets a party grant its use, `beside` other assets.
+    def _lets(self, party: str, asset: str, was_done: bool, use: Use) -> Leave:
+        """Tell whether the owner of an asset lets a party grant its use, and make of it what it
+        is used for.
 
         What was done by a leave is a making: what was made of it stands as long as the leave does.
         """
         asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
-        together = tuple(dict.fromkeys((asset, *beside)))
+        together = tuple(dict.fromkeys((asset, *use.beside)))
         history = self.facts.history
         case = _Case(
             self.decider, request, self.world, history, is_delegation=True, together=together
         )
         case.facts.was_done, case.facts.making = was_done, was_done or self.facts.making
-        return case.leave()
+        leave = case.leave()
+        is_kept = leave.is_given and any(map(case.is_prohibited, sorted(use.making)))
+        return replace(leave, is_given=False) if is_kept else leave
+
+    def is_prohibited(self, action: str) -> bool:
+        """Tell whether it is prohibited to do something else with what is asked for."""
+        request = self.request.model_copy(update={"action": action})
+        case = _Case(
+            self.decider,
+            request,
+            self.world,
+            self.history,
+            is_delegation=True,
+            together=self.facts.together,
+        )
+        return case._prohibitions() is not None
 
     def leave(self) -> Leave:
         """Tell whether an owner's own permission names the granting of use, as requested here."""
@@ -1007,7 +1023,7 @@ class _Case:
         )
 
 
-def _no_delegate(_party: str, _asset: str, _was_done: bool, _beside: tuple[str, ...]) -> Leave:
+def _no_delegate(_party: str, _asset: str, _was_done: bool, _use: Use) -> Leave:
     """Tell that nobody is let: a delegate lets nobody in turn."""
     return Leave()
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.closures import Closures
@@ -10,6 +11,7 @@ from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.index import Clause
 from policy_engine.owners import Speakers, Standing
 from policy_engine.policy.hierarchy import goes_on
+from policy_engine.policy.model import MAKING
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,25 @@ class Leave:
         return (*([self.clause] if self.clause else []), *self.counting)
 
 
-Delegated = Callable[[str, str, bool, tuple[str, ...]], Leave]
-"""What leave a party has for an asset: to act by it once more, or to have acted (`True`), with
-these assets beside it."""
+class Use(NamedTuple):
+    """What an asset is used for: `beside` which others, and by what actions of `making`."""
+
+    beside: tuple[str, ...] = ()
+    making: frozenset[str] = frozenset()
+
+
+Delegated = Callable[[str, str, bool, Use], Leave]
+"""What leave a party has to use an asset: to act by it once more, or to have acted (`True`)."""
 Consents = Callable[[Clause, str, str], Leave]
 """What leave a party has to make of an asset what a rule makes of it."""
+
+
+_ALONE = Use()
+
+
+def _making(clause: Clause) -> Use:
+    actions = (action.iri for action in clause.whole.actions)
+    return Use(inputs_to(clause), frozenset(actions).intersection(MAKING))
 
 
 def no_consent(_making: Clause, _party: str, _asset: str) -> Leave:
@@ -87,8 +103,8 @@ class Ownership:
         self._consents = consents
         self._also = tuple(also)
         self._maker = maker
-        self._beside = beside
-        self._leaves: dict[tuple[str, str, bool, tuple[str, ...]], Leave] = {}
+        self._use = Use(beside)
+        self._leaves: dict[tuple[str, str, bool, Use], Leave] = {}
         self._consented: dict[tuple[int, str, str], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
@@ -98,8 +114,8 @@ class Ownership:
         """
         making = clause if self._maker is not None and clause.whole.output else None
         return (
-            self._fails(clause, targets, self._beside, making)
-            or self._fails(clause, self._also, self._beside)
+            self._fails(clause, targets, self._use, making)
+            or self._fails(clause, self._also, self._use)
             or self.making_fails(clause, clause.sources)
             or self._takes(clause, targets, own)
         )
@@ -117,7 +133,7 @@ class Ownership:
         for one in chain(every, self._taken(targets, own)):
             if not one.permit(clause.assigners):
                 who = sorted(clause.assigners)
-                given = ((party, self._leave(party, one.asset, self._beside)) for party in who)
+                given = ((party, self._leave(party, one.asset, self._use)) for party in who)
                 found = next(((party, by) for party, by in given if by.is_given), None)
                 if found is not None:
                     yield found[0], one.asset, found[1]
@@ -135,8 +151,8 @@ class Ownership:
 
         That is asked of what it made (`was_done`), or of making it once more.
         """
-        beside = inputs_to(clause) if assets else ()
-        return self._fails(clause, sorted(assets), beside, clause, was_done=was_done)
+        use = _making(clause) if assets else self._use
+        return self._fails(clause, sorted(assets), use, clause, was_done=was_done)
 
     def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
         """Yield the assets of which a rule makes something by their owners' leave alone, with it.
@@ -145,7 +161,7 @@ class Ownership:
         """
         for target in sorted(clause.targets):
             for one in self._standing.all_of(target):
-                if not self._permits(clause.assigners, one, inputs_to(clause)):
+                if not self._permits(clause.assigners, one, _making(clause)):
                     found = (self._consent(clause, who, one.asset) for who in clause.assigners)
                     yield one.asset, max(found, key=nearness, default=Leave())
 
@@ -207,7 +223,7 @@ class Ownership:
         self,
         clause: Clause,
         assets: Sequence[str],
-        beside: tuple[str, ...],
+        use: Use,
         making: Clause | None = None,
         *,
         was_done: bool = False,
@@ -215,7 +231,7 @@ class Ownership:
         parties = clause.assigners
         every = (one for asset in assets for one in self._standing.all_of(asset))
         for one in every:
-            is_let = self._permits(parties, one, beside, was_done=was_done)
+            is_let = self._permits(parties, one, use, was_done=was_done)
             if not is_let and not (making and self._lets(making, one)):
                 return one.denied(parties) + (self._short(making, one.asset) if making else "")
         return ""
@@ -252,7 +268,7 @@ class Ownership:
     def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return whose asset a policy puts into the targets by its own word, if it does."""
         who, taken = clause.assigners, self._taken(targets, own)
-        fails = (one for one in taken if not self._permits(who, one, self._beside))
+        fails = (one for one in taken if not self._permits(who, one, self._use))
         return next((one.denied(who) for one in fails), "")
 
     def _taken(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
@@ -264,20 +280,18 @@ class Ownership:
         self,
         parties: frozenset[str],
         speakers: Speakers,
-        beside: tuple[str, ...],
+        use: Use,
         *,
         was_done: bool = False,
     ) -> bool:
         if speakers.permit(parties):
             return True
         asset = speakers.asset
-        leaves = (self._leave(who, asset, beside, was_done=was_done) for who in sorted(parties))
+        leaves = (self._leave(who, asset, use, was_done=was_done) for who in sorted(parties))
         return bool(speakers.owners) and any(leave.is_given for leave in leaves)
 
-    def _leave(
-        self, party: str, asset: str, beside: tuple[str, ...] = (), *, was_done: bool = False
-    ) -> Leave:
-        key = party, asset, was_done, beside
+    def _leave(self, party: str, asset: str, use: Use = _ALONE, *, was_done: bool = False) -> Leave:
+        key = party, asset, was_done, use
         found = self._leaves.get(key)
         if found is None:
             found = self._leaves[key] = self._delegated(*key)
