@@ -651,6 +651,8 @@ class _Case:
         """Deny what was made under a policy that is not in force."""
         for one in chain.from_iterable(map(self._void_in, self.request.targets)):
             reason = f"{one.asset} was made under {one.policy}, which is not in force"
+            if self.ownership is not None and not one.issuers:
+                reason += ", and of which nobody knows who issued it"
             return self._deny(f"{reason}: nobody may read it.", policy=one.policy)
         return None
 

@@ -73,7 +73,10 @@ def test_an_output_of_the_version_before_is_not_void_where_todays_makes_it():
 def test_a_void_output_counts_for_what_its_maker_may_own(output, assigner):
     """Where the text names nobody, for all that it names: it may have been the owner's."""
     hers = policy(assigner, makes(MINE, output), uid="urn:hers")
-    assert bool(answer([READS], VISITS, ended=[hers])) == (not assigner)
+    told = answer([READS], VISITS, ended=[hers])
+    assert ("and of which nobody knows who issued it: nobody may" in told) == (not assigner)
+    assert bool(told) == (not assigner)
+    assert "who issued it" not in answer([READS], ended=[MAKES])
     void_now = void(assigner, MINE, output)
     assert bool(answer([READS, void_now], VISITS)) == (not assigner)
     assert answer([READS], VISITS, ended=[hers], owners=None)
