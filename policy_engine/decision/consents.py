@@ -8,7 +8,7 @@ from policy_engine.decision.index import Clause
 from policy_engine.errors import NOWHERE, PlanError
 from policy_engine.lineage import Consented
 from policy_engine.policy import Condition, Rule
-from policy_engine.policy.model import COUNTS
+from policy_engine.policy.model import COUNTS, conjuncts
 from policy_engine.transformation import Consent, consents, transformations
 
 
@@ -56,8 +56,12 @@ def _consent(clause: Clause) -> Consent:
 
 
 def without_counts(clause: Clause) -> Clause:
-    """Return a rule without the bounds on how often it is exercised."""
-    kept = tuple(one for one in clause.rule.constraints if not _is_count(one))
+    """Return a rule without the bounds on how often it is exercised, of what was done by it.
+
+    These held when it was done. Kept is what may hold without them: a count joined with others by
+    `or`, or that some of the parties have alone.
+    """
+    kept = tuple(one for one in conjuncts(clause.rule.constraints) if not _is_count(one))
     return replace(clause, rule=replace(clause.rule, constraints=kept))
 
 

@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from policy_engine import terms
 from policy_engine.policy import Condition, Constraint, Rule
 from policy_engine.policy.literals import Duration, Literals
+from policy_engine.policy.model import conjuncts
 
 _TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
 _UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}
 """The operators that set an end, and whether that is still in time."""
-_AND = (f"{terms.ODRL}and", f"{terms.ODRL}andSequence")
 
 
 @dataclass(frozen=True, order=True)
@@ -48,11 +48,7 @@ def has_elapsed_time(duty: Rule) -> bool:
 
 
 def _together(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:
-    for one in conditions:
-        if isinstance(one, Constraint):
-            yield one
-        elif one.operator in _AND:
-            yield from _together(one.operands)
+    yield from (one for one in conjuncts(conditions) if isinstance(one, Constraint))
 
 
 def _ends(

@@ -403,8 +403,8 @@ class _Case:
         above, beside = sorted(self.above), self.facts.together
         return Ownership(standing, self.view.trusted, asked, made, above, maker, beside)
 
-    def _consents(self, making: Clause, party: str, asset: str) -> Leave:
-        """Tell whether the owner of an asset lets a party make of it what a rule makes."""
+    def _consents(self, making: Clause, party: str, asset: str, was_done: bool) -> Leave:
+        """Tell whether the owner of an asset lets a party make of it what a rule makes, or made."""
         asked = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
         request = self.request.model_copy(update=asked)
         # A leave for one table alone is none for a join of it with others.
@@ -413,18 +413,19 @@ class _Case:
         case = _Case(
             self.decider, request, self.world, history, is_delegation=True, together=together
         )
-        return case.consent(making, counts=self.facts.making)
+        case.facts.was_done = was_done
+        return case.consent(making)
 
-    def consent(self, making: Clause, *, counts: bool) -> Leave:
+    def consent(self, making: Clause) -> Leave:
         """Tell whether an owner's own permission to anonymise lets a rule be carried out.
 
-        How often that was exercised `counts` where it is about to be, and not for what was made.
+        How often that was exercised counts where it is about to be, and not for what was made.
         """
         near = Leave()
         for clause in self.view.permissions(self.asked):
             if not self._lets_make(clause):
                 continue
-            for held in self._held(clause if counts else without_counts(clause)):
+            for held in self._held(without_counts(clause) if self.facts.was_done else clause):
                 lacking, made_of = self._lacks(held), self._made_with(making)
                 short = () if lacking else self.decider.short_of(clause, making, made_of)
                 is_given = not lacking and not short
@@ -871,7 +872,7 @@ class _Case:
 
     def _consents_counted(self, clause: Clause) -> Iterator[Counted]:
         """Yield the owners' rules that are exercised where something is made by their leave."""
-        found = self.ownership.by_consent(clause) if self.ownership and self.facts.making else ()
+        found = self._by_consent(clause) if self.facts.making else ()
         used = {
             (leave.clause.number, asset): leave.clause for asset, _, leave in found if leave.clause
         }
@@ -906,14 +907,18 @@ class _Case:
     def _by_leave(self, clause: Clause) -> Iterator[str]:
         for party, asset, leave in self._leaves(clause):
             yield f"{leave.rule} lets {party} grant the use of {asset}"
-        for asset, party, leave in self.ownership.by_consent(clause) if self.ownership else ():
+        for asset, party, leave in self._by_consent(clause):
             yield f"{leave.rule} lets {party} anonymize {asset}"
+
+    def _by_consent(self, clause: Clause) -> Iterator[tuple[str, str, Leave]]:
+        if self.ownership:
+            yield from self.ownership.by_consent(clause, was_done=not self.facts.making)
 
     def _obliging(self, permitting: Sequence[Clause]) -> Iterator[Clause]:
         """Yield a rule of each policy by whose word something is permitted, leaves among them."""
         given = [leave for one in permitting for _, _, leave in self._leaves(one)]
-        if self.ownership and self.facts.making:
-            given += [leave for one in permitting for *_, leave in self.ownership.by_consent(one)]
+        if self.facts.making:
+            given += [leave for one in permitting for *_, leave in self._by_consent(one)]
         own = {one.policy.uid for one in permitting}
         leaves = {one.clause.policy.uid: one.clause for one in given if one.clause}
         yield from (*permitting, *(one for uid, one in leaves.items() if uid not in own))

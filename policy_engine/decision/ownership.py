@@ -51,8 +51,9 @@ class Use(NamedTuple):
 
 Delegated = Callable[[str, str, bool, Use], Leave]
 """What leave a party has to use an asset: to act by it once more, or to have acted (`True`)."""
-Consents = Callable[[Clause, str, str], Leave]
-"""What leave a party has to make of an asset what a rule makes of it."""
+Consents = Callable[[Clause, str, str, bool], Leave]
+"""What leave a party has to make of an asset what a rule makes of it: once more, or to have made
+it (`True`)."""
 
 
 _ALONE = Use()
@@ -63,7 +64,7 @@ def _making(clause: Clause) -> Use:
     return Use(inputs_to(clause), frozenset(actions).intersection(MAKING))
 
 
-def no_consent(_making: Clause, _party: str, _asset: str) -> Leave:
+def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> Leave:
     """Tell that nobody is let: what others make is of no matter here."""
     return Leave()
 
@@ -105,7 +106,7 @@ class Ownership:
         self._maker = maker
         self._use = Use(beside)
         self._leaves: dict[tuple[str, str, bool, Use], Leave] = {}
-        self._consented: dict[tuple[int, str, str], Leave] = {}
+        self._consented: dict[tuple[int, str, str, bool], Leave] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return why a permission does not count for the targets, empty where it does.
@@ -138,10 +139,10 @@ class Ownership:
                 if found is not None:
                     yield found[0], one.asset, found[1]
 
-    def by_consent(self, clause: Clause) -> Iterator[tuple[str, str, Leave]]:
+    def by_consent(self, clause: Clause, *, was_done: bool) -> Iterator[tuple[str, str, Leave]]:
         """Yield the assets, parties and rules by which owners let others make what is made."""
-        for (number, party, asset), leave in self._consented.items():
-            if number == clause.number and leave.is_given:
+        for (number, party, asset, earlier), leave in self._consented.items():
+            if number == clause.number and earlier == was_done and leave.is_given:
                 yield asset, party, leave
 
     def making_fails(
@@ -232,23 +233,25 @@ class Ownership:
         every = (one for asset in assets for one in self._standing.all_of(asset))
         for one in every:
             is_let = self._permits(parties, one, use, was_done=was_done)
-            if not is_let and not (making and self._lets(making, one)):
-                return one.denied(parties) + (self._short(making, one.asset) if making else "")
+            if not is_let and not (making and self._lets(making, one, was_done=was_done)):
+                short = self._short(making, one.asset, was_done=was_done) if making else ""
+                return one.denied(parties) + short
         return ""
 
-    def _lets(self, making: Clause, speakers: Speakers) -> bool:
+    def _lets(self, making: Clause, speakers: Speakers, *, was_done: bool) -> bool:
         """Tell whether an owner lets somebody who issued a rule make what it makes, and who asks
         to make it."""
         parties = sorted(making.assigners) if speakers.owners else ()
         asking = [self._maker] if self._maker else []
-        return any(self._consent(making, one, speakers.asset).is_given for one in parties) and all(
-            self._consent(making, one, speakers.asset).is_given for one in asking
-        )
+        asset = speakers.asset
+        given = (self._consent(making, one, asset, was_done=was_done) for one in parties)
+        wanted = (self._consent(making, one, asset, was_done=was_done) for one in asking)
+        return any(one.is_given for one in given) and all(one.is_given for one in wanted)
 
-    def _short(self, making: Clause, asset: str) -> str:
+    def _short(self, making: Clause, asset: str, *, was_done: bool) -> str:
         """Return in what a thing falls short of the leave that there would be to make it."""
         parties = dict.fromkeys((*sorted(making.assigners), *filter(None, [self._maker])))
-        leaves = {one: self._consent(making, one, asset) for one in parties}
+        leaves = {one: self._consent(making, one, asset, was_done=was_done) for one in parties}
         for party, one in leaves.items():
             if not one.is_given and one.short:
                 return f", and {one.rule} lets no such thing be made: {one.short[0].message}"
@@ -258,11 +261,11 @@ class Ownership:
             return f", and its owner does not let {self._maker} make anything of it"
         return ""
 
-    def _consent(self, making: Clause, party: str, asset: str) -> Leave:
-        key = making.number, party, asset
+    def _consent(self, making: Clause, party: str, asset: str, *, was_done: bool = False) -> Leave:
+        key = making.number, party, asset, was_done
         found = self._consented.get(key)
         if found is None:
-            found = self._consented[key] = self._consents(making, party, asset)
+            found = self._consented[key] = self._consents(making, party, asset, was_done)
         return found
 
     def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from policy_engine import terms
-from policy_engine.policy.model import JOINTLY, Constraint, Rule, Value
+from policy_engine.policy.model import JOINTLY, Constraint, Rule, Value, conjuncts
 
 _LISTS = tuple(f"{terms.ODRL}{name}" for name in ("isAllOf", "isAnyOf"))
 
@@ -13,7 +13,7 @@ def named_jointly(rule: Rule) -> Iterator[tuple[str, Value]]:
 
     What is joined by `or` it does not name.
     """
-    for one in rule.constraints:
+    for one in conjuncts(rule.constraints):
         if not isinstance(one, Constraint) or one.left_operand != JOINTLY:
             continue
         for value in one.right_operands if one.operator in _LISTS else ():

@@ -25,8 +25,9 @@ _WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}", re.ASCII)
 def labelled(policy: Policy) -> Policy:
     """Return a policy whose rules without uid are named by what they mean.
 
-    The name is the kind, an action and a target, and the digest of the rule's canonical form, with
-    the name of the rule that a duty hangs on. Rules that say exactly the same are numbered.
+    The name is the kind, the first action and target in the order of their IRIs, and the digest of
+    the rule's canonical form, with the name of the rule that a duty hangs on. Rules that say
+    exactly the same are numbered.
     """
     taken: Counter[str] = Counter()
     return replace(
@@ -72,8 +73,8 @@ def _named(rule: Rule, above: str, taken: Counter[str]) -> Rule:
 def _name(rule: Rule, above: str, taken: Counter[str]) -> str:
     text = "\n".join((rule.kind, above, canonical_rule(rule)))
     digest = sha256(text.encode()).hexdigest()[:16]
-    about = (part.iri for parts in (rule.actions, rule.targets) for part in parts[:1])
-    words = [one for one in map(terms.local_name, about) if _WORD.fullmatch(one)]
-    name = " ".join((rule.kind, *words, digest))
+    about = [{part.iri for part in parts} for parts in (rule.actions, rule.targets)]
+    words = [terms.local_name(min(iris)) for iris in about if iris]
+    name = " ".join((rule.kind, *filter(_WORD.fullmatch, words), digest))
     taken[name] += 1
     return name if taken[name] == 1 else f"{name}-{taken[name]}"

@@ -1,6 +1,6 @@
 """What a data owner wrote, as typed values that remember where they stood."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -36,6 +36,7 @@ _PARAMETERS = (terms.PE, terms.MOSAICROWN)
 """What parameters of making something are named in."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
 """How conditions are joined (ODRL Information Model 2.2, section 2.5.2)."""
+_TOGETHER = (f"{terms.ODRL}and", f"{terms.ODRL}andSequence")
 IRI = "@id"
 """The type of a value that is the name of something rather than a literal."""
 
@@ -98,6 +99,15 @@ class LogicalConstraint:
 
 
 Condition: TypeAlias = Constraint | LogicalConstraint
+
+
+def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    """Yield conditions that must all hold, those joined by `and` or `andSequence` one by one."""
+    for one in conditions:
+        if isinstance(one, LogicalConstraint) and one.operator in _TOGETHER:
+            yield from conjuncts(one.operands)
+        else:
+            yield one
 
 
 def is_parameter(condition: Condition) -> bool:

@@ -205,3 +205,7 @@ def test_what_is_named_jointly_and_not_covered_gives_a_warning():
     assert found[0] == "W004"
     assert found[1].endswith("/constraint/rightOperand/1")
     assert warnings_of({**wider, "action": "grantUse"}) == []  # others let what is theirs
+    both = [wider["constraint"], {"leftOperand": "count", "operator": "lteq", "rightOperand": 9}]
+    [within] = warnings_of({**wider, "constraint": {"and": both}})
+    assert within[1].endswith("/constraint/and/0/rightOperand/1")
+    assert warnings_of({**wider, "constraint": {"or": both}}) == []
