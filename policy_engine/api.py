@@ -78,7 +78,7 @@ from policy_engine.publication import (
 )
 from policy_engine.record import Record, load_record, opening
 from policy_engine.release import Release, run_plan
-from policy_engine.renewal import check_made_so
+from policy_engine.renewal import check_made_so, is_known
 from policy_engine.staging import check_name, settled
 from policy_engine.storage import Place
 
@@ -395,7 +395,10 @@ def certify_output(
     With `write`, the certificate is renewed: it takes the place of the one beside the output, of
     which it keeps the commitment to the owner's record and what cannot be measured. What the output
     does not tell is to be by that certificate as the policy asks (V014), and without it there is
-    nothing to be renewed (C002). `owners`,
+    nothing to be renewed (C002), nor where it was given by `certify_output` itself (V016).
+    Of an output without the certificate of its making for this policy, or of other data than its
+    record is known to name where models are attacked, what is returned says what was measured and
+    not how it was made (`made_by` is None): by such a certificate nobody may read. `owners`,
     `certificates` of the input, and a `party` with all by which it is decided whether they may
     make such an output, are as for `apply_policy`. Raises
     CertificateError where the output does not hold what the policy asks, or a file read here
@@ -446,7 +449,7 @@ def certify_output(
         if earlier:
             check_digest(earlier, stored)
         certificate = found.certificate.model_copy(
-            update=_kept(earlier, is_opened=opened is not None, write=write)
+            update=_kept(earlier, release.plan, opened, write=write)
         )
         if write:
             renew(place, certificate, lambda: launcher.stored(place))
@@ -491,16 +494,19 @@ def _check_measurable(plan: Plan) -> None:
         raise DataError.of("V006", message, "Make it again: policy-engine apply.")
 
 
-def _kept(earlier: Certificate | None, *, is_opened: bool, write: bool) -> dict[str, Any]:
+def _kept(
+    earlier: Certificate | None, plan: Plan, opened: Record | None, *, write: bool
+) -> dict[str, Any]:
     """Return what an earlier certificate says of an output that nobody measures again.
 
     A commitment that nobody can open says nothing: it is repeated where it was opened, or where
-    it would be lost.
+    it would be lost. So does who made the output, where it may have been made otherwise.
     """
     if earlier is None:
         return {"commitment": None}
-    names = ("ended", "upstream", "made_by", *(("approximated",) if write else ()))
-    committed = earlier.commitment if is_opened or write else None
+    names = ["ended", "upstream"]
+    names += ["made_by"] * is_known(earlier, plan, opened) + ["approximated"] * write
+    committed = earlier.commitment if opened is not None or write else None
     return {"commitment": committed, **{name: getattr(earlier, name) for name in names}}
 
 

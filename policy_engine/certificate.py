@@ -59,8 +59,9 @@ class Certificate(BaseModel):
     how many times such models were made of the same data, this time counted, until the bounds
     held. `upstream` is the certified release that this was made from, with all before it; empty
     where no certificate tells of the input. `made_by` is the party who made it, with the rules by
-    which it was permitted to, or the owner; None where that is not known. Of a model, measurements
-    and `rows_out` are those of the table that it was trained on.
+    which it was permitted to, or the owner; None where an output was measured of which nobody knows
+    how it was made. Of a model, measurements and `rows_out` are those of the table that it was
+    trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -87,6 +88,11 @@ class Certificate(BaseModel):
     def holds(self) -> bool:
         """Whether there is an output of which every bound that the policy asks for was achieved."""
         return not list(shortcomings(self))
+
+    @property
+    def tells_making(self) -> bool:
+        """Whether it says how the output was made, not only what was measured on it."""
+        return self.made_by is not None
 
     def refused(self) -> "Certificate":
         """Return what is told of a release that did not come to be: what its audits reached."""
@@ -232,6 +238,11 @@ def shortcomings(certificate: Certificate) -> Iterator[Problem]:
     yield from _given_away(certificate)
     if not certificate.output_digest:
         yield Problem("V004", "Nothing was released: the certificate is of no output.")
+
+
+UNMADE = "Its certificate does not say how it was made: the output was measured, and no more."
+"""Why nobody takes a certificate for that of a release."""
+MAKE = "Make it with policy-engine apply, or give the certificate that it was published with."
 
 
 def lost_rows(certificate: Certificate, record: Record) -> Iterator[Problem]:

@@ -135,6 +135,7 @@ CODES = {
     "V013": "an input that is not the release that its certificate is of",
     "V014": "a release that was made otherwise than the policy asks",
     "V015": "several certificates where one is meant",
+    "V016": "a certificate that does not say how its output was made",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

@@ -7,7 +7,7 @@ rows were left out. That is taken from the certificate that the release was publ
 
 from collections.abc import Iterator
 
-from policy_engine.certificate import Certificate
+from policy_engine.certificate import MAKE, UNMADE, Certificate
 from policy_engine.columns import Columns, QuasiIdentifier
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.plan import Anonymize, Plan
@@ -23,9 +23,14 @@ def check_made_so(
 ) -> None:
     """Raise CertificateError (V014) where a release was made otherwise than a plan says.
 
-    `earlier` is the certificate of its making, and `record` what opened that. Where it `renews`
-    that certificate, the policy is to be the same one, however it was changed.
+    `earlier` is the certificate beside it, and `record` what opened that. Where it `renews`
+    that certificate, the policy is to be the same one, however it was changed. One that tells
+    nothing of the making is not asked, and not renewed (V016).
     """
+    if not earlier.tells_making:
+        if renews:
+            raise CertificateError.of("V016", UNMADE, MAKE, str(output))
+        return
     asked, made = plan.anonymize, earlier.plan.anonymize
     problems = [*_from_elsewhere(earlier.plan, plan, renews=renews)]
     if asked is not None and made is not None:
@@ -38,6 +43,17 @@ def check_made_so(
         raise CertificateError(
             *(Problem("V014", one, hint) for one in problems), source=str(output)
         )
+
+
+def is_known(earlier: Certificate, plan: Plan, record: Record | None) -> bool:
+    """Tell whether an output is known to be made as a plan says: whether it could be renewed.
+
+    By the certificate of its making, for this policy, once `check_made_so` found nothing; and
+    where models were attacked, by the `record` that says from which data. Without, what is
+    certified is what was measured alone.
+    """
+    is_of_policy = earlier.tells_making and earlier.plan.policy == plan.policy
+    return is_of_policy and (not plan.audits or record is not None)
 
 
 def _from_elsewhere(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:

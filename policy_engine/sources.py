@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
 from policy_engine.attestation import Attestation
-from policy_engine.certificate import Certificate, shortcomings
+from policy_engine.certificate import MAKE, UNMADE, Certificate, shortcomings
 from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.errors import CertificateError, listed
 from policy_engine.inputs import Read
@@ -24,8 +24,8 @@ def upstream_of(
 
     Each is `given` for its asset; a certificate may lie `beside` an input, too. Raises
     CertificateError where those given are of other assets, or the one beside it is of another
-    asset, and where its bounds do not hold (V013). Whether the input is what it certifies is seen
-    when it is read.
+    asset, and where its bounds do not hold (V013) or it does not tell how it was made (V016).
+    Whether the input is what it certifies is seen when it is read.
     """
     assets = [one.asset for one in reads]
     if given and not any(asset_of(one) in assets for one in given):
@@ -52,6 +52,8 @@ def _upstream_of(
         for problem in shortcomings(one) if isinstance(one, Certificate) else ():
             message = f"The certificate of the input {asset!r} does not hold. {problem.message}"
             raise CertificateError.of("V013", message, "", location)
+        if isinstance(one, Certificate) and not one.tells_making:
+            raise CertificateError.of("V016", f"The input is {asset!r}. {UNMADE}", MAKE, location)
     return tuple(dict.fromkeys(map(as_upstream, own)))
 
 

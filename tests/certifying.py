@@ -40,6 +40,7 @@ def certified(policy, *before, **changes):
         files=found,
         utility=NotApplicable(reason="made by hand"),
         upstream=tuple(map(as_upstream, before)),
+        made_by="owner",
         time=datetime(2026, 1, 1, tzinfo=UTC),
     )
     return made.model_copy(update=changes)

@@ -4,12 +4,17 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from applying import asking
-from building import DATASET, people_policy
+from building import ANALYST, DATASET, OUTPUT, anonymize, people_policy, permission, policy
 from typer.testing import CliRunner
 
-from policy_engine import apply_policy, certify_output
+from policy_engine import apply_policy, certify_output, decide_request, query_data
+from policy_engine.beside import load_certificate
+from policy_engine.certificate import read_certificate
 from policy_engine.cli import app
+from policy_engine.decision import Request
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.policy.model import READ
+from policy_engine.terms import in_full
 
 KEY = b"0123456789abcdef0123456789abcdef"
 TABLE = {
@@ -131,3 +136,76 @@ def test_a_certificate_that_is_not_there_is_not_renewed(people, tmp_path):
     done = CliRunner().invoke(app, asked)
     assert (done.exception.code, done.exception.exit_code) == ("C002", 2)
     assert not (path.parent / "certificate.jsonld").exists()
+
+
+@pytest.fixture
+def unmade(tmp_path):
+    """Return the policy, an output that holds it and that nobody made, and what certify gives."""
+    rows = [f"{'0' * 63}{n},[20 - 30],1,{ill}" for n, ill in enumerate(("flu", "cold", "flu"))]
+    path = tmp_path / "fake/anonPeople.csv"
+    path.parent.mkdir()
+    path.write_text("\n".join(("name,age,zip,ill", *rows, "")))
+    (tmp_path / "p.jsonld").write_text(asking(**HIDDEN))
+    return tmp_path / "p.jsonld", path, certify_output(path, tmp_path / "p.jsonld")
+
+
+def decided(source, *certificates, target=OUTPUT):
+    asked = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=in_full("marketing"))
+    return decide_request([source], certificates, asked)
+
+
+def test_what_was_measured_and_not_made_is_read_by_nobody(unmade):
+    source, path, found = unmade
+    assert found.holds
+    assert not found.tells_making
+    denied = decided(source, found)
+    assert not denied.permitted
+    assert "does not say how it was made" in denied.reason
+    assert "policy-engine apply" in denied.reason
+    given = {"data": {OUTPUT: path}, "purpose": "marketing", "certificates": [found]}
+    result = query_data("SELECT ill FROM anonPeople", [source], ANALYST, **given)
+    assert (result.permitted, result.table) == (False, None)
+
+
+def test_a_copy_is_not_certified_as_made_for_another_policy(tmp_path):
+    asked = asking(**OPEN)
+    path = made(tmp_path, OPEN)
+    (tmp_path / "out/certificate.jsonld").unlink()
+    mine = asked.replace("http://x.org/policy", "http://x.org/mine").replace("People", "Folk")
+    assert not decided(mine, certify_output(path, mine), target="http://x.org/anonFolk").permitted
+
+
+def test_what_is_not_renewed_for_a_policy_is_not_certified_as_made_for_it(tmp_path):
+    path, asked = made(tmp_path, OPEN), asking(**OPEN)
+    other = asked.replace('"http://x.org/policy"', '"http://x.org/other"')
+    assert decided(asked, certify_output(path, asked)).permitted
+    found = certify_output(path, other)
+    assert found.holds
+    assert not decided(other, found).permitted
+
+
+def test_what_was_measured_alone_is_not_renewed_and_is_no_certificate_of_an_input(unmade):
+    source, path, found = unmade
+    (path.parent / "certificate.jsonld").write_text(found.to_jsonld())
+    assert certify_output(path, source).made_by is None
+    with pytest.raises(CertificateError, match="V016 Its certificate does not say how"):
+        certify_output(path, source, write=True)
+    assert load_certificate(path.parent) == found
+    action = anonymize(method="k-anonymity", k=2, quasi=["zip"], insensitive=["ill"])
+    rule = permission(action=action, target=OUTPUT, output="http://x.org/again")
+    again = policy([rule], uid="http://x.org/second").replace(f"{DATASET}/", f"{OUTPUT}/")
+    with pytest.raises(CertificateError, match="V016 The input is"):
+        apply_policy(again, {OUTPUT: path})
+
+
+def test_a_certificate_says_whether_its_making_is_known(unmade):
+    source, path, found = unmade
+    text = found.to_jsonld()
+    assert '"made_by": null' in text
+    assert read_certificate(text) == found
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(text.replace('    "made_by": null,\n', ""))
+    done = CliRunner().invoke(app, ["certify", str(path), "--policy", str(source)])
+    assert done.exit_code == 0
+    assert "not known, measured alone" in done.stdout
+    assert "by this certificate nobody may read it" in done.stdout

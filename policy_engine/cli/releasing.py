@@ -361,6 +361,9 @@ def certify(
     from policy_engine.rendering.tables import console  # noqa: PLC0415
 
     console().print(certificate_table(found))
+    if not found.tells_making:
+        told = "how the output was made is not known: by this certificate nobody may read it"
+        console().print(told, markup=False)
     if write:
         kept = " with its commitment to the owner's record" if found.commitment else ""
         console().print(f"the certificate was renewed{kept}", markup=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from policy_engine.attestation import Attestation, attestable
 from policy_engine.catalog import column_iri, column_name
-from policy_engine.certificate import Certificate, proven, shortcomings
+from policy_engine.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
 from policy_engine.inputs import Join, Read
 from policy_engine.joins import Joined
@@ -136,17 +136,23 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
                 yield "Its certificate is of the policy as it was then, and not as it is now."
             continue
         yield from (problem.message for problem in shortcomings(one))
+        if not one.tells_making:
+            yield f"{UNMADE} {MAKE}"
         if _bound_to_nothing(made) != _bound_to_nothing(plan):
             yield "Its certificate is of another plan than the policy's."
 
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
-    """Tell whether a certificate proves all that today's plan of the policy asks for."""
+    """Tell whether a certificate proves all that today's plan of the policy asks for.
+
+    What was measured alone is not enough: an output does not tell from what it was made, or how.
+    """
     bounds = plan.anonymize.bounds() if plan.anonymize else ()
     return (
         _bound_to_nothing(certificate.plan) == _bound_to_nothing(plan)
         and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
         and certificate.holds
+        and certificate.tells_making
     )
 
 

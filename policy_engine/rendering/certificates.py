@@ -71,13 +71,13 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
 
 
 def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    """Yield who made it, where that is known."""
+    """Yield who made it, or that nobody knows."""
     made_by = certificate.made_by
     if isinstance(made_by, Maker):
         purpose = f" for {compact(made_by.purpose)}" if made_by.purpose else ""
         yield "made by", escape(f"{made_by.party}{purpose}")
-    elif made_by:
-        yield "made by", f"the {made_by}"
+    else:
+        yield "made by", f"the {made_by}" if made_by else "not known, measured alone"
     for one in certificate.plan.by_consent:
         asked = escape(", ".join(one.bounds)) or "in any way"
         yield f"by leave of {escape(one.rule)}", f"{escape(one.asset)}: {asked}"

@@ -53,6 +53,21 @@ def test_a_table_is_certified_again(engine):
     assert again.output_digest == made.output_digest
 
 
+def test_the_making_of_a_table_without_a_certificate_is_not_known(engine):
+    apply(engine, "table:anonymous")
+    assert certify_output("table:anonymous", POLICY, engine=engine).tells_making
+    name = "policy_engine.certificate"
+    engine.session.sql(f"ALTER TABLE anonymous UNSET TBLPROPERTIES ('{name}')")
+    found = certify_output("table:anonymous", POLICY, engine=engine)
+    assert found.holds
+    assert not found.tells_making
+    text = found.to_jsonld().replace("'", "\\'")
+    engine.session.sql(f"ALTER TABLE anonymous SET TBLPROPERTIES ('{name}'='{text}')")
+    again = POLICY.replace("anonPeople", "again").replace("x.org/People", "x.org/anonPeople")
+    with pytest.raises(CertificateError, match="V016"):
+        apply_policy(again, {"http://x.org/anonPeople": "table:anonymous"}, engine=engine)
+
+
 def test_a_table_is_certified_against_the_certificate_among_its_properties(engine):
     apply(engine, "table:anonymous")
     engine.session.sql("INSERT INTO anonymous VALUES ('[20 - 21]', 9)")
