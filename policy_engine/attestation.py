@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from policy_engine import storage, terms
 from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, listed
 from policy_engine.policy import Policy, Rule
-from policy_engine.policy.model import ANONYMIZE, MAKING
+from policy_engine.policy.attestable import attestable
 from policy_engine.policy.text import read_json
 from policy_engine.storage import Place
 
@@ -104,21 +104,6 @@ def attest(
     )
 
 
-def attestable(policy: Policy) -> dict[str, Rule]:
-    """Return the rules of a policy whose outputs no engine can certify, by output.
-
-    An output that any rule anonymises or trains is never one of them, nor that of an action that
-    to anonymise is a kind of.
-    """
-    made = [rule for rule in policy.permissions if rule.output]
-    certified = {rule.output for rule in made if _may_certify(policy, rule)}
-    found: dict[str, Rule] = {}
-    for rule in made:
-        if rule.output not in certified:
-            found.setdefault(rule.output, rule)
-    return found
-
-
 def read_attestation(text: str | bytes, source: str = "") -> Attestation:
     """Read an attestation back. Raises CertificateError (V005) where it is none."""
     try:
@@ -172,13 +157,3 @@ def _rule(policy: Policy, asset: str) -> Rule:
     message = f"{policy.uid} has {what}. {allowed}"
     hint = "What is anonymised or trained is certified when it is made, and never attested."
     raise CertificateError.of("V012", message, hint)
-
-
-def _may_certify(policy: Policy, rule: Rule) -> bool:
-    """Tell whether a rule anonymises or trains, or may do so by what its actions include."""
-    kinds = policy.hierarchy.wider
-    above = kinds("action", ANONYMIZE)
-    return any(
-        action.iri in above or any(one in MAKING for one in kinds("action", action.iri))
-        for action in rule.actions
-    )

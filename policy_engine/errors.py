@@ -178,7 +178,7 @@ CODES = {
     "A021": "too few records for a bound on attacks to be shown",
     "A022": "features that are the same in all records",
     "H001": "a profile that is used but not named",
-    "W001": "an output that no rule governs",
+    "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",
     "W003": "a rule that does not count for want of ownership",
     "W004": "what may be read with others by a rule that does not cover it",

@@ -7,12 +7,13 @@ from building import MOSAICROWN, ODRL
 from typer.testing import CliRunner
 
 from policy_engine.api import attest_output, decide_request, query_data
-from policy_engine.attestation import attestable, load_attestation, read_attestation
+from policy_engine.attestation import load_attestation, read_attestation
 from policy_engine.cli import app
 from policy_engine.decision.requests import read_request
 from policy_engine.errors import CertificateError, RequestError
 from policy_engine.language_examples import OF_RULES
 from policy_engine.policy import read_policy
+from policy_engine.policy.attestable import attestable
 
 E = "http://example.com/"
 MADE = {"uid": "ex:p#sum", "assignee": "ex:Ann", "target": "ex:Visits", "action": "aggregate"}
@@ -168,3 +169,18 @@ def test_attest_writes_what_decide_takes(totals, monkeypatch):
     permitted = run(app, [*ask, *word])
     assert permitted.exit_code == 0
     assert "attested by http://example.com/Eve, and not certified" in permitted.stdout
+
+
+# -- whose word counts ----------------------------------------------------------------------------
+
+
+def test_where_owners_are_stated_the_word_of_those_alone_counts_whose_the_output_is(totals):
+    cid = {"uid": "ex:Cid", "belongsTo": "ex:Staff"}
+    issued = {"assigner": "ex:Owner", "assignee": ["ex:Ann", "ex:Staff"], "output": "ex:Totals"}
+    policy = text({**MADE, **issued}, {**MADE, "uid": "ex:p#other", "assignee": cid})
+    for who in ("Owner", "Ann", "Cid", "Eve"):
+        word = attest_output(policy, totals, f"{E}{who}")
+        assert decide_request([policy], [word], asked()).permitted
+        found = decide_request([policy], [word], asked(), owners={f"{E}Visits": f"{E}Owner"})
+        assert found.permitted == (who != "Eve")
+    assert f"What {E}Eve attests of it does not count" in found.reason

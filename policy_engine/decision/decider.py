@@ -13,6 +13,7 @@ from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.consenting import Shortfall
 from policy_engine.decision.agreement import check_agreement
+from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import (
     Unowned,
     consented,
@@ -303,8 +304,25 @@ class Decider:
             if policy.uid not in self._plans:
                 self._plans[policy.uid] = plans_of(policy)
             plan = self._plans[policy.uid].get(asset)
-            self._outputs[key] = Output.of(policy, asset, known, words, plan)
+            self._outputs[key] = Output.of(policy, asset, known, words, plan, self._unheeded)
         return self._outputs[key]
+
+    def _unheeded(self, policy: Policy, word: Attestation) -> str:
+        """Return why a person's word for an output does not count, empty where it does.
+
+        Where it is said who owns what, that of its owner, of who issued the rule that makes it, and
+        of those whom that rule lets make it does.
+        """
+        if self._bare.standing is None:
+            return ""
+        heard = {*self._bare.standing.of(word.asset).owners}
+        for rule in policy.permissions:
+            if rule.output == word.asset:
+                heard |= {*rule.issued_by, *(party.iri for party in rule.assignees)}
+        known = Closures(self.index.trusted.hierarchy.joined([policy.hierarchy]))
+        if not heard.isdisjoint(known.up("party", word.by)):
+            return ""
+        return f"What {word.by} attests of it does not count: that is for {listed(sorted(heard))}."
 
     def standing(
         self, policy: Policy, asset: str, world: World | None = None, digest: str = ""

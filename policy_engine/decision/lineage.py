@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from policy_engine.attestation import Attestation, attestable
+from policy_engine.attestation import Attestation
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import Certificate
 from policy_engine.decision.ended import Void
@@ -13,6 +13,7 @@ from policy_engine.decision.views import View
 from policy_engine.lineage import Upstream
 from policy_engine.plan import Plan
 from policy_engine.policy import Policy
+from policy_engine.policy.attestable import attestable
 from policy_engine.policy.clashes import starts
 
 OutputOf = Callable[[Policy, str, str], Output]

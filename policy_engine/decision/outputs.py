@@ -1,10 +1,10 @@
 """The outputs that policies speak of, and the certificates that are valid for them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from policy_engine.attestation import Attestation, attestable
+from policy_engine.attestation import Attestation
 from policy_engine.catalog import column_iri, column_name
 from policy_engine.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
 from policy_engine.errors import PlanError
@@ -13,6 +13,7 @@ from policy_engine.joins import Joined
 from policy_engine.modelling import certified_duties, products
 from policy_engine.plan import Attack, Plan, Publish, Step, plan_of
 from policy_engine.policy import Policy, Rule
+from policy_engine.policy.attestable import attestable
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,19 @@ class Output:
         certificates: Sequence[Certificate],
         attestations: Sequence[Attestation] = (),
         plan: Plan | None = None,
+        unheeded: Callable[[Policy, Attestation], str] = lambda _policy, _word: "",
     ) -> "Output":
         """Return an output with the first certificate that proves what its policy asks today.
 
         That is its `plan`, None where no certificate can: of a rule that anonymises nothing, too.
+        `unheeded` tells why a person's word for it does not count, empty where it does.
         """
-        words = tuple(one for one in attestations if _is_word_for(one, policy, asset))
         if plan is None:
-            return cls(policy, asset, None, None, attested=words)
+            said = [one for one in attestations if _is_word_for(one, policy, asset)]
+            why = {id(one): unheeded(policy, one) for one in said}
+            words = tuple(one for one in said if not why[id(one)])
+            refusal = "" if words else next(iter(why.values()), "")
+            return cls(policy, asset, None, None, refusal, attested=words)
         valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")
         return cls(policy, asset, plan, next(iter(valid), None), refusal, valid)

@@ -6,6 +6,7 @@ from itertools import islice
 
 from policy_engine import terms
 from policy_engine.errors import Problem
+from policy_engine.policy.attestable import attestable
 from policy_engine.policy.clashes import clashes, have_asset
 from policy_engine.policy.joining import named_jointly
 from policy_engine.policy.linked_data import MAX_PROBLEMS
@@ -20,6 +21,14 @@ from policy_engine.policy.rules import (
 )
 
 _LEAVES = (ANONYMIZE, GRANT_USE)
+_NOT_GOVERNED = (
+    "No rule governs the output {!r}: nobody may do anything with it.",
+    "Add a permission whose target it is.",
+)
+_UNTIL_ATTESTED = (
+    "No engine can certify the output {!r}: nobody may read it until it is attested.",
+    "Then those may who may make it; a permission whose target it is lets others.",
+)
 
 
 def problems_of(policies: Sequence[Policy]) -> list[Problem]:
@@ -123,9 +132,8 @@ def _ungoverned(policy: Policy) -> Iterator[Problem]:
     governed = have_asset(policy.rules if outputs else (), named, policy.hierarchy)
     for rule in outputs:
         if rule.output not in governed:
-            message = f"No rule governs the output {rule.output!r}: nobody may do anything with it."
-            hint = "Add a permission whose target it is."
-            yield Problem("W001", message, hint, rule.place)
+            message, hint = _UNTIL_ATTESTED if rule.output in attestable(policy) else _NOT_GOVERNED
+            yield Problem("W001", message.format(rule.output), hint, rule.place)
 
 
 def _uncovered(policy: Policy) -> Iterator[Problem]:

@@ -115,7 +115,7 @@ def usual():
         "WardTable": proof_of(named["table"], release),
         "RiskModel": proof_of(named["model"], release),
         "PressTable": proof_of(changed("press", r'"dct:isReplacedBy".*,', "")),
-        "Totals": attest(named["totals"], totals, f"{NS}Eve", evidence="a look at the sums"),
+        "Totals": attest(named["totals"], totals, f"{NS}Agency", evidence="a look at the sums"),
     }
     world = World(time=JUNE, values={"spatial": f"{NS}Europe"})
     market = Market(policies, {}, world, load_owners(HERE / "owners.json"))
