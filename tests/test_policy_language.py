@@ -261,6 +261,22 @@ def test_a_command_prints_what_stands_below_it(block):
         assert CliRunner().invoke(app, arguments).output == said, command
 
 
+RECIPES = [block for block in BLOCKS if block.language == "sh"]
+
+
+@pytest.mark.parametrize("block", RECIPES, ids=lambda one: one.name)
+@pytest.mark.usefixtures("files")
+def test_a_recipe_runs_as_it_is_printed(block):
+    name, *arguments = shlex.split(block.text.replace("\\\n", " "))
+    assert name == "policy-engine"
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
+def test_the_recipe_of_joins_is_run():
+    assert any("apply matched.jsonld" in block.text for block in RECIPES)
+
+
 @pytest.mark.parametrize("ending", re.findall(r"`(\.\w+)`", PAGE.partition("## Policies")[0]))
 @pytest.mark.usefixtures("files")
 def test_the_smallest_policy_can_be_written_and_read_with_each_ending(ending):

@@ -552,7 +552,7 @@ class _Case:
         denying = self._prohibitions()
         if denying is None:
             return self._inherited(made, outputs)
-        reason = prohibits_it(denying)
+        reason = prohibits_it(denying, self.facts)
         strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
         return self._deny(reason, denying, strategy=strategy)
 
@@ -621,7 +621,8 @@ class _Case:
             found = case.inherited()
             if found is not None:
                 way = f"{one.asset} was made from {case.input_of(one.clause)}"
-                reason = f"{found.reason.removesuffix('.')}: {way}."
+                prohibited, _, more = found.reason.partition(". ")
+                reason = f"{prohibited.removesuffix('.')}: {way}. {more}".rstrip()
                 self.met = self._part_of(one)
                 changes = {"request": self.request, "reason": reason}
                 return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
@@ -632,7 +633,7 @@ class _Case:
         denying = self._prohibitions()
         if denying is not None:
             self.met = self._met(denying.clause)
-            return self._deny(prohibits_it(denying), denying)
+            return self._deny(prohibits_it(denying, self.facts), denying)
         made = self._made()
         return self._inherited(made, [self.decider.output(one.policy, one.asset) for one in made])
 
@@ -991,13 +992,25 @@ class _Case:
         ]
         found = [
             hold(one[2], self._asked_of(one[2]), self.facts, unheard=self._unheard_of(one[2]))
-            for one in nsmallest(_TOLD, others)
+            for one in nsmallest(_NEAR, others)
         ]
-        return sorted([*self.refused[:_NEAR], *found], key=lambda held: len(held.missing))[:_TOLD]
+        # What makes something is one rule, and is looked at by what it makes and of what.
+        nearest: dict[int, Held] = {}
+        for held in sorted([*self.refused[:_NEAR], *found], key=self._farness):
+            nearest.setdefault(id(held.clause.whole), held)
+        return [*nearest.values()][:_TOLD]
+
+    def _farness(self, held: Held) -> tuple[int, int]:
+        """Return how much a permission lacks, and how many of the targets it does not cover."""
+        clause, targets = held.clause, self._asked_of(held.clause).targets
+        uncovered = sum(map(clause.targets.isdisjoint, targets)) if clause.targets else 0
+        return len(held.missing), uncovered
 
     def _unheard_of(self, clause: Clause) -> str:
         """Return why a permission does not count for what it covers; that of nothing is its own."""
         asked = self._asked_of(clause)
+        if clause.whole.output and clause.purposes and not asked.request.purpose:
+            return ""  # whether an owner lets it be made depends on the purpose
         is_of_all = not any(map(clause.targets.isdisjoint, asked.targets))
         return self._unheard(clause) if is_of_all or not clause.targets else ""
 

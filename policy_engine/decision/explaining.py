@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
+from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.holding import Held
 from policy_engine.decision.model import Step
-from policy_engine.decision.verdict import Verdict
-from policy_engine.policy.model import READ_SO_FAR, Constraint
+from policy_engine.decision.verdict import unseen
+from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.wording import INCLUSION
 
 
@@ -23,21 +24,18 @@ def derivation(held: Held) -> Iterator[str]:
     yield from held.done
 
 
-def prohibits_it(held: Held) -> str:
-    """Return the reason of a denial by a prohibition, and why what it is about is not known."""
+def prohibits_it(held: Held, facts: RequestFacts) -> str:
+    """Return the reason of a denial by a prohibition, and what was not told that may lift it."""
     reason = f"{held.clause.name} prohibits it."
-    asked = {leaf.left_operand for v in held.verdicts for leaf in _unseen(v)}
-    if READ_SO_FAR not in asked:
-        return reason
-    return f"{reason} What was read so far is not known without a decision log."
-
-
-def _unseen(verdict: Verdict) -> Iterator[Constraint]:
-    """Yield the constraints of whose left operand nothing is known."""
-    for part in verdict.parts:
-        yield from _unseen(part)
-    if isinstance(verdict.condition, Constraint) and not verdict.seen:
-        yield verdict.condition
+    asked = {operand for verdict in held.verdicts for operand in unseen(verdict)}
+    if held.clause.purposes and not facts.request.purpose:
+        named = " or ".join(map(terms.compact, held.clause.rule.purposes))
+        reason += f" It is for the purpose {named}, and the request names none."
+    if READ_SO_FAR in asked:
+        reason += " What was read so far is not known without a decision log."
+    if facts.history is None and not asked.isdisjoint(COUNTS):
+        reason += " What was counted so far is not known without a decision log."
+    return reason
 
 
 def ways(steps: Sequence[Step]) -> Iterator[str]:

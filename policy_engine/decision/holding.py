@@ -11,10 +11,11 @@ from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.index import Clause
 from policy_engine.decision.members import Members
 from policy_engine.decision.model import Owed, Request, Step
+from policy_engine.decision.verdict import unseen
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
 from policy_engine.policy.labels import is_made_up
-from policy_engine.policy.model import OFFER
+from policy_engine.policy.model import COUNTS, OFFER
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def hold(
     for verdict in verdicts:
         about = is_about_rows(verdict.condition, datasets)
         if verdict.state != "satisfied" and not (rows and about):
-            missing.append(_unmet(verdict, about=about))
+            missing.append(_unmet(verdict, facts, about=about))
     duties = () if missing else tuple(_duties(clause, facts))
     owed = tuple(one for one in duties if isinstance(one, Owed))
     missing += [f"its duty {_done(one)} is {one.state}" for one in owed]
@@ -212,17 +213,19 @@ def _not_covered(clause: Clause, asked: Asked) -> Iterator[str]:
             yield f"it does not cover {target}"
     if clause.purposes and clause.purposes.isdisjoint(asked.purpose):
         named = " or ".join(map(terms.compact, rule.purposes))
-        yield f"it is for the purpose {named}, not {_purpose(request)}"
+        given = f"not {terms.compact(request.purpose)}" if request.purpose else _NO_PURPOSE
+        yield f"it is for the purpose {named}, {given}"
 
 
-def _purpose(request: Request) -> str:
-    return terms.compact(request.purpose) or "none that is said"
+_NO_PURPOSE = "and the request names none"
 
 
-def _unmet(verdict: Verdict, *, about: bool) -> str:
+def _unmet(verdict: Verdict, facts: RequestFacts, *, about: bool) -> str:
     if about:
         return "its constraint is about single rows, which a query can be filtered by"
-    return f"its constraint is {verdict.state}: {verdict.reason}"
+    is_for_log = facts.history is None and any(one in COUNTS for one in unseen(verdict))
+    needed = " without a decision log" if verdict.state == "unknown" and is_for_log else ""
+    return f"its constraint is {verdict.state}: {verdict.reason}{needed}"
 
 
 def _duties(clause: Clause, facts: RequestFacts) -> Iterator[Owed | str]:

@@ -92,6 +92,14 @@ class Verdict:
         )
 
 
+def unseen(verdict: Verdict) -> Iterator[str]:
+    """Yield the left operands of which nothing is known that a verdict is on."""
+    for part in verdict.parts:
+        yield from unseen(part)
+    if isinstance(verdict.condition, Constraint) and not verdict.seen:
+        yield verdict.condition.left_operand
+
+
 # -- why --------------------------------------------------------------------------------------
 
 
