@@ -76,6 +76,17 @@ def test_the_rule_that_decides_can_be_expected(run):
     ]
 
 
+def test_a_rule_can_be_expected_by_its_short_name(run, tmp_path):
+    given = json.loads(RULES)
+    given["@context"] = [*given["@context"], {"x": "http://x.org/"}]
+    tests = [
+        a_test(expect="{effect: permit, rule: 'x:r'}"),
+        a_test("two", "print", expect="{effect: deny, duties: ['x:duty']}"),
+    ]
+    (tmp_path / "short.jsonld").write_text(json.dumps(given))
+    assert run(*tests, head=HEAD.replace("policy.", "short.")).passed
+
+
 @pytest.mark.parametrize("duty", ["inform", "odrl:inform", "http://x.org/duty"])
 def test_duties_can_be_expected_by_action_and_by_uid(run, duty):
     assert run(a_test(action="print", expect=f"{{effect: deny, duties: [{duty}]}}")).passed

@@ -306,8 +306,10 @@ def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
 
 def _coverage_text(report: "TestReport", min_coverage: float) -> str:
     covered = sum(rule.covered for rule in report.rules)
-    # Never rounded up to what is asked for.
-    share = int(report.coverage * 1_000) / 10
+    # Rounded, but never up to what is asked for.
+    share = round(report.coverage * 100, 1)
+    if share > report.coverage * 100 and share >= min_coverage > report.coverage * 100:
+        share = int(report.coverage * 1_000) / 10
     text = f"tested: {covered} of {counted(len(report.rules), 'rule')}, {share:g} %"
     is_short = report.coverage * 100 < min_coverage
     return f"{text}, less than the {min_coverage:g} % asked for" if is_short else text

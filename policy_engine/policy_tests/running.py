@@ -145,17 +145,25 @@ def _result(
 def _failures(expect: Expectation, decision: Decision, names: Names) -> Iterator[str]:
     if decision.effect != expect.effect:
         yield f"expected {expect.effect}, got {decision.effect}: {decision.reason}"
-    if expect.rule is not None and expect.rule != decision.rule:
+    if expect.rule is not None and decision.rule not in _known_as(expect.rule, names):
         yield f"expected the rule {expect.rule}, got {decision.rule or 'none'}"
     if expect.duties is not None:
         yield from _duties(expect.duties, decision, names)
+
+
+def _known_as(name: str, names: Names) -> tuple[str, ...]:
+    """Return the uids that a rule or a duty is meant by: as written, and in full."""
+    try:
+        return name, names.full(name, "target")
+    except RequestError:
+        return (name,)
 
 
 def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterator[str]:
     """Yield the duties expected and not owed, and those owed and not expected."""
     owed = list(decision.duties)
     for name in expected:
-        names = (name, named.full(name, "action"))
+        names = (named.full(name, "action"), *_known_as(name, named))
         found = [one for one in owed if one.duty in names or set(names) & set(one.actions)]
         if found:
             owed.remove(found[0])
@@ -200,6 +208,10 @@ class _Seen:
             (self.decided if decides else self.matched).setdefault(key, {})[name] = None
             if match.applies:
                 self.applied.setdefault(key, {})[name] = None
+        for used in decision.counted or ():  # an owner's leave, by which something is made
+            key = used.policy, used.rule, "permission"
+            for seen in (self.matched, self.applied):
+                seen.setdefault(key, {})[name] = None
         for owed in decision.duties:
             for kind in ("duty", "obligation"):
                 self.decided.setdefault((owed.policy, owed.duty, kind), {})[name] = None
