@@ -152,8 +152,10 @@ def _rule(policy: Policy, asset: str) -> Rule:
         return next(iter(known.values()))
     if name in known:
         return known[name]
-    allowed = f"Allowed are {listed(known)}." if known else "It has none that is."
-    what = f"no output {asset!r} to attest" if asset or not known else "several outputs to attest"
-    message = f"{policy.uid} has {what}. {allowed}"
+    if not known:
+        what = f"no output{f' {asset!r}' if asset else ''} to attest, nor any that can be attested"
+    else:
+        what = f"no output {asset!r} to attest" if asset else "several outputs to attest"
+    message = f"{policy.uid} has {what}.{f' Allowed are {listed(known)}.' if known else ''}"
     hint = "What is anonymised or trained is certified when it is made, and never attested."
     raise CertificateError.of("V012", message, hint)

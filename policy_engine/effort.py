@@ -41,7 +41,7 @@ class Effort(BaseModel):
 
     def __str__(self) -> str:
         """Return it in a line."""
-        said = f"{self.columns} quasi-identifiers"
+        said = f"{self.columns} quasi-identifier{'s' * (self.columns != 1)}"
         if self.rows is not None:
             said += f" of about {self.rows:,} rows"
         if self.nodes is not None:

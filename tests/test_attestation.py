@@ -103,7 +103,7 @@ ANONYMIZE = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": METHOD}
 def test_what_is_or_may_be_anonymised_or_trained_is_never_attested(totals, rules):
     policy = read_policy(text(*rules))
     assert attestable(policy) == {}
-    with pytest.raises(CertificateError, match=r"V012 .*has no output .* to attest"):
+    with pytest.raises(CertificateError, match=r"V012 .*has no output.* to attest"):
         attest_output(policy, totals, f"{E}Eve")
     word = attest_output(SUM, totals, f"{E}Eve")
     forged = word.model_copy(update={"policy_digest": policy.digest})

@@ -751,7 +751,7 @@ class _Case:
             return ""
         name = rule_name(carried.rule, carried.policy)
         action = terms.compact(self.request.action)
-        return f"it says how to {action}, and that is done as {name} says"
+        return f"it permits its own {action} alone, not that of {name}"
 
     def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
         """Return a permission that says what it lacks: to name what is mixed."""
