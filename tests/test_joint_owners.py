@@ -45,7 +45,9 @@ from policy_engine import (
 )
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log
+from policy_engine.drawing import draw_policy
 from policy_engine.errors import DeniedError, PlanError, PolicyEngineError
+from policy_engine.policy import read_policy
 
 RESEARCH = "mosaicrown:statistical"
 
@@ -398,3 +400,14 @@ def test_a_permit_to_make_tells_what_the_owners_who_let_it_ask_of_the_maker():
     found = decide_request(given, (), request, world=NOON, owners=OWNERS)
     assert found.permitted
     assert [(one.policy, one.duty) for one in found.duties] == [(f"{EX}hospital", f"{EX}tidy")]
+
+
+def test_a_picture_says_as_a_decision_does_whether_what_was_let_for_a_purpose_stands(tmp_path):
+    others = hospital(purpose=RESEARCH), insurer(purpose=RESEARCH)
+    source = joint(purpose=RESEARCH)
+    certificate = made(tmp_path, *others, source=source, purpose=RESEARCH).certificate
+    read = [read_policy(json.dumps(one)) for one in (source, *others)]
+    whole = draw_policy(read, "mermaid", [certificate], owners=OWNERS, world=NOON)
+    assert "no longer stands" not in whole.text
+    taken = draw_policy(read[:2], "mermaid", [certificate], owners=OWNERS, world=NOON)
+    assert "no longer stands" in taken.text

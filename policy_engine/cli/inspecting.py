@@ -13,6 +13,7 @@ from policy_engine.cli.options import (
     Format,
     FormatOption,
     HierarchyOption,
+    LogKeyOption,
     OwnersOption,
     PoliciesArgument,
     TimeOption,
@@ -46,6 +47,10 @@ class ReportFormat(StrEnum):
     JUNIT = "junit"
 
 
+ReadLogOption = Annotated[
+    Path | None,
+    typer.Option("--log", metavar="FILE", help="A log: what was done, as far as leave needs it."),
+]
 _Drawn = Literal["svg", "mermaid", "dot"]
 _ENDINGS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
 _SHOWN = 5
@@ -75,6 +80,8 @@ def graph(
     owners: OwnersOption = None,
     time: TimeOption = "",
     world: WorldOption = None,
+    log: ReadLogOption = None,
+    log_key: LogKeyOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -84,6 +91,7 @@ def graph(
     whose it is, and which rules do not count.
     """
     from policy_engine.answering import proofs, time_at, world_at  # noqa: PLC0415
+    from policy_engine.decision_log import read_history  # noqa: PLC0415
     from policy_engine.drawing import draw_policy, has_dot  # noqa: PLC0415
     from policy_engine.owners import load_owners  # noqa: PLC0415
 
@@ -101,6 +109,7 @@ def graph(
             proofs(certificate),
             owners=load_owners(owners, read, reading.contexts),
             world=world_at(world, time, read),
+            history=read_history(log, log_key) if log else None,
         )
     if output is None:
         typer.echo(drawing.text, nl=False)

@@ -256,10 +256,22 @@ class Decider:
             self._short[key] = short_of(consent, making, assets)
         return self._short[key]
 
-    def ended_by(self, release: Upstream, world: World | None = None) -> str:
+    def ended_by(
+        self, release: Upstream, world: World | None = None, history: History | None = None
+    ) -> str:
         """Return why a release lets nobody read what is made from it, empty where it stands."""
-        asked = Request(assignee="", action=READ, targets=(release.asset,))
-        return _Case(self, asked, world or _NOTHING_KNOWN).lineage().ended(release)
+        found = [one.ended(release) for one in self._lineages(release.asset, world, history)]
+        return found[0] if all(found) else ""
+
+    def _lineages(
+        self, asset: str, world: World | None, history: History | None
+    ) -> Iterator[Lineage]:
+        """Yield what tells whether an asset stands, for each purpose that it is made for."""
+        rules = (made.clause.rule for made in self.index.makers.get(asset, ()))
+        purposes = dict.fromkeys(purpose for rule in rules for purpose in rule.purposes or ("",))
+        for one in purposes or ("",):
+            asked = Request(assignee="", action=READ, targets=(asset,), purpose=one)
+            yield _Case(self, asked, world or _NOTHING_KNOWN, history).lineage()
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -325,16 +337,21 @@ class Decider:
         return f"What {word.by} attests of it does not count: that is for {listed(sorted(heard))}."
 
     def standing(
-        self, policy: Policy, asset: str, world: World | None = None, digest: str = ""
+        self,
+        policy: Policy,
+        asset: str,
+        world: World | None = None,
+        digest: str = "",
+        history: History | None = None,
     ) -> Output:
         """Return an output with those certificates alone that let somebody read it as things are.
 
         Each is judged by all that its own release was made from. With a `digest`, of that very
         output.
         """
-        asked = Request(assignee="", action=READ, targets=(asset,))
-        case = _Case(self, asked, world or _NOTHING_KNOWN)
-        return case.lineage().standing(self.output(policy, asset, digest))
+        output = self.output(policy, asset, digest)
+        found = [one.standing(output) for one in self._lineages(asset, world, history)]
+        return next((one for one in found if not one.fallen), found[0])
 
 
 def _check(request: object, world: object) -> None:

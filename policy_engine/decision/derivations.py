@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision.decider import Decider
+from policy_engine.decision.history import History
 from policy_engine.decision.model import World
 from policy_engine.inputs import Read
 from policy_engine.lineage import Upstream
@@ -35,34 +36,36 @@ class Derivation:
     ended: str = ""
 
 
-def derivations(decider: Decider, world: World | None = None) -> tuple[Derivation, ...]:
+def derivations(
+    decider: Decider, world: World | None = None, history: History | None = None
+) -> tuple[Derivation, ...]:
     """Return what the certificates and attestations of a decider tell of what was made from what.
 
     Back to what no certificate tells of, each release once; what was not released is left out.
     """
     found: dict[tuple[str, str], Derivation] = {}
-    for one in (*_told(decider, world), *_attested(decider, world)):
+    for one in (*_told(decider, world, history), *_attested(decider, world, history)):
         known = found.get((one.asset, one.digest))
         if known is None or len(known.sources) < len(one.sources):
             found[one.asset, one.digest] = one
     return tuple(found.values())
 
 
-def _told(decider: Decider, world: World | None) -> Iterator[Derivation]:
+def _told(decider: Decider, world: World | None, history: History | None) -> Iterator[Derivation]:
     released = [one for one in decider.certificates if one.output_digest]
     for one in released:
-        yield _derived(decider, world, as_upstream(one), _read(one))
+        yield _derived(
+            decider.ended_by(as_upstream(one), world, history), as_upstream(one), _read(one)
+        )
     for upstream in _before(up for one in released for up in one.upstream):
-        yield _derived(decider, world, upstream, ())
+        yield _derived(decider.ended_by(upstream, world, history), upstream, ())
 
 
-def _derived(
-    decider: Decider, world: World | None, one: Upstream, read: Iterable[str]
-) -> Derivation:
+def _derived(ended: str, one: Upstream, read: Iterable[str]) -> Derivation:
     sources = [Source(up.asset, up.output_digest) for up in one.upstream]
     known = {source.asset for source in sources}
     sources += [Source(asset) for asset in read if asset not in known]
-    return Derivation(one.asset, one.output_digest, tuple(sources), decider.ended_by(one, world))
+    return Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
 def _read(certificate: Certificate) -> Iterator[str]:
@@ -77,21 +80,27 @@ def _before(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
         yield from _before(one.upstream)
 
 
-def _attested(decider: Decider, world: World | None) -> Iterator[Derivation]:
+def _attested(
+    decider: Decider, world: World | None, history: History | None
+) -> Iterator[Derivation]:
     for one in decider.attestations:
         policy = next((known for known in decider.policies if known.uid == one.policy), None)
         made = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
         sources = dict.fromkeys(Source(target.iri) for rule in made for target in rule.targets)
-        ended = _unattested(decider, world, policy, one)
+        ended = _unattested(decider, world, history, policy, one)
         yield Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
 def _unattested(
-    decider: Decider, world: World | None, policy: Policy | None, one: Attestation
+    decider: Decider,
+    world: World | None,
+    history: History | None,
+    policy: Policy | None,
+    one: Attestation,
 ) -> str:
     if policy is None:
         return f"{one.asset}, whose policy {one.policy} is not among those in force."
-    found = decider.standing(policy, one.asset, world, one.output_digest)
+    found = decider.standing(policy, one.asset, world, one.output_digest, history)
     if found.fallen or one in found.attested:
         return found.fallen
     return f"{one.asset}, whose attestation is not valid for {one.policy} as it is now."

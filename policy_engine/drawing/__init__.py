@@ -9,6 +9,7 @@ from policy_engine.attestation import Attestation
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, World
 from policy_engine.decision.derivations import derivations
+from policy_engine.decision.history import History
 from policy_engine.drawing.composing import compose
 from policy_engine.drawing.dot import to_dot
 from policy_engine.drawing.graphviz import has_dot, to_svg
@@ -39,21 +40,27 @@ def draw_policy(
     *,
     owners: OwnersSource | None = None,
     world: World | None = None,
+    history: History | None = None,
 ) -> Drawing:
     """Return policies as one picture: SVG, a Mermaid flowchart, or Graphviz's DOT.
 
     The same policies give the same bytes; those of SVG are by the version of Graphviz. What a
     policy says is text in the picture, never markup or a link. `certificates` tell what was made
     from what (`prov:wasDerivedFrom`), back to the roots; where that no longer stands in a state
-    of the `world`, so that nobody may read it, the picture says why. `owners` are drawn with what
-    they own, and the rules that do not count for that say so. Raises EngineError (S001) where
+    of the `world`, or by the `history` of a log, so that nobody may read it, the picture says why.
+    `owners` are drawn with what they own, and the rules that do not count for that say so. Raises
+    EngineError (S001) where
     Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn; with
     certificates or owners, as `Decider` does.
     """
     given = (policies,) if isinstance(policies, Policy) else tuple(policies)
     kept = policies if isinstance(policies, Sequence) else given
     stated = load_owners(owners, given).known_by(kept)
-    made = derivations(Decider(kept, certificates, owners=stated), world) if certificates else ()
+    made = (
+        derivations(Decider(kept, certificates, owners=stated), world, history)
+        if certificates
+        else ()
+    )
     picture = compose(tuple(map(as_drawn, given)), made, stated)
     if format == "mermaid":
         return Drawing(format=format, text=to_mermaid(picture))

@@ -88,8 +88,8 @@ def query(
 
         return replace(found, decision=found.decision.model_copy(update=by), decided=decided)
 
-    def verify(dataset: Dataset) -> None:
-        check_certified(dataset, catalog, decider, now)
+    def verify(dataset: Dataset, history: History | None) -> None:
+        check_certified(dataset, catalog, decider, now, history)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)
@@ -220,10 +220,10 @@ def _verified(
     """Return what views show of data that is what it is given for, before it is read and after."""
     datasets = [tables.catalog.dataset(iri) for iri in views]
     for dataset in datasets:
-        asker.verify(dataset)
+        asker.verify(dataset, asker.history)
     read = shown(views, tables, key)
     for dataset in datasets:
-        asker.verify(dataset)
+        asker.verify(dataset, asker.history)
     return read
 
 

@@ -25,7 +25,7 @@ class Asker:
 
     request: Request
     access: Access
-    verify: Callable[[Dataset], None]
+    verify: Callable[[Dataset, History | None], None]
     history: History | None = None
 
     def ask(self, columns: Columns) -> RowAccess:

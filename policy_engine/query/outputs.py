@@ -6,12 +6,19 @@ from policy_engine.attestation import check_attested
 from policy_engine.catalog import MEMORY, Catalog, Dataset
 from policy_engine.certificate import check_digest
 from policy_engine.decision import Decider, World
+from policy_engine.decision.history import History
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError
 from policy_engine.policy import Policy
 
 
-def check_certified(dataset: Dataset, catalog: Catalog, decider: Decider, world: World) -> None:
+def check_certified(
+    dataset: Dataset,
+    catalog: Catalog,
+    decider: Decider,
+    world: World,
+    history: History | None = None,
+) -> None:
     """Refuse data that is given for an output of some policy and is not what was certified.
 
     The certificate that is of the data has to stand by all that it was made from itself: another
@@ -19,11 +26,11 @@ def check_certified(dataset: Dataset, catalog: Catalog, decider: Decider, world:
     Raises CertificateError (V004).
     """
     made = [one for one in decider.policies if _makes(one, dataset.iri)]
-    standing = [decider.standing(policy, dataset.iri, world) for policy in made]
+    standing = [decider.standing(policy, dataset.iri, world, "", history) for policy in made]
     if all(one.uncertified for one in standing):
         return
     stored = _stored(dataset, catalog)
-    of_it = [decider.standing(one, dataset.iri, world, stored.digest) for one in made]
+    of_it = [decider.standing(one, dataset.iri, world, stored.digest, history) for one in made]
     if not all(one.uncertified for one in of_it):
         return
     for fallen in (one.fallen for one in of_it if one.fallen):
