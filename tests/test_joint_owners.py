@@ -41,12 +41,13 @@ from policy_engine import (
     check_policy,
     decide_request,
     plan_policy,
+    query_data,
     read_request,
 )
 from policy_engine.decision import World
 from policy_engine.decision_log import read_log
 from policy_engine.drawing import draw_policy
-from policy_engine.errors import DeniedError, PlanError, PolicyEngineError
+from policy_engine.errors import CertificateError, DeniedError, PlanError, PolicyEngineError
 from policy_engine.policy import read_policy
 
 RESEARCH = "mosaicrown:statistical"
@@ -411,3 +412,17 @@ def test_a_picture_says_as_a_decision_does_whether_what_was_let_for_a_purpose_st
     assert "no longer stands" not in whole.text
     taken = draw_policy(read[:2], "mermaid", [certificate], owners=OWNERS, world=NOON)
     assert "no longer stands" in taken.text
+
+
+def test_a_query_reads_the_file_that_was_certified_where_leave_is_for_a_purpose(tmp_path):
+    others = hospital(purpose=RESEARCH), insurer(purpose=RESEARCH)
+    source = joint(purpose=RESEARCH)
+    release = made(tmp_path, *others, source=source, purpose=RESEARCH)
+    asked = {"purpose": RESEARCH, "owners": OWNERS, "world": NOON}
+    given = "SELECT Age FROM Matched", [source, *others], UNIVERSITY, {MATCHED: release.path}
+    whole = query_data(*given, certificates=[release.certificate], **asked)
+    assert whole.table.num_rows == len(rows(Path(release.path).read_text()))
+    path = Path(release.path)
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    with pytest.raises(CertificateError, match="V004"):
+        query_data(*given, certificates=[release.certificate], **asked)
