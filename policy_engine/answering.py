@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attestation import Attestation, attest, load_attestation
-from policy_engine.beside import load_certificates
+from policy_engine.attestation import Attestation, attest
+from policy_engine.beside import load_proofs
 from policy_engine.catalog import Catalog, make_catalog, place_of
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_world
@@ -288,14 +288,8 @@ def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
     """Return what vouches for outputs, each read already or in a file."""
     found: list[Certificate | Attestation] = []
     for one in given:
-        found += [one] if isinstance(one, Certificate | Attestation) else _loaded(one)
+        found += [one] if isinstance(one, Certificate | Attestation) else load_proofs(place_of(one))
     return found
-
-
-def _loaded(path: str | Path) -> Sequence[Certificate | Attestation]:
-    place = place_of(path)
-    attested = load_attestation(place) if isinstance(place, Path) else None
-    return [attested] if attested else load_certificates(place)
 
 
 def opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":

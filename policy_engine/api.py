@@ -78,7 +78,7 @@ from policy_engine.publication import (
 )
 from policy_engine.record import Record, load_record, opening
 from policy_engine.release import Release, run_plan
-from policy_engine.renewal import check_made_so, is_known
+from policy_engine.renewal import check_made_so, is_known, with_change
 from policy_engine.staging import check_name, settled
 from policy_engine.storage import Place
 
@@ -418,11 +418,10 @@ def certify_output(
         _check_measurable(plan)
         stored = launcher.stored(place)
         cells = _cells_of(launcher, place, plan)
-        bound = catalog if data else None
         if write:
             _check_renewable(place)
         before = earlier.upstream if earlier else ()
-        plan = plan_of(read, product, bound, launcher.name, cells, before)
+        plan = plan_of(read, product, catalog if data else None, launcher.name, cells, before)
         release = Release(plan=decided.with_consents(plan), output=stored)
         run = launcher.engine(understood(catalog, read, plan, taxonomies), key=key)
         try:
@@ -441,10 +440,12 @@ def certify_output(
             if asked and is_made and asked.columns.has_own_pseudonyms:
                 run.salt = _salt_of(opened)
             found = _made_again(release, run) if is_made else certify(release, run)
+            _check_carried(launcher, place)
+            check(found, str(place))
+        except CertificateError as error:
+            raise with_change(error, earlier, stored) from None
         finally:
             run.close()
-        _check_carried(launcher, place)
-        check(found, str(place))
         check_digest(found.certificate, stored)
         if earlier:
             check_digest(earlier, stored)

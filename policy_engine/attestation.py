@@ -17,6 +17,8 @@ from policy_engine.policy.text import read_json
 from policy_engine.storage import Place
 
 KEY = "pe:attestation"
+ATTESTATION = ".attestation.json"
+"""What the name of an output's attestation ends with, after that of the output."""
 _CONTEXT: Mapping[str, Any] = MappingProxyType(
     {
         "prov": "http://www.w3.org/ns/prov#",

@@ -1,9 +1,11 @@
 """Certificates as they lie beside outputs: each names the file that it is of."""
 
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from policy_engine import storage
+from policy_engine.attestation import ATTESTATION, Attestation, check_attested, load_attestation
 from policy_engine.catalog import SPARK_FORMATS, with_ending
 from policy_engine.certificate import Certificate, check_digest, read_certificate
 from policy_engine.engines.engine import Stored
@@ -198,3 +200,25 @@ def _check_nothing_else(file: Place, model: str) -> None:
         message = f"The certificate is of the folder {model!r}, and says nothing of {told(found)} "
         hint = "Take it away: a released model has a folder of its own."
         raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
+
+
+def load_proofs(path: Place) -> tuple[Certificate | Attestation, ...]:
+    """Read what vouches for outputs: certificates, as `load_certificates` does, and attestations.
+
+    An attestation is read from its file, or from where `attest` writes it: beside the output that
+    is named, or in the folder. Raises CertificateError, for one of another file (V004), too.
+    """
+    if not isinstance(path, Path):
+        return load_certificates(path)
+    word = load_attestation(path)
+    if word:
+        return (word,)
+    own = path.parent / f"{path.name}{ATTESTATION}"
+    word = load_attestation(own) if path.name and path.exists() else None
+    if word:
+        check_attested([word], storage.digest(path), str(path))
+        is_certified = certificate_beside(path) is not None
+        return (word, *(load_certificates(path) if is_certified else ()))
+    found = [load_attestation(file) for file in sorted(path.glob(f"*{ATTESTATION}"))]
+    words = tuple(filter(None, found))
+    return (*words, *(load_certificates(path) if names_of_certificates(path) or not words else ()))

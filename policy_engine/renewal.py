@@ -7,8 +7,9 @@ rows were left out. That is taken from the certificate that the release was publ
 
 from collections.abc import Iterator
 
-from policy_engine.certificate import MAKE, UNMADE, Certificate
+from policy_engine.certificate import MAKE, UNMADE, Certificate, check_digest
 from policy_engine.columns import Columns, QuasiIdentifier
+from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.plan import Anonymize, Plan
 from policy_engine.record import Record
@@ -16,6 +17,19 @@ from policy_engine.storage import Place
 
 _BY_TYPE = (None, "range", "set")
 """Generalisations that a column may take by its type, which its cells show."""
+
+
+def with_change(
+    error: CertificateError, earlier: Certificate | None, output: Stored
+) -> CertificateError:
+    """Return what is wrong with an output and, where it is so, that it is not the certified one."""
+    try:
+        if earlier and all(one.code != "V004" for one in error.problems):
+            check_digest(earlier, output)
+    except CertificateError as changed:
+        source = error.source or changed.source
+        return CertificateError(*error.problems, *changed.problems, source=source)
+    return error
 
 
 def check_made_so(

@@ -149,6 +149,16 @@ def test_an_output_that_does_not_hold_is_refused(people, text, code):
     assert code in {problem.code for problem in caught.value.problems}
 
 
+@pytest.mark.parametrize("row", ["1,Rome,flu", '1,"{R",flu'], ids=["below-k", "torn-set"])
+def test_of_an_edited_output_it_is_told_that_it_is_not_the_certified_one(released, row):
+    file = released / "release" / "anonPeople.csv"
+    file.write_text(f"age,city,disease\n{row}\n")
+    with pytest.raises(CertificateError) as caught:
+        certify_output(file, released / "policy.jsonld")
+    *found, changed = [problem.code for problem in caught.value.problems]
+    assert (changed, {"V001", "V002"} >= {*found}, found != []) == ("V004", True, True)
+
+
 def test_another_file_beside_a_certificate_is_measured_for_itself(released):
     folder = released / "release"
     good = (folder / "anonPeople.csv").read_text()

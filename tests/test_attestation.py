@@ -1,6 +1,7 @@
 """Outputs that no engine can certify, and the persons who vouch for them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from building import MOSAICROWN, ODRL
@@ -127,6 +128,20 @@ def test_an_attestation_is_written_and_read_and_goes_with_its_file(totals):
     totals.write_text("Zip,n\n1,1\n")
     with pytest.raises(CertificateError, match=r"V004 It is not what was attested"):
         is_permitted(SUM, [file])
+
+
+def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeypatch):
+    monkeypatch.chdir(totals.parent)
+    attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("totals.csv.attestation.json"))
+    places = (totals, totals.parent, Path(), totals.name)
+    assert all(is_permitted(SUM, [place]) for place in places)
+    totals.with_name("other.csv").write_text("Zip,n\n1,1\n")
+    with pytest.raises(CertificateError, match="V005"):
+        is_permitted(SUM, ["other.csv"])
+    totals.write_text("Zip,n\n1,1\n")
+    for place in places:
+        with pytest.raises(CertificateError, match="V004"):
+            is_permitted(SUM, [place])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import terms
+from policy_engine.cli.inspecting import difference_lines
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.conditions import evaluate
 from policy_engine.decision_log import DecisionLog
@@ -378,6 +379,14 @@ def test_who_would_be_answered_otherwise(tmp_path):
     ]
 
 
+def numbered(old, new, log):
+    """Return the notes on entries that the old policies answer otherwise now."""
+    found = compare_policies(old, read_policy(json.dumps(new)), log)
+    replay = found.replay
+    assert set(replay.judged_by_rule + replay.undecided_entries) == {1, 3}
+    return [line for line in difference_lines(found) if "of the log " in line and "note" in line]
+
+
 def test_who_was_granted_by_what_is_not_known_now_is_judged_by_the_log(tmp_path):
     """Two of five were permitted by a duty that had been fulfilled, as the world then said."""
     paid = {**RULES, "permission": {**GRANTS, "duty": {"uid": "urn:pay", "action": "compensate"}}}
@@ -401,6 +410,11 @@ def test_who_was_granted_by_what_is_not_known_now_is_judged_by_the_log(tmp_path)
     assert judged({**paid, "prohibition": barred}) == ([("a", "permit", "deny", 2)], 2, 0)
     twice = {**RULES, "permission": {**paid["permission"], "purpose": "marketing"}}
     assert judged(twice) == ([], 2, 2)
+    assert numbered(old, twice, log) == [
+        "note: entries 1 and 3 of the log cannot be judged: give what was known then."
+    ]
+    [note] = numbered(old, others, log)
+    assert note.startswith("note: entries 1 and 3 of the log were answered by what is not known")
     known = World(duties={"urn:pay": "fulfilled"})
     assert judged(paid, world_before=known, world_after=known) == ([], 3, 3)
     assert judged(paid, world_after=known)[0] == [(who, "deny", "permit", 1) for who in "bcd"]

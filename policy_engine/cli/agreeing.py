@@ -1,5 +1,7 @@
 """The command by which a party accepts an offer."""
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,7 @@ from policy_engine.cli.options import (
 from policy_engine.writing import write_whole
 
 if TYPE_CHECKING:
-    from policy_engine.policy import Reading
+    from policy_engine.policy import Policy, Reading
 
 
 @reads_policies("parent")
@@ -42,11 +44,23 @@ def agree(
         limits=reading.limits,
         vocabularies=reading.vocabularies,
     )
-    for asset in sorted({rule.output for one in reading.policies(found) for rule in one.rules}):
-        if asset:
-            note = f"note: {asset} is made by one policy alone: beside another agreement of this "
-            typer.echo(f"{note}offer this one is refused (P019).", err=True)
+    for line in _notes(reading.policy(found)):
+        typer.echo(f"note: {line}", err=True)
     if output is None:
         typer.echo(found, nl=False)
     else:
         write_whole(output, found, offer, overwrite=overwrite)
+
+
+def _notes(agreement: "Policy") -> Iterator[str]:
+    """Yield what the party is told of an agreement: the outputs and the duties that it has."""
+    from policy_engine.terms import compact  # noqa: PLC0415
+
+    for asset in sorted({rule.output for rule in agreement.rules} - {""}):
+        told = "is made by one policy alone: beside another agreement of this offer this one is"
+        yield f"{asset} {told} refused (P019)."
+    owed = [*agreement.obligations, *(one for rule in agreement.permissions for one in rule.duties)]
+    for duty in owed:
+        done = " and ".join(compact(action.iri) for action in duty.actions)
+        name = shlex.quote(duty.label())
+        yield f"its {duty.kind} {done} is to be fulfilled: fulfil --duty {name}"

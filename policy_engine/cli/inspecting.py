@@ -1,6 +1,6 @@
 """The commands that look at policies: draw them, compare them, test them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
@@ -54,6 +54,8 @@ ReadLogOption = Annotated[
 _Drawn = Literal["svg", "mermaid", "dot"]
 _ENDINGS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
 _SHOWN = 5
+_NAMED = 10
+"""So many entries of a log are named by their numbers."""
 _MARKS = {"widens": "widens", "narrows": "narrows", "either": "either", "neither": "-"}
 _TOGETHER = {
     "widens": "Together they can only widen what is permitted.",
@@ -243,16 +245,26 @@ def _replay_lines(found: "Difference") -> Iterator[str]:
         yield f"  {one.before} -> {one.after}  {who} (logged {counted(one.times, 'time')})"
         yield f"      before: {printable(one.reason_before)}"
         yield f"      after:  {printable(one.reason_after)}"
-    if replay.unlike_log:
+    if replay.judged_by_rule:
+        was, is_judged = ("was", "is") if len(replay.judged_by_rule) == 1 else ("were", "are")
         yield (
-            f"note: {counted(replay.unlike_log, 'answer')} of the log was given by what is not "
-            "known now, and is judged by the rule that the log names."
+            f"note: {_entries(replay.judged_by_rule)} {was} answered by what is not known now, and "
+            f"{is_judged} judged by the rule that the log names."
         )
-    if replay.undecided:
+    if replay.undecided_entries:
         yield (
-            f"note: {counted(replay.undecided, 'answer')} of the log cannot be judged: give what "
-            "was known then."
+            f"note: {_entries(replay.undecided_entries)} cannot be judged: give what was known "
+            "then."
         )
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    """Return which entries of the log are meant, the first of many by number."""
+    if len(numbers) == 1:
+        return f"entry {numbers[0]} of the log"
+    more = len(numbers) - _NAMED
+    *head, last = [*map(str, numbers[:_NAMED]), *([f"{more} more"] if more > 0 else [])]
+    return f"entries {', '.join(head)} and {last} of the log"
 
 
 # -- test -----------------------------------------------------------------------------------------

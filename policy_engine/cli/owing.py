@@ -37,7 +37,9 @@ def fulfil(
     ] = "",
     violated: Annotated[
         bool,
-        typer.Option("--violated", help="It was violated; of a prohibition, it was infringed."),
+        typer.Option(
+            "--violated", metavar="", help="It was violated; of a prohibition, it was infringed."
+        ),
     ] = False,
     of: Annotated[
         str, typer.Option(metavar="IRI", help="The policy, where several have such a duty.")

@@ -93,7 +93,7 @@ def hold(
             missing.append(_unmet(verdict, facts, about=about))
     duties = () if missing else tuple(_duties(clause, facts))
     owed = tuple(one for one in duties if isinstance(one, Owed))
-    missing += [f"its duty {_done(one)} is {one.state}" for one in owed]
+    missing += [f"its duty {_done(one)} is {one.state} ({one.duty})" for one in owed]
     found = steps(clause, asked) if not missing else ()
     done = () if missing else tuple(one for one in duties if isinstance(one, str))
     return Held(clause, found, verdicts, owed, tuple(missing), done)

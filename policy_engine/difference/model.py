@@ -93,7 +93,8 @@ class Replay(BaseModel):
     `unlike_log` counts the entries that the old policies answer otherwise now than the log says:
     what was known then, such as what the world was like, is not known now. Of these `undecided`
     cannot be judged: the rule that granted them says other things, or they were denied by
-    something that is not known.
+    something that is not known. The numbers of those entries are `undecided_entries`, and of the
+    others, which are judged by the rule that granted them, `judged_by_rule`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -102,6 +103,8 @@ class Replay(BaseModel):
     requests: int
     unlike_log: int
     undecided: int = 0
+    judged_by_rule: tuple[int, ...] = ()
+    undecided_entries: tuple[int, ...] = ()
     changed: tuple[Redecided, ...] = ()
 
 

@@ -69,26 +69,30 @@ def replay(old: Side, new: Side, log: str | Path) -> Replay:
     new prohibits it. Raises LogError where the log cannot be read.
     """
     judged: dict[_Answer, Redecided] = {}
-    entries = unlike = undecided = 0
+    entries = 0
+    unlike: list[int] = []
+    undecided: list[int] = []
     requests = set()
     for entry, history in _with_history(log):
         entries += 1
         requests.add(entry.request)
         was, now = old.decide(entry, history), new.decide(entry, history)
         logged = entry.decided.effect
-        unlike += was.effect != logged
-        after = now.effect if was.effect == logged else _after(entry, (old, was), (new, now))
-        if after is None:
-            undecided += 1
-        elif after != logged:
+        is_alike = was.effect == logged
+        after = now.effect if is_alike else _after(entry, (old, was), (new, now))
+        if not is_alike:
+            (undecided if after is None else unlike).append(entry.number)
+        if after is not None and after != logged:
             key = entry.request, logged, after
             first = judged.get(key)
             judged[key] = _redecided(entry, was, now, (first.times if first else 0) + 1)
     return Replay(
         entries=entries,
         requests=len(requests),
-        unlike_log=unlike,
-        undecided=undecided,
+        unlike_log=len(unlike) + len(undecided),
+        undecided=len(undecided),
+        judged_by_rule=tuple(unlike),
+        undecided_entries=tuple(undecided),
         changed=tuple(judged.values()),
     )
 

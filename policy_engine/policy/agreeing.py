@@ -9,6 +9,7 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.errors import InternalError, PolicyError, listed
 from policy_engine.policy.canonical import digest_of
+from policy_engine.policy.contexts import Context
 from policy_engine.policy.files import Reading, Source, text_of
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.limits import USUAL, Limits
@@ -23,6 +24,8 @@ AGREEMENT = f"{terms.ODRL}Agreement"
 DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"
 _KINDS = ("permission", "prohibition", "obligation")
 _WITHIN = ("duty", "remedy", "consequence")
+# What a string in a context may end with to be a prefix (JSON-LD 1.1, section 4.1.5).
+_ENDINGS = tuple(":/?#[]@")
 _Node = dict[str, Any]
 
 
@@ -39,13 +42,13 @@ def agree(
     """Return the Agreement that an offer describes once a party accepts it, as JSON-LD.
 
     It has the permissions of the offer that are for the party, who is the assignee of each, and
-    all of its prohibitions and obligations, with the offer's duties, constraints and assigners. It
-    says to be derived from the offer (`prov:wasDerivedFrom`). `uid` is its own IRI, by default one
-    made of the offer and the party; `hierarchy` adds to what the offer says of who belongs to
-    which group. It stands on its own from then on: it ends by what it says itself, and with the
-    offer only where that says so (`pe:endsWith`): it is then void once the offer is not in force,
-    or means something else than what was accepted. Raises PolicyError (P021) where the policy is
-    no offer, or not one to the party.
+    all of its prohibitions and obligations, with the offer's duties, constraints, assigners and
+    prefixes. It says to be derived from the offer (`prov:wasDerivedFrom`). `uid` is its own IRI,
+    by default one made of the offer and the party; `hierarchy` adds to what the offer says of who
+    belongs to which group. It stands on its own from then on: it ends by what it says itself, and
+    with the offer only where that says so (`pe:endsWith`): it is then void once the offer is not in
+    force, or means something else than what was accepted. Raises PolicyError (P021) where the
+    policy is no offer, or not one to the party.
     """
     reading = Reading(contexts, (), limits, vocabularies)
     found = reading.policy(offer)
@@ -62,9 +65,10 @@ def agree(
     known = reading.vocabulary.contexts(contexts)
     document = json.loads(convert_text(text, syntax, "json-ld", name, known, limits))
     # Its rules in the order of that text.
-    found = replace(reading.policy(document), source=found.source)
-    made = _Agreement(found, accepted, uid, hierarchy or Hierarchy())
-    written = json.dumps(made.document(document), indent=2, ensure_ascii=False) + "\n"
+    ordered = replace(reading.policy(document), source=found.source)
+    made = _Agreement(ordered, accepted, uid, hierarchy or Hierarchy())
+    agreement = _with_prefixes(made.document(document), found.context, ordered.context)
+    written = json.dumps(agreement, indent=2, ensure_ascii=False) + "\n"
     _check(written, made, contexts, limits, reading.vocabulary)
     return written
 
@@ -75,6 +79,23 @@ def _party(party: str, offer: Policy) -> str:
         message = f"Who accepts an offer is named by a whole IRI. Given: {party!r}."
         raise PolicyError.of("P021", message, "", offer.source)
     return found
+
+
+def _with_prefixes(document: _Node, declared: Context, known: Context) -> _Node:
+    """Return a text that declares, beyond what it knows, what another does.
+
+    A prefix by which a name of the text would be read otherwise is left out.
+    """
+    text = json.dumps(document)
+    own = {
+        name: one.iri
+        for name, one in declared.definitions.items()
+        if one.is_prefix and name not in known.definitions and one.iri.endswith(_ENDINGS)
+    }
+    own = {name: iri for name, iri in own.items() if f'"{name}:' not in text}
+    if not own:
+        return document
+    return {**document, "@context": [*_several(document["@context"]), own]}
 
 
 class _Agreement:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from policy_engine import terms
-from policy_engine.attestation import Attestation, load_attestation
-from policy_engine.beside import load_certificates
+from policy_engine.attestation import Attestation
+from policy_engine.beside import load_proofs
 from policy_engine.certificate import Certificate
 from policy_engine.decision import Decider, Decision
 from policy_engine.errors import RequestError
@@ -115,8 +115,7 @@ class _Run:
         """Return what decides the requests of a suite."""
         proofs: list[Certificate | Attestation] = []
         for path in self._paths(suite.certificates):
-            attested = load_attestation(path)
-            proofs += [attested] if attested else load_certificates(path)
+            proofs += load_proofs(path)
         hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
         given = suite.owners
         stated = self.folder / given if given and isinstance(given, str) else given or None

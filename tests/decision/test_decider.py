@@ -284,7 +284,7 @@ def test_permission_with_a_duty_waits_for_it_to_be_fulfilled():
     asked = permission(duties=(duty,))
     [owed] = ask(asked).duties
     assert (owed.duty, owed.actions, owed.state) == ("urn:d:1", (f"{ODRL}inform",), "outstanding")
-    assert "its duty odrl:inform is outstanding" in ask(asked).near_misses[0].missing
+    assert "its duty odrl:inform is outstanding (urn:d:1)" in ask(asked).near_misses[0].missing
     assert ask(asked, world=World(time=NOON, duties={"urn:d:1": "fulfilled"})).permitted
     violated = ask(asked, world=World(time=NOON, duties={"urn:d:1": "violated"}))
     assert (violated.effect, violated.duties[0].state) == ("deny", "violated")

@@ -13,6 +13,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Reading, read_hierarchy, read_policy
 from policy_engine.policy.ending import ended
+from policy_engine.policy.naming import Names
 from policy_engine.policy.rdf import convert_text
 
 READS = {"uid": "ex:offer#1", "target": "ex:T", "action": "read", "constraint": COUNT}
@@ -260,3 +261,33 @@ def test_of_an_agreement_to_make_something_is_said_that_it_stands_alone(tmp_path
     assert done.stderr.startswith(f"note: {ex('Safe')} is made by one policy alone")
     (tmp_path / "offer.jsonld").write_text(offer(ANN))
     assert run(app, ["agree", str(tmp_path / "offer.jsonld"), "--as", "ex:Ann"]).stderr == ""
+
+
+def test_an_agreement_keeps_the_prefixes_of_its_offer():
+    declared = [*CONTEXT, {"own": "http://own.org/"}] if isinstance(CONTEXT, list) else CONTEXT
+    proposed = offer(ANN).replace(json.dumps(CONTEXT), json.dumps(declared))
+    found = read_policy(agree(proposed, ex("Ann")))
+    names = Names([found])
+    assert (names.full("ex:Ann"), names.full("own:x")) == (ex("Ann"), "http://own.org/x")
+
+
+def test_a_prefix_that_would_change_what_an_agreement_means_is_not_kept():
+    policy = json.loads(offer(permission=READS))["@graph"][0]
+    policy |= {"@context": [*CONTEXT, {"tag": "http://own.org/"}]}
+    part = {"@context": CONTEXT, "uid": "tag:e.org,2020:T", "partOf": "tag:e.org,2020:All"}
+    made = json.loads(agree(json.dumps([policy, part]), ex("Ann")))
+    assert "tag" not in made["@context"][-1]
+    assert made["@graph"][1]["partOf"] == "tag:e.org,2020:All"
+
+
+def test_agree_says_how_its_duties_are_fulfilled_and_a_denial_too(tmp_path):
+    file, made = tmp_path / "offer.jsonld", tmp_path / "agreed.jsonld"
+    file.write_text(offer(ANN, permission={**READS, "duty": DUTY}))
+    told = CliRunner().invoke(app, ["agree", str(file), "--as", "ex:Ann", "--output", str(made)])
+    [rule] = read_policy(made.read_text()).permissions
+    [duty] = rule.duties
+    done = f"note: its duty odrl:compensate is to be fulfilled: fulfil --duty '{duty.uid}'"
+    assert done in told.stderr
+    asked = Request(assignee=ex("Ann"), action=odrl("read"), targets=(ex("T"),))
+    found = Decider([read_policy(made.read_text())]).decide(asked, World(counts={rule.uid: 1}))
+    assert f"its duty odrl:compensate is outstanding ({duty.uid})" in found.reason
