@@ -75,7 +75,7 @@ def derives(output, source, maker, **parts):
 
 
 def attested(made, **changes):
-    """Return a person's word for the output of a policy."""
+    """Return the word for the output of a policy of whoever it is issued by."""
     [one] = made.permissions
     word = Attestation(
         policy=made.uid,
@@ -83,7 +83,7 @@ def attested(made, **changes):
         asset=one.output,
         actions=[action.iri for action in one.actions],
         output_digest=sha256(one.output),
-        by="http://e.org/Eve",
+        by=next(iter(made.issued_by)),
         time=datetime(2026, 1, 1, tzinfo=UTC),
     )
     return word.model_copy(update=changes)
