@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from policy_engine.anonymization import Anonymization
 from policy_engine.catalog import column_iri
-from policy_engine.columns import Sensitive
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.joins import JOIN_ON
 from policy_engine.methods import Bound, Method
@@ -141,7 +140,10 @@ class _Held:
     def _of_settings(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
         for name, value in own.settings.items():
             other = theirs.settings.get(name)
-            if name != "weight" and (other is None or other.value != value.value):
+            if name == "taxonomy":
+                message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
+                yield Shortfall(message, value.place, theirs.place)
+            elif name != "weight" and (other is None or other.value != value.value):
                 given = shown(other.value) if other else "none"
                 message = f"The {name} of {iri} is {given}, and by the owner it is "
                 yield Shortfall(f"{message}{shown(value.value)}.", value.place, theirs.place)
@@ -177,7 +179,7 @@ class _Held:
             yield self._short(f"{message}{_l_of(other)}.", "l")
         theirs = {one.name: one for one in self.made.asked.columns.sensitive}
         for one, name in kept if "t-closeness" in self.asked.methods else ():
-            if _measure(theirs[name]) != _measure(one):
+            if theirs[name].distance != one.distance:
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
                 yield self._short(message, SENSITIVE)
 
@@ -229,7 +231,3 @@ def _is_as_strict(one: Bound, other: Bound) -> bool:
 
 def _l_of(recursive: Method) -> int:
     return int(recursive.l)  # type: ignore[attr-defined]
-
-
-def _measure(column: Sensitive) -> tuple[str, str]:
-    return column.distance, column.taxonomy

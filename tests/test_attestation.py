@@ -199,3 +199,8 @@ def test_where_owners_are_stated_the_word_of_those_alone_counts_whose_the_output
         found = decide_request([policy], [word], asked(), owners={f"{E}Visits": f"{E}Owner"})
         assert found.permitted == (who != "Eve")
     assert f"What {E}Eve attests of it does not count" in found.reason
+    stated = {
+        f"{E}Visits": f"{E}Owner",
+        f"{E}Totals": {"owner": f"{E}Owner", "delegates": f"{E}Eve"},
+    }
+    assert decide_request([policy], [word], asked(), owners=stated).permitted

@@ -123,3 +123,14 @@ def test_both_places_are_told():
 def test_a_permission_of_nobody_is_no_leave():
     rule = permission(action="anonymize")
     assert consents(read_policy(policy([rule]))) == ()
+
+
+def test_a_taxonomy_of_the_makers_is_never_taken_for_the_owners():
+    ill = column("disease", distance="hierarchical", taxonomy="ill.csv")
+    how = {"method": "t-closeness", "t": 0.2, "sensitive": [ill]}
+    assert [f"of {DATASET}/disease is a file" in one for one in short(how, how)] == [True]
+    city = {
+        "method": "k-anonymity",
+        "quasi": [column("city", generalization="taxonomy", taxonomy="cities.csv"), "age"],
+    }
+    assert [f"of {DATASET}/city is a file" in one for one in short(city, city)] == [True]

@@ -212,6 +212,16 @@ def test_it_is_read_as_long_as_every_owner_lets_it_be(tmp_path):
     assert not reads(release, both[0], replaced).permitted
 
 
+def test_of_several_ways_that_an_owner_lets_it_be_made_all_are_held_in_any_order(tmp_path):
+    lets = hospital()
+    [rule] = lets["permission"]
+    ways = [rule["action"], hospital(how={"k": 3})["permission"][0]["action"]]
+    for several in (ways, ways[::-1]):
+        given = {**lets, "permission": [{**rule, "action": several}]}
+        codes, said = refusal(tmp_path, given, insurer())
+        assert (codes, "k at least 3" in said) == (["M017"], True)
+
+
 def test_an_expired_leave_or_an_unpaid_duty_lets_nothing_be_made(tmp_path):
     assert refusal(tmp_path, hospital(constraint=MAY), insurer(), world=JULY)[0] == ["M014"]
     assert refusal(tmp_path, hospital(), insurer(duty=FEE))[0] == ["M014"]

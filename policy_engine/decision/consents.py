@@ -29,15 +29,17 @@ class Unowned:
 def short_of(consent: Clause, making: Clause, assets: Sequence[str]) -> tuple[Shortfall, ...]:
     """Return in what a thing that a rule makes of some assets falls short of what a consent asks.
 
-    What cannot be planned falls short of everything.
+    What cannot be planned falls short of everything. A consent that says several ways of
+    anonymising asks for all of them, in whatever order they are written.
     """
     try:
-        asked = _consent(consent)
+        asked = _consents(consent)
         made = next(one for one in transformations(making.policy) if one.rule is making.whole)
     except (PlanError, StopIteration):
         message = f"{making.name} does not say how it anonymises, or {consent.name} what it asks."
         return (Shortfall(message, NOWHERE, NOWHERE),)
-    return tuple(short for one in assets for short in shortfalls(asked, made, one))
+    each = (shortfalls(way, made, one) for one in assets for way in asked)
+    return tuple(short for found in each for short in found)
 
 
 def inputs_to(making: Clause) -> tuple[str, ...]:
@@ -47,12 +49,13 @@ def inputs_to(making: Clause) -> tuple[str, ...]:
 
 def consented(asset: str, clause: Clause) -> Consented:
     """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
-    bounds = bounds_of(_consent(clause))
-    return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=bounds)
+    bounds = dict.fromkeys(bound for one in _consents(clause) for bound in bounds_of(one))
+    known = tuple(sorted(bounds)) if len(_consents(clause)) > 1 else tuple(bounds)
+    return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=known)
 
 
-def _consent(clause: Clause) -> Consent:
-    return next(one for one in consents(clause.policy) if one.rule is clause.whole)
+def _consents(clause: Clause) -> list[Consent]:
+    return [one for one in consents(clause.policy) if one.rule is clause.whole]
 
 
 def without_counts(clause: Clause) -> Clause:

@@ -322,12 +322,13 @@ class Decider:
     def _unheeded(self, policy: Policy, word: Attestation) -> str:
         """Return why a person's word for an output does not count, empty where it does.
 
-        Where it is said who owns what, that of its owner, of who issued the rule that makes it, and
-        of those whom that rule lets make it does.
+        Where it is said who owns what, that of who speaks for it, of who issued the rule that makes
+        it, and of those whom that rule lets make it does.
         """
         if self._bare.standing is None:
             return ""
-        heard = {*self._bare.standing.of(word.asset).owners}
+        whose = self._bare.standing.of(word.asset)
+        heard = {*whose.owners, *whose.delegates}
         for rule in policy.permissions:
             if rule.output == word.asset:
                 heard |= {*rule.issued_by, *(party.iri for party in rule.assignees)}
