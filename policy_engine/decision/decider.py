@@ -1008,10 +1008,13 @@ class _Case:
             for clause in self.view.nearly(self.asked, _NEAR)
             if clause.number not in seen
         ]
-        found = [
-            hold(one[2], self._asked_of(one[2]), self.facts, unheard=self._unheard_of(one[2]))
-            for one in nsmallest(_NEAR, others)
-        ]
+        wholes: set[int] = set()
+        found = []
+        for _, _, clause in nsmallest(_NEAR, others):
+            if len(wholes) < _TOLD or id(clause.whole) in wholes:
+                wholes.add(id(clause.whole))
+                why = self._unheard_of(clause)
+                found.append(hold(clause, self._asked_of(clause), self.facts, unheard=why))
         # What makes something is one rule, and is looked at by what it makes and of what.
         nearest: dict[int, Held] = {}
         for held in sorted([*self.refused[:_NEAR], *found], key=self._farness):
