@@ -25,6 +25,7 @@ from policy_engine.policy import (
     read_file,
 )
 from policy_engine.policy.datasets import named_data
+from policy_engine.policy.doing import meaning_of
 from policy_engine.policy.naming import Names
 from policy_engine.policy.text import read_json
 from policy_engine.spelling import in_spelling_of
@@ -192,6 +193,7 @@ def fulfil_duty(
         by=party,
         time=_in_a_zone(time).isoformat(),
         evidence=evidence or None,
+        meaning=meaning_of(owner, found),
     )
     return opened(log, log_key).append(deed)
 

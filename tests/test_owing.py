@@ -12,7 +12,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Decider, World
 from policy_engine.decision.deadlines import deadline
 from policy_engine.decision.requests import read_request
-from policy_engine.decision_log import DecisionLog, read_log, verify_log
+from policy_engine.decision_log import DecisionLog, LoggedDeed, read_log, verify_log
 from policy_engine.errors import RequestError
 from policy_engine.policy import Hierarchy, InForce, read_policy
 
@@ -341,6 +341,80 @@ def test_what_was_permitted_by_a_later_version_alone_is_not_owed_by_an_earlier(t
     market.ask("Ann")
     market.policies = InForce([second], ended=[first])
     assert market.dues() == []
+
+
+JULY = datetime(2026, 7, 15, tzinfo=UTC)
+
+
+def of(issuer, **changes):
+    """A policy of that uid by somebody, with a duty of that uid until the end of June."""
+    duty = {**DELETE, "constraint": until("2026-06-30"), **changes}
+    return policy(assigner=issuer, obligation=duty)
+
+
+def test_a_strangers_duty_of_that_uid_wipes_out_nothing_that_is_owed(tmp_path):
+    held = of("ex:Hospital")
+    market = Market(tmp_path, held)
+    market.ask("Ann")
+    own = ("delete", "Ann", "violated")
+    later = {"constraint": until("2099-01-01")}
+    for stranger in (of("ex:Mallory", **later), of("ex:Mallory", action="inform", **later)):
+        market.policies = InForce([stranger], ended=[held])
+        assert market.dues(JULY) == [("delete", "Ann", "outstanding"), own]
+    market.policies = InForce((), ended=[held, of("ex:Mallory", action="inform")])
+    assert own in market.dues(JULY)
+
+
+def test_a_newer_version_of_the_issuer_says_until_when_and_not_what(tmp_path):
+    held = of("ex:Hospital")
+    market = Market(tmp_path, held)
+    market.ask("Ann")
+    longer = until("2099-01-01")
+    limits = ({"constraint": longer}, {"constraint": {"and": [longer, longer]}})
+    for changes in (*limits, {"assignee": ["ex:Ann", "ex:Bob"], "constraint": longer}):
+        market.policies = InForce([of("ex:Hospital", **changes)], ended=[held])
+        assert {state for _, _, state in market.dues(JULY)} == {"outstanding"}
+    other = of("ex:Hospital", target="ex:Mine", constraint=longer)
+    market.policies = InForce([other], ended=[held])
+    assert ("delete", "Ann", "violated") in market.dues(JULY)
+
+
+@pytest.mark.parametrize("changes", [{"action": "inform"}, {}])
+def test_what_was_done_under_a_strangers_duty_of_that_uid_fulfils_no_other(tmp_path, changes):
+    held, stranger = of("ex:Hospital"), of("ex:Mallory", **changes)
+    market = Market(tmp_path, held)
+    market.ask("Ann")
+    market.policies = InForce([stranger], ended=[held])
+    market.do("ex:p#delete", "Ann")
+    for policies in (InForce((), ended=[held]), (held,)):
+        market.policies = policies
+        assert market.dues(JULY) == [("delete", "Ann", "violated")]
+    market.policies = (of("ex:Hospital", constraint=until("2099-01-01")),)
+    market.do("ex:p#delete", "Ann")
+    market.policies = (held,)
+    assert market.dues(JULY) == [("delete", "Ann", "fulfilled")]
+
+
+def test_a_price_paid_to_a_stranger_buys_nothing_of_another(tmp_path):
+    held, stranger = (
+        policy(assigner=who, permission={**READ, "duty": PAY}) for who in ("ex:Owner", "ex:Mallory")
+    )
+    market = Market(tmp_path, stranger)
+    market.do("ex:p#pay", "Ann")
+    assert market.ask("Ann").permitted
+    market.policies = (held,)
+    assert not market.ask("Ann").permitted
+
+
+def test_a_deed_of_an_entry_that_does_not_say_what_the_duty_was_counts_by_its_uid(tmp_path):
+    held = of("ex:Hospital")
+    market = Market(tmp_path, held)
+    market.ask("Ann")
+    said = {"state": "fulfilled", "policy": f"{E}p", "digest": held.digest, "by": f"{E}Ann"}
+    deed = LoggedDeed(**said, duty=f"{E}p#delete", time=JUNE.isoformat())
+    DecisionLog.open(market.log).append(deed)
+    assert "meaning" not in market.log.read_text()
+    assert market.dues(JULY) == [("delete", "Ann", "fulfilled")]
 
 
 # -- whose a duty is ----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from policy_engine.policy.doing import meanings_of
 from policy_engine.policy.labels import is_made_up, is_place
 from policy_engine.policy.model import MAKING, Policy, Rule
 
@@ -35,7 +36,7 @@ class Deed:
     """That a duty was fulfilled or violated, or a prohibition infringed: by whom, and when.
 
     `digest` is that of the policy as it was then, `entry` the number of the log's entry, 0 where
-    there is none.
+    there is none. `meaning` is that of the duty (`doing.py`), empty where the entry does not say.
     """
 
     state: Literal["fulfilled", "violated"]
@@ -44,6 +45,7 @@ class Deed:
     digest: str = ""
     evidence: str = ""
     entry: int = 0
+    meaning: str = ""
 
     @property
     def told(self) -> str:
@@ -77,6 +79,10 @@ class History:
     """What became of duties, by policy and label, in order."""
     under: dict[tuple[str, ...], str] = field(default_factory=dict)
     """When something was first permitted under policies together, by their digests."""
+    _meant: dict[str, Mapping[str, frozenset[str]]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """What duties mean, by the digest of their policy: many are looked up for every decision."""
 
     def execute(
         self,
@@ -135,12 +141,23 @@ class History:
         return self.refused.get((policy, rule, duty), {})
 
     def deeds_of(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
-        """Return what became of a duty; of one without uid, under the policy as it is now."""
+        """Return what became of a duty; of one without uid, under the policy as it is now.
+
+        What was done of another duty that had its uid, by what the log says of it, is left out.
+        """
         found = self.deeds.get((policy.uid, duty.label()), ())
+        if any(one.meaning for one in found):
+            meant = self._meanings(policy).get(duty.label(), frozenset())
+            found = [one for one in found if not one.meaning or one.meaning in meant]
         known = [
             one for one in found if not is_made_up(duty.label()) or one.digest == policy.digest
         ]
         return [*self._deeds_at(policy, duty), *known]
+
+    def _meanings(self, policy: Policy) -> Mapping[str, frozenset[str]]:
+        if policy.digest not in self._meant:
+            self._meant[policy.digest] = meanings_of(policy)
+        return self._meant[policy.digest]
 
     def _deeds_at(self, policy: Policy, duty: Rule) -> list[Deed]:
         """Return what became of a duty without uid by entries that say where it stood.
@@ -258,9 +275,10 @@ def _earlier(one: str, other: str) -> str:
 
 
 def _plain(deed: Deed) -> list[str | int]:
-    return [deed.state, deed.by, deed.time.isoformat(), deed.digest, deed.evidence, deed.entry]
+    said = (deed.digest, deed.evidence, deed.entry, deed.meaning)
+    return [deed.state, deed.by, deed.time.isoformat(), *said]
 
 
 def _deed(plain: Sequence[Any]) -> Deed:
-    state, by, time, digest, evidence, entry = plain
-    return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry))
+    state, by, time, digest, evidence, entry, meaning = plain
+    return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry), meaning)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,6 +12,8 @@ from policy_engine.decision.history import Deed, History
 from policy_engine.decision.settling import begun, counts_for, deeds_by, settled
 from policy_engine.errors import RequestError, did_you_mean, listed
 from policy_engine.policy import Hierarchy, InForce, Party, Policy, Rule
+from policy_engine.policy.doing import doing_of
+from policy_engine.policy.ending import goes_on
 from policy_engine.policy.model import OFFER, Kind
 from policy_engine.policy.naming import Names
 
@@ -50,20 +52,20 @@ def dues(
     These are the obligations of policies; the duties of permissions, by those who asked for what
     they are the price of; the consequences of what was violated; and the remedies of prohibitions
     that were. An Offer obliges nobody. Of policies that are in force no longer (`InForce`) that
-    which came to be owed while they were, unless one in force says it again.
+    which came to be owed while they were, unless one in force of those who issued it says it
+    again: what a stranger's policy of that uid says is another thing, and is owed beside it.
     """
     given, past = hierarchy or Hierarchy(), _ended(policies)
     now_owed, still = (
         [
-            due
+            one
             for policy in some
             if policy.type != OFFER
-            for due in book(policy, history, now, closures(policy, given), others).dues()
+            for one in book(policy, history, now, closures(policy, given), others).dues()
         ]
         for book, some, others in ((_Book, policies, ()), (_PastBook, past, (*policies, *past)))
     )
-    said = {_what(due) for due in now_owed}
-    return (*now_owed, *{_what(due): due for due in still if _what(due) not in said}.values())
+    return tuple(one.due for one in (*now_owed, *_not_said_again(still, now_owed)))
 
 
 def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
@@ -75,11 +77,39 @@ def _ended(policies: Sequence[Policy]) -> tuple[Policy, ...]:
     return policies.ended if isinstance(policies, InForce) else ()
 
 
-def _what(due: Due) -> tuple[object, ...]:
-    """Return by what two versions of a policy are known to say the same; a remedy is owed anew each
-    time."""
-    again = due.since if due.kind in ("consequence", "remedy") else None
-    return due.policy, due.rule, due.duty, due.by, again
+class _Owed(NamedTuple):
+    """Something owed, with the policy and the duty by which it is."""
+
+    due: Due
+    policy: Policy
+    duty: Rule
+
+    def what(self) -> tuple[object, ...]:
+        """Return by what two versions of a policy are known to say the same; a remedy is owed anew
+        each time."""
+        due = self.due
+        again = due.since if due.kind in ("consequence", "remedy") else None
+        return due.policy, due.rule, due.duty, due.by, again, doing_of(self.duty)
+
+
+def _not_said_again(still: Sequence[_Owed], now_owed: Sequence[_Owed]) -> Sequence[_Owed]:
+    """Return what is owed still by policies that have ended, each thing as it was said last.
+
+    It is said again by those who said it alone. Else a stranger could wipe out what is owed to
+    others with a policy of their uid.
+    """
+    if not still:
+        return ()
+    said: dict[tuple[object, ...], list[Policy]] = {}
+    for one in now_owed:
+        said.setdefault(one.what(), []).append(one.policy)
+    found: list[_Owed] = []
+    for one in reversed(still):
+        later = said.setdefault(one.what(), [])
+        if not any(goes_on(one.policy, policy) for policy in later):
+            later.append(one.policy)
+            found.append(one)
+    return found[::-1]
 
 
 def find_duty(
@@ -155,7 +185,7 @@ class _Book:
     closures: Closures
     others: Sequence[Policy] = ()
 
-    def dues(self) -> Iterator[Due]:
+    def dues(self) -> Iterator[_Owed]:
         for duty in self.policy.obligations:
             for party in duty.assignees:
                 yield from self._due(duty, duty.label(), party.iri)
@@ -181,12 +211,12 @@ class _Book:
 
     def _due(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
-    ) -> Iterator[Due]:
+    ) -> Iterator[_Owed]:
         since = since or begun(duty, rule, party, self.policy, self.history, self.closures)
         deeds = deeds_by(party, self.history, self.policy, duty, self.closures)
         found = settled(duty, deeds, self.now, since)
         done, end = found.done, found.end
-        yield Due(
+        due = Due(
             policy=self.policy.uid,
             rule=rule,
             duty=duty.label(),
@@ -201,12 +231,13 @@ class _Book:
             is_late=found.is_late,
             evidence=done.evidence if done else "",
         )
+        yield _Owed(due, self.policy, duty)
         if found.missed:
             yield from self._follow(duty.consequences, duty.label(), party, found.missed)
 
     def _follow(
         self, duties: Sequence[Rule], rule: str, party: str, since: datetime | None
-    ) -> Iterator[Due]:
+    ) -> Iterator[_Owed]:
         for duty in duties:
             for name in _names(duty.assignees) or (party,):
                 yield from self._due(duty, rule, name, since)
@@ -220,9 +251,9 @@ class _PastBook(_Book):
 
     def _due(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
-    ) -> Iterator[Due]:
+    ) -> Iterator[_Owed]:
         found = [*super()._due(duty, rule, party, since)]
-        if self._remains(duty, found[0]):
+        if self._remains(duty, found[0].due):
             yield from found
 
     def _remains(self, duty: Rule, due: Due) -> bool:

@@ -162,8 +162,9 @@ class Record(_Logged):
 class LoggedDeed(_Logged):
     """That a duty was fulfilled or violated, or a prohibition infringed, by somebody at a time.
 
-    `digest` is that of the policy as it was given then. `evidence` is the text that whoever
-    recorded it wanted to be kept.
+    `digest` is that of the policy as it was given then, `meaning` that of what the duty has one
+    do and by whose word: another duty may be given its uid. Entries of earlier versions do not say
+    it. `evidence` is the text that whoever recorded it wanted to be kept.
     """
 
     state: Performance
@@ -173,6 +174,7 @@ class LoggedDeed(_Logged):
     by: str
     time: str
     evidence: str | None = None
+    meaning: str | None = None
 
     @field_validator("time")
     @classmethod

@@ -17,7 +17,7 @@ ENDING = ".state"
 """What is put behind the name of a log."""
 LEAST = 512
 """A log with fewer entries beyond what was kept is read sooner than anything is written."""
-_FORMAT = 5
+_FORMAT = 6
 
 
 def load(path: Path, chain: Chain) -> State:

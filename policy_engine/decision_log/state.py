@@ -141,6 +141,6 @@ def _origins(kept: Plain) -> Iterator[MadeFrom]:
 
 def _record_deed(history: History, deed: Plain, number: int) -> None:
     time = datetime.fromisoformat(deed["time"])
-    evidence = deed.get("evidence", "")
-    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number)
+    evidence, meaning = deed.get("evidence", ""), deed.get("meaning", "")
+    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number, meaning)
     history.do(deed["policy"], deed["duty"], done)

@@ -18,7 +18,7 @@ def ended(policies: Sequence[Policy]) -> dict[str, str]:
     known = {policy.uid: policy for policy in policies}
     before_them = policies.ended if isinstance(policies, InForce) else ()
     of_others = {
-        one.uid: one for one in before_them if one.uid in known and not _goes_on(one, known)
+        one.uid: one for one in before_them if one.uid in known and not goes_on(one, known[one.uid])
     }
     ending = [policy for policy in policies if policy.ends_with]
     found: dict[str, str] = {}
@@ -32,9 +32,9 @@ def ended(policies: Sequence[Policy]) -> dict[str, str]:
     return found
 
 
-def _goes_on(old: Policy, known: Mapping[str, Policy]) -> bool:
-    """Tell whether the policy in force of a uid is known to be of all who issued an older one."""
-    now, issuers = known[old.uid], _issuers(old)
+def goes_on(old: Policy, now: Policy) -> bool:
+    """Tell whether a policy is known to be of all who issued an older one of its uid."""
+    issuers = _issuers(old)
     if issuers and issuers <= now.issued_by:
         return True
     same = (issuers, old.issued_by) == (_issuers(now), now.issued_by)

@@ -10,6 +10,7 @@ from policy_engine.decision.owing import find_duty
 from policy_engine.decision_log import LoggedDeed, Record
 from policy_engine.decision_log.state import record
 from policy_engine.errors import RequestError
+from policy_engine.policy.doing import meaning_of
 from policy_engine.policy_tests.model import Asking, Doing, Logged
 
 
@@ -57,5 +58,6 @@ def _done(decider: Decider, one: Doing) -> dict[str, object]:
         duty=duty.label(),
         by=one.by,
         time=time,
+        meaning=meaning_of(policy, duty),
     )
     return {"deed": deed.model_dump(exclude_none=True)}
