@@ -141,9 +141,12 @@ class Asked:
         is one request: to anonymize, and to train. Raises as `Acting.decided` does, and PlanError
         (M014, M017) where the policy's assigner may not have them made of what others own.
         """
-        self.check_owned({rule.output for one in products for rule, _ in one.steps})
+        outputs = {rule.output for one in products for rule, _ in one.steps}
         if self.acting.party is None:
+            self.check_owned(outputs)
             return tuple("owner" for _ in products)
+        # What is prohibited to the party is a denial, which is logged.
+        self.check_owned(outputs, with_prohibitions=False)
         decider = Decider(self.known, certificates, None, self.owners, self.data)
         requests = [[*self._requests(one)] for one in products]
         found = iter(self.acting.decided(decider, [*chain(*requests)]))
@@ -157,12 +160,17 @@ class Asked:
         found = self.decider.consented(self.policy, plan.publish.asset, *known)
         return plan.model_copy(update={"by_consent": found})
 
-    def check_owned(self, outputs: Collection[str]) -> None:
-        """Raise PlanError (M014, M017) where owners do not let the policy make some outputs."""
+    def check_owned(self, outputs: Collection[str], *, with_prohibitions: bool = True) -> None:
+        """Raise PlanError (M014, M017) where owners do not let the policy make some outputs.
+
+        Or prohibit it, of what these are made from near and far (`with_prohibitions`).
+        """
         known = self.acting.known(self.owners, self.known)
         problems = [
             problem
-            for one in self.decider.unowned(self.policy, *known)
+            for one in self.decider.unowned(
+                self.policy, *known, with_prohibitions=with_prohibitions
+            )
             if one.rule.output in outputs
             for problem in _unowned(one, self.policy)
         ]

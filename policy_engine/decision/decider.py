@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from heapq import nsmallest
-from itertools import chain, islice
+from itertools import chain, islice, product
 from typing import Any, Literal
 
 from policy_engine import terms
@@ -36,6 +36,7 @@ from policy_engine.decision.holding import (
     meets,
     outstanding,
     prohibits,
+    reaches,
 )
 from policy_engine.decision.index import Clause, Index, Made
 from policy_engine.decision.lineage import Lineage, inputs_of
@@ -64,7 +65,7 @@ from policy_engine.lineage import Consented, Upstream
 from policy_engine.owners import Claims, Owners
 from policy_engine.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
-from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, OFFER, READ
+from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, OFFER, READ
 from policy_engine.wording import rule_name
 
 _VIEWS = 8
@@ -201,6 +202,8 @@ class Decider:
         world: World | None = None,
         history: History | None = None,
         purpose: str = "",
+        *,
+        with_prohibitions: bool = True,
     ) -> Iterator[Unowned]:
         """Yield the rules of a policy that make something of what is not theirs, each with why.
 
@@ -208,7 +211,9 @@ class Decider:
         the rules have.
         """
         for case, made in self._makings(policy, world, history, purpose):
-            fails = case.making_fails(made.clause, was_done=False)
+            fails = case.leave_fails(made.clause, was_done=False)
+            if not fails and with_prohibitions:
+                fails = case.making_fails(made.clause, was_done=False)
             if fails:
                 near = [leave for _, leave in case.consents_to(made.clause) if leave.short]
                 told = near or [Leave()]
@@ -393,6 +398,7 @@ class _Case:
         is_delegation: bool = False,
         maker: frozenset[str] | None = None,
         carried: Carried | None = None,
+        reader: Asked | None = None,
     ) -> None:
         self.decider = decider
         self.request = request
@@ -400,6 +406,7 @@ class _Case:
         self.history = history
         self.maker = maker
         self.carried = carried
+        self.reader = reader
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -635,7 +642,9 @@ class _Case:
                 above=self.above | {one.asset},
                 together=together,
                 maker=one.clause.assigners,
+                reader=self.reader,
             )
+            case.facts.was_done = self.facts.was_done
             found = case.inherited()
             if found is not None:
                 way = f"{one.asset} was made from {case.input_of(one.clause)}"
@@ -682,8 +691,60 @@ class _Case:
 
         That is asked of what it made (`was_done`), or of making it once more.
         """
+        if self.ownership is None:
+            return ""
+        fails = self.leave_fails(clause, was_done=was_done)
+        return fails or self._making_prohibited(clause, was_done=was_done)
+
+    def leave_fails(self, clause: Clause, *, was_done: bool) -> str:
+        """Return why owners do not let a rule make its output, whatever else they prohibit."""
         owned = self.ownership
         return owned.making_fails(clause, clause.targets, was_done=was_done) if owned else ""
+
+    def _making_prohibited(self, clause: Clause, *, was_done: bool) -> str:
+        """Return by what it is prohibited to those who issued a rule to do what it does.
+
+        Of its targets, or of what these were made from: who prohibits training on a table has not
+        let anybody train on what another made of it. Of what was made, asked by whoever reads it,
+        for the purposes among the rule's that are theirs: what is prohibited to them as well is
+        judged by what they read (`_inherited`).
+        """
+        targets = tuple(sorted(clause.targets))
+        making = [one.iri for one in clause.whole.actions if one.iri in MAKING]
+        for action, party in product(making if targets else (), sorted(clause.assigners)):
+            asked = {"assignee": party, "action": action, "targets": targets}
+            found = ""
+            for purpose in self._purposes_of(clause):
+                request = self.request.model_copy(update={**asked, "purpose": purpose})
+                found = self._doing_prohibited(clause, request, was_done=was_done)
+                if not found:
+                    break
+            if found:
+                return found
+        return ""
+
+    def _purposes_of(self, making: Clause) -> Sequence[str]:
+        """Return the purposes for which something is made of those that are asked for, or all."""
+        up = self._asked_of(making).purpose
+        return (
+            [*making.purposes.intersection(up)] or sorted(making.purposes) or [self.request.purpose]
+        )
+
+    def _doing_prohibited(self, making: Clause, request: Request, *, was_done: bool) -> str:
+        """Return by what it is prohibited to make something as a request says, or was."""
+        case = _Case(
+            self.decider,
+            request,
+            self.world,
+            self.history,
+            above=frozenset((making.whole.output,)),
+            maker=making.assigners,
+            reader=self.asked if was_done else None,
+        )
+        # What is said of what is derived alone is no matter for the targets themselves.
+        case.facts.was_done, case.facts.is_derived = was_done, False
+        found = case.inherited()
+        return found.reason.partition(". ")[0].removesuffix(".") if found else ""
 
     def _void(self) -> Decision | None:
         """Deny what was made under a policy that is not in force."""
@@ -792,7 +853,7 @@ class _Case:
             held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
             if clause.is_counted and (held or meets(clause, self.asked, needed)):
                 self.counting.append(clause)
-            if held is None or self._is_unheard(clause):
+            if held is None or self._is_unheard(clause) or self._reaches_reader(clause):
                 continue
             self.prohibited.append(held)
             self._note(held, applies=True)
@@ -829,6 +890,12 @@ class _Case:
         if fails:
             self.unheard[clause.number] = f"{clause.name} does not count: {fails}"
         return bool(fails)
+
+    def _reaches_reader(self, clause: Clause) -> bool:
+        """Tell whether a prohibition reaches those who read what was made as well."""
+        if self.reader is None:
+            return False
+        return reaches(clause, self.reader, self.view.closures.needs(self.reader.request.action))
 
     def _is_overridden(self, clause: Clause) -> bool:
         return any(one.clause.policy.uid == clause.policy.uid for one in self.permits)

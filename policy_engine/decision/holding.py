@@ -117,11 +117,17 @@ def prohibits(
 
 def meets(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, its conditions left aside."""
-    request, overlaps = asked.request, asked.closures.overlaps
+    overlaps = asked.closures.overlaps
     if clause.targets and not any(
-        overlaps("asset", one, other) for one in request.targets for other in clause.targets
+        overlaps("asset", one, other) for one in asked.request.targets for other in clause.targets
     ):
         return False
+    return reaches(clause, asked, needed)
+
+
+def reaches(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
+    """Tell whether a prohibition overlaps a request, its targets and conditions left aside."""
+    request, overlaps = asked.request, asked.closures.overlaps
     if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
         return False
     if clause.assignees and not any(
