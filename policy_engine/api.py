@@ -384,8 +384,8 @@ def certify_output(
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
-    Of a policy with several outputs, it is held against the one that the certificate beside it is
-    of, or the `asset`. Where that certificate speaks of the output, its digest is compared too. A
+    Where a policy has several outputs, the one to measure is named by the certificate beside it,
+    or by `asset`. Where that certificate speaks of the output, its digest is compared too. A
     `record` is to open what that commits to and, where `data` is given, to name that very
     input: CertificateError (V008, V009) else.
     Where the policy has a unit of privacy, the output alone does not tell persons apart: with

@@ -110,7 +110,7 @@ class VerifiedRelease:
     def _check_table(self) -> None:
         """Refuse a model: the table that it learnt from is held, and is no part of the release."""
         if self.plan.train:
-            raise DataError.of("C010", "A model was released, and a model is no table.")
+            raise DataError.of("C010", "A model was released, and a model is not a table.")
 
     def _arrow(self) -> "pa.Table":
         table = self.table

@@ -136,9 +136,10 @@ def _files(place: str, folder: Place, *, is_output: bool) -> list[Place]:
 
 
 def _load(file: Place, known: Mapping[str, Certificate], *, is_named: bool) -> Certificate:
-    """Return a certificate, `is_named` or of a folder that is, held against what lies there.
+    """Return a certificate, once what lies beside it is found to be what it certifies.
 
-    `known` are the certificates of the folder by their names, as far as they can be read.
+    Either the file itself `is_named`, or its folder. `known` are the certificates of the folder by
+    their names, as far as they can be read.
     """
     folder, name = storage.parent(file), storage.name(file)
     certificate = known.get(name) or read_certificate(storage.read_bytes(file), str(file))

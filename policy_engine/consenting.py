@@ -22,7 +22,7 @@ _STRICTER: Mapping[str, tuple[str, ...]] = {
 }
 """By each role those in which a column tells no more; in none at all it tells nothing."""
 _COMPARED = ("maxSuppression", "missing", "pseudonymScope", "method", "k")
-"""Parameters that are held against one another in a way of their own."""
+"""Parameters that have a comparison of their own, besides those of the privacy models."""
 
 
 class Shortfall(NamedTuple):
