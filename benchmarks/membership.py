@@ -31,7 +31,6 @@ import numpy as np
 from local import ROOT, SHARED, cpu_of, machine
 
 from policy_engine import apply_policy
-from policy_engine.architecture import CentralPrivacy, Estimator, Layer, Network
 from policy_engine.audits.membership.auditing import audit, audit_predictions
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.network import NetworkLearner
@@ -43,6 +42,7 @@ from policy_engine.audits.membership.releases import Covered, fit_on_release
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.engines.tables import as_typed, read_table
+from policy_engine.methods.audits.classifier import CentralPrivacy, Estimator, Layer, Network
 
 BITS, CLASSES = 600, 100
 SETS = {"alike": (0.366, 0.366), "like recorded": (0.33, 0.395), "uneven": (0.28, 0.42)}

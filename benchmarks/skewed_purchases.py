@@ -50,15 +50,15 @@ import numpy as np
 from local import ROOT, machine
 from microbatches import MicrobatchLearner
 
-from policy_engine.architecture import Layer, Network
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import digest_of, records_of_arrays
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.privacy.tradeoff import Grid, tradeoff
-from policy_engine.charts.tradeoff import tradeoff_chart
-from policy_engine.estimates import NotApplicable
+from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Layer, Network
 
 BITS = 600
 INDICATOR, NOISE_LEARNT, NOISE_TESTED = 0.8, 0.2, 0.5

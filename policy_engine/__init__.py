@@ -5,65 +5,86 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from policy_engine.api import (
-        VerifiedRelease,
-        apply_all,
-        apply_policy,
+    from policy_engine.api.applying import apply_all, apply_policy
+    from policy_engine.api.auditing import audit_membership, audit_predictions_file, audit_tradeoff
+    from policy_engine.api.certifying import certify_output
+    from policy_engine.api.comparing import compare_release
+    from policy_engine.api.deciding import (
         attest_output,
-        certify_output,
-        check_policy,
-        compare_release,
         decide_request,
         decider,
-        estimate_policy,
-        estimate_search,
-        explore_policy,
         fulfil_duty,
         list_duties,
-        load_policies,
-        load_policy,
+        query_data,
+    )
+    from policy_engine.api.exploring import explore_policy
+    from policy_engine.api.planning import (
+        check_policy,
+        estimate_policy,
+        estimate_search,
         plan_all,
         plan_policy,
-        query_data,
-        read_request,
-        read_world,
-        suggest_hierarchy,
     )
-    from policy_engine.architecture import CentralPrivacy, Estimator, Layer, Network
-    from policy_engine.auditing import audit_membership, audit_predictions_file, audit_tradeoff
+    from policy_engine.api.releasing import VerifiedRelease
+    from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.audits.membership.learners.keras_function import KerasLearner
     from policy_engine.audits.privacy.one_run import audit_in_one_run
-    from policy_engine.compliance import compliance_report
-    from policy_engine.decision import Decider, Decision, Request, World
-    from policy_engine.decision_log import DecisionLog, verify_log
-    from policy_engine.difference import compare_policies
-    from policy_engine.drawing import draw_policy
+    from policy_engine.authoring.diagram import draw_policy
+    from policy_engine.authoring.diff import compare_policies
+    from policy_engine.authoring.policy_tests import run_policy_tests
+    from policy_engine.authoring.schema import policy_schema
+    from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
+    from policy_engine.decision.compliance import compliance_report
+    from policy_engine.decision.log import DecisionLog, verify_log
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
-    from policy_engine.policy import Limits
+    from policy_engine.methods.audits.classifier import CentralPrivacy, Estimator, Layer, Network
+    from policy_engine.policy import Limits, load_policies, load_policy
     from policy_engine.policy.agreeing import agree
-    from policy_engine.policy_tests import run_policy_tests
-    from policy_engine.schema import policy_schema
 
 _HOMES = {
-    "DecisionLog": "decision_log",
-    "Limits": "policy",
-    "PolicyEngineError": "errors",
-    "SparkEngine": "engines.spark.engine",
-    "agree": "policy.agreeing",
-    "compare_policies": "difference",
-    "compliance_report": "compliance",
-    "draw_policy": "drawing",
-    "policy_schema": "schema",
-    "run_policy_tests": "policy_tests",
-    "verify_log": "decision_log",
-    "FittedModel": "audits.membership.fitted.target",
-    "KerasLearner": "audits.membership.learners.keras_function",
-    "audit_in_one_run": "audits.privacy.one_run",
-    **dict.fromkeys(("CentralPrivacy", "Estimator", "Layer", "Network"), "architecture"),
-    **dict.fromkeys(("audit_membership", "audit_predictions_file", "audit_tradeoff"), "auditing"),
-    **dict.fromkeys(("Decider", "Decision", "Request", "World"), "decision"),
+    name: home
+    for home, names in {
+        "api.applying": ("apply_all", "apply_policy"),
+        "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
+        "api.certifying": ("certify_output",),
+        "api.comparing": ("compare_release",),
+        "api.deciding": (
+            "attest_output",
+            "decide_request",
+            "decider",
+            "fulfil_duty",
+            "list_duties",
+            "query_data",
+        ),
+        "api.exploring": ("explore_policy",),
+        "api.planning": (
+            "check_policy",
+            "estimate_policy",
+            "estimate_search",
+            "plan_all",
+            "plan_policy",
+        ),
+        "api.releasing": ("VerifiedRelease",),
+        "api.suggesting": ("suggest_hierarchy",),
+        "audits.membership.fitted.target": ("FittedModel",),
+        "audits.membership.learners.keras_function": ("KerasLearner",),
+        "audits.privacy.one_run": ("audit_in_one_run",),
+        "authoring.diagram": ("draw_policy",),
+        "authoring.diff": ("compare_policies",),
+        "authoring.policy_tests": ("run_policy_tests",),
+        "authoring.schema": ("policy_schema",),
+        "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
+        "decision.compliance": ("compliance_report",),
+        "decision.log": ("DecisionLog", "verify_log"),
+        "engines.spark.engine": ("SparkEngine",),
+        "errors": ("PolicyEngineError",),
+        "methods.audits.classifier": ("CentralPrivacy", "Estimator", "Layer", "Network"),
+        "policy": ("Limits", "load_policies", "load_policy"),
+        "policy.agreeing": ("agree",),
+    }.items()
+    for name in names
 }
 
 __all__ = [
@@ -129,7 +150,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415
     from inspect import isfunction  # noqa: PLC0415
 
-    from policy_engine.arguments import checked  # noqa: PLC0415
+    from policy_engine.api.arguments import checked  # noqa: PLC0415
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -137,5 +158,5 @@ def __getattr__(name: str) -> Any:
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 
         check_pyspark()
-    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'api')}"), name)
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     return checked(found) if isfunction(found) else found

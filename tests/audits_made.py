@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from policy_engine.architecture import CentralPrivacy, Network
 from policy_engine.audits.membership.result import (
     AtPrior,
     AttackResult,
@@ -21,7 +20,8 @@ from policy_engine.audits.membership.result import (
     TprAtFpr,
 )
 from policy_engine.audits.privacy.tradeoff import Tradeoff, TradeoffPoint
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.classifier import CentralPrivacy, Network
 
 NONE = NotApplicable(reason="it was not asked for")
 UPPER = EpsilonUpper(

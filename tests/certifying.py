@@ -3,13 +3,13 @@
 import hashlib
 from datetime import UTC, datetime
 
-from policy_engine.certificate import Certificate
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sources import as_upstream
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
-from policy_engine.methods.membership_inference import AttackMeasurement
-from policy_engine.modelling import FilesMeasured
-from policy_engine.plan import make_plan
-from policy_engine.sources import as_upstream
+from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.plan.plan import make_plan
+from policy_engine.plan.training import FilesMeasured
 
 
 def sha256(text):

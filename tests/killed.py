@@ -16,11 +16,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from policy_engine import storage
-from policy_engine.beside import certificates_in, load_certificate, load_certificates
+from policy_engine.certificate.beside import certificates_in, load_certificate, load_certificates
+from policy_engine.certificate.publication import Publication
+from policy_engine.data import storage
 from policy_engine.errors import PolicyEngineError
-from policy_engine.publication import Publication
-from policy_engine.staging import CLAIM
+from policy_engine.release.staging import CLAIM
 
 NAME, OTHER = "a.csv", "b.csv"
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT

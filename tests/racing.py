@@ -10,10 +10,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from policy_engine import storage
-from policy_engine.beside import load_certificate
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.publication import Publication
+from policy_engine.data import storage
 from policy_engine.errors import PolicyEngineError
-from policy_engine.publication import Publication, holding
+from policy_engine.release import locking
 
 
 def publish(folder, certificate, text, how):
@@ -49,7 +50,7 @@ def trial(folder, certificate, runs, how):
 
 if __name__ == "__main__":
     release, out, trials, runs, how = sys.argv[1:]
-    holding._PAUSE = 0.005
+    locking._PAUSE = 0.005
     found = load_certificate(Path(release))
     sys.stdout.write(
         json.dumps([trial(Path(out), found, int(runs), how) for _ in range(int(trials))])

@@ -13,7 +13,7 @@ from policy_engine.cli.options import (
     PolicyArgument,
     reads_policies,
 )
-from policy_engine.writing import write_whole
+from policy_engine.data.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from policy_engine.policy import Policy, Reading

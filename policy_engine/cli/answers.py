@@ -14,7 +14,7 @@ from policy_engine.cli.hints import with_options
 from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
-    from policy_engine.api import VerifiedRelease
+    from policy_engine.api.releasing import VerifiedRelease
     from policy_engine.policy import InForce
 
 
@@ -185,7 +185,7 @@ def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int
         TextColumn,
     )
 
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     columns: list[ProgressColumn] = [
         *(TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn()),

@@ -38,8 +38,8 @@ def attest(
 
     What is anonymised or trained is certified when it is made, and never attested.
     """
-    from policy_engine.api import attest_output  # noqa: PLC0415
-    from policy_engine.attestation import ATTESTATION  # noqa: PLC0415
+    from policy_engine.api.deciding import attest_output  # noqa: PLC0415
+    from policy_engine.certificate.attestation import ATTESTATION  # noqa: PLC0415
 
     file = to or output.with_name(f"{output.name}{ATTESTATION}")
     made = attest_output(

@@ -36,7 +36,7 @@ from policy_engine.cli.options import (
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
-    from policy_engine.lineage import MadeBy
+    from policy_engine.plan.lineage import MadeBy
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
@@ -158,7 +158,7 @@ def membership(
     acting: dict[str, Any],
 ) -> None:
     """Measure how well an attacker tells who was in a model's training data."""
-    from policy_engine.auditing import audit_membership, audit_predictions_file  # noqa: PLC0415
+    from policy_engine.api.auditing import audit_membership, audit_predictions_file  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
 
     if (data is None) == (predictions is None):
@@ -231,7 +231,7 @@ def _made_by(
             given = "--target" if target else "--owners" if owners else "--certificate"
             raise usage(f"{given} is for --as PARTY. Without it the owner acts.")
         return "owner"
-    from policy_engine.making import Acting, may_train  # noqa: PLC0415
+    from policy_engine.api.acting import Acting, may_train  # noqa: PLC0415
 
     return may_train(target, reading, Acting(**acting), owners, certificates)
 
@@ -309,14 +309,14 @@ def _print_audit(found: "MembershipAudit", output_format: Format, written: list[
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
-    from policy_engine.estimates import NotApplicable  # noqa: PLC0415
-    from policy_engine.rendering.audits import (  # noqa: PLC0415
+    from policy_engine.cli.tables.audits import (  # noqa: PLC0415
         attacks_table,
         audit_lines,
         marks_lines,
         over_targets_table,
     )
-    from policy_engine.rendering.tables import console, print_fitting  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+    from policy_engine.kernels.estimates import NotApplicable  # noqa: PLC0415
 
     out = console()
     for line in audit_lines(found):
@@ -360,7 +360,7 @@ def tradeoff(
     acting: dict[str, Any],
 ) -> None:
     """Show what differential privacy takes from an attacker, and from the model's accuracy."""
-    from policy_engine.auditing import audit_tradeoff  # noqa: PLC0415
+    from policy_engine.api.auditing import audit_tradeoff  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
     from policy_engine.audits.privacy.tradeoff import Grid  # noqa: PLC0415
 
@@ -386,8 +386,8 @@ def tradeoff(
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
-    from policy_engine.rendering.audits import tradeoff_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console, print_fitting  # noqa: PLC0415
+    from policy_engine.cli.tables.audits import tradeoff_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     print_fitting(console(), tradeoff_table(found))
     for said in found.bins:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from policy_engine.cli.options import OverwriteOption, PolicyArgument, reads_policies, usage
-from policy_engine.writing import write_whole
+from policy_engine.data.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -36,8 +36,8 @@ def convert(
     Nothing is lost, or it is refused; what is wrong with a policy is for `validate` to say.
     """
     from policy_engine.policy import read_file  # noqa: PLC0415
-    from policy_engine.policy.rdf import convert_text  # noqa: PLC0415
-    from policy_engine.policy.syntax import syntax_of  # noqa: PLC0415
+    from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
+    from policy_engine.policy.syntax.rdf import convert_text  # noqa: PLC0415
 
     wanted = to.value if to else _named_for(output)
     text = read_file(policy)
@@ -52,7 +52,7 @@ def convert(
 
 def _named_for(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:
     """Return the syntax that an output is named for. Raises RequestError where it is for none."""
-    from policy_engine.policy.syntax import syntax_of  # noqa: PLC0415
+    from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
 
     found = syntax_of(output.name if output else "")
     if output and found == "json-ld" and output.suffix.lower() not in ("", ".json", ".jsonld"):

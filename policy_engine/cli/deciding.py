@@ -55,12 +55,8 @@ def decide(
     reading: "Reading",
 ) -> None:
     """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
-    from policy_engine.api import (  # noqa: PLC0415
-        decide_request,
-        read_request,
-        time_at,
-        world_at,
-    )
+    from policy_engine.api.deciding import decide_request, time_at, world_at  # noqa: PLC0415
+    from policy_engine.decision import read_request  # noqa: PLC0415
 
     check_log(log, log_key)
     with unanswered(PolicyEngineError):
@@ -81,8 +77,8 @@ def decide(
     if output_format is Format.JSON:
         print_json(decision.model_dump(mode="json"))
     else:
-        from policy_engine.rendering.decisions import decision_lines, explanation  # noqa: PLC0415
-        from policy_engine.rendering.tables import console  # noqa: PLC0415
+        from policy_engine.cli.tables.decisions import decision_lines, explanation  # noqa: PLC0415
+        from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
         print_notes(policies)
         for line in explanation(decision) if explain else decision_lines(decision):

@@ -40,7 +40,7 @@ def evaluate(
     reading: "Reading",
 ) -> None:
     """Print what each rule of a policy comes to for a request: an ODRL compliance report."""
-    from policy_engine.compliance import compliance_report  # noqa: PLC0415 (slow to import)
+    from policy_engine.decision.compliance import compliance_report  # noqa: PLC0415 (slow to import)
 
     with unanswered(PolicyEngineError):
         report = compliance_report(

@@ -22,13 +22,13 @@ from policy_engine.cli.options import (
     unanswered,
     usage,
 )
+from policy_engine.data.atomic_file import write_whole
 from policy_engine.errors import PolicyEngineError
-from policy_engine.writing import write_whole
 
 if TYPE_CHECKING:
-    from policy_engine.difference import Change, Difference
+    from policy_engine.authoring.diff import Change, Difference
+    from policy_engine.authoring.policy_tests import TestReport
     from policy_engine.policy import Reading
-    from policy_engine.policy_tests import TestReport
 
 
 class DrawingFormat(StrEnum):
@@ -92,10 +92,10 @@ def graph(
     With --certificate, what was made from what, and what of it no longer stands; with --owners,
     whose it is, and which rules do not count.
     """
-    from policy_engine.answering import proofs, time_at, world_at  # noqa: PLC0415
-    from policy_engine.decision_log import read_history  # noqa: PLC0415
-    from policy_engine.drawing import draw_policy, has_dot  # noqa: PLC0415
-    from policy_engine.owners import load_owners  # noqa: PLC0415
+    from policy_engine.api.deciding import proofs, time_at, world_at  # noqa: PLC0415
+    from policy_engine.authoring.diagram import draw_policy, has_dot  # noqa: PLC0415
+    from policy_engine.decision.log import read_history  # noqa: PLC0415
+    from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
     asked = _drawing_format(output, drawing_format)
     with unanswered(PolicyEngineError):
@@ -173,9 +173,9 @@ def diff(
     reading: "Reading",
 ) -> None:
     """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
-    from policy_engine.answering import proofs, world_at  # noqa: PLC0415
-    from policy_engine.difference import compare_policies  # noqa: PLC0415
-    from policy_engine.owners import load_owners  # noqa: PLC0415
+    from policy_engine.api.deciding import proofs, world_at  # noqa: PLC0415
+    from policy_engine.authoring.diff import compare_policies  # noqa: PLC0415
+    from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
     if log is None and (world_before or world_after):
         raise usage("A state of the world is for a log. Give the log as well: --log FILE.")
@@ -231,7 +231,7 @@ def _change(change: "Change") -> str:
 
 
 def _replay_lines(found: "Difference") -> Iterator[str]:
-    from policy_engine.wording import printable, short_name  # noqa: PLC0415
+    from policy_engine.policy.wording import printable, short_name  # noqa: PLC0415
 
     if found.replay is None:
         return
@@ -285,7 +285,7 @@ def run_tests(
     reading: "Reading",
 ) -> None:
     """Run policy tests: exit 0 where all pass, 1 where one fails or too few rules are tested."""
-    from policy_engine.policy_tests import run_policy_tests  # noqa: PLC0415
+    from policy_engine.authoring.policy_tests import run_policy_tests  # noqa: PLC0415
 
     with unanswered(PolicyEngineError):
         report = run_policy_tests(
@@ -304,7 +304,7 @@ def run_tests(
 
 def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
     """Yield a line a test, why those failed that did, the totals, and the rules never tested."""
-    from policy_engine.wording import printable  # noqa: PLC0415
+    from policy_engine.policy.wording import printable  # noqa: PLC0415
 
     for one in report.tests:
         where = "" if one.passed else f" (line {one.line})"
@@ -338,7 +338,7 @@ def _coverage_text(report: "TestReport", min_coverage: float) -> str:
 
 def junit_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
     """Yield the report as JUnit's XML; too little coverage is a test that fails."""
-    from policy_engine.wording import printable  # noqa: PLC0415
+    from policy_engine.policy.wording import printable  # noqa: PLC0415
 
     def quoted(text: str) -> str:
         from html import escape  # noqa: PLC0415 (slow to import)

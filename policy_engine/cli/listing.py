@@ -9,16 +9,16 @@ import typer
 from policy_engine import terms
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, Sample
-from policy_engine.writing import write_whole
+from policy_engine.data.atomic_file import write_whole
 
 if TYPE_CHECKING:
-    from policy_engine.reference import Parameter
+    from policy_engine.methods.reference import Parameter
 
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
     """List what a policy can ask for: methods, what all share, settings of columns, audits."""
-    from policy_engine import reference  # noqa: PLC0415 (slow to import)
-    from policy_engine.modelling import of_audit  # noqa: PLC0415 (slow to import)
+    from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
+    from policy_engine.plan.training import of_audit  # noqa: PLC0415 (slow to import)
 
     known = {name: (term, reference.of_method(name)) for name, term in terms.methods().items()}
     audits = {name: (term, of_audit(name)) for name, term in terms.audit_methods().items()}
@@ -28,8 +28,8 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         whole = {"methods": _listing(known), "shared": [one._asdict() for one in shared]}
         print_json({**whole, "columns": settings, "audits": _listing(audits)})
         return
-    from policy_engine.rendering.methods import parameters_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     for name, (term, own) in known.items():
         console().print(parameters_table(f"{name}: {term.definition}", own))
@@ -60,7 +60,7 @@ def sample(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Make up data to try policies on."""
-    from policy_engine import samples  # noqa: PLC0415
+    from policy_engine.data import samples  # noqa: PLC0415
 
     text = getattr(samples, dataset.value)(rows, seed)
     if output is None:
@@ -77,7 +77,7 @@ def suggest(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
-    from policy_engine.api import suggest_hierarchy  # noqa: PLC0415
+    from policy_engine.api.suggesting import suggest_hierarchy  # noqa: PLC0415
 
     found = suggest_hierarchy(table, column, kind.value if kind else None)
     if output is None:

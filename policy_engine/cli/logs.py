@@ -12,7 +12,7 @@ from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
 
 if TYPE_CHECKING:
-    from policy_engine.decision_log import Entry, LoggedDeed, Record, Verification
+    from policy_engine.decision.log import Entry, LoggedDeed, Record, Verification
 
 logs = typer.Typer(
     help="The decision log: check that it is whole, show what was decided and done.",
@@ -43,7 +43,7 @@ def verify(
     What was cut off at the end cannot be seen from the log alone: keep the head that is printed
     elsewhere, and give it as --expect the next time.
     """
-    from policy_engine.decision_log import verify_log  # noqa: PLC0415 (slow to import)
+    from policy_engine.decision.log import verify_log  # noqa: PLC0415 (slow to import)
 
     found = verify_log(log, key, expect)
     if output_format is Format.JSON:
@@ -61,7 +61,7 @@ def show(
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Print the last decisions and deeds of a log; `log verify` says whether it is whole."""
-    from policy_engine.decision_log import last_entries  # noqa: PLC0415 (slow to import)
+    from policy_engine.decision.log import last_entries  # noqa: PLC0415 (slow to import)
 
     entries = last_entries(log, last)
     if output_format is Format.JSON:

@@ -272,7 +272,7 @@ _LIMIT = re.compile("[0-9]{1,18}")
 
 def limits_of(options: list[str]) -> "Limits":
     """Return the limits of a text's size. Raises RequestError for one that is none."""
-    from policy_engine.policy.limits import Limits, limits_with  # noqa: PLC0415
+    from policy_engine.policy.syntax.limits import Limits, limits_with  # noqa: PLC0415
 
     given = {}
     for option in options:
@@ -355,7 +355,7 @@ def acting_of(
     found = [name for name, value in given.items() if value]
     if found and party is None:
         raise usage(f"{found[0]} is for --as PARTY. Without it the owner acts.")
-    from policy_engine.api import world_at  # noqa: PLC0415
+    from policy_engine.api.deciding import world_at  # noqa: PLC0415
 
     state = None
     if world is not None or time:
@@ -511,7 +511,7 @@ def contexts_of(options: list[str]) -> dict[str, Any]:
     if not options:
         return {}
     from policy_engine.policy import read_file  # noqa: PLC0415
-    from policy_engine.policy.text import read_json  # noqa: PLC0415
+    from policy_engine.policy.syntax.json_text import read_json  # noqa: PLC0415
 
     contexts = {}
     for url, path in paths_of(options, "--context").items():

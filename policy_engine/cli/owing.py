@@ -52,7 +52,7 @@ def fulfil(
     reading: "Reading",
 ) -> None:
     """Record in the log that a duty was fulfilled, or violated, and by whom."""
-    from policy_engine.api import fulfil_duty, time_at  # noqa: PLC0415
+    from policy_engine.api.deciding import fulfil_duty, time_at  # noqa: PLC0415
 
     moment = time_at(time=time)
     policies = reading.in_force(*policy, time=moment)
@@ -87,7 +87,7 @@ def duties(
     reading: "Reading",
 ) -> None:
     """List what is owed by whom until when: outstanding, violated and fulfilled duties."""
-    from policy_engine.api import list_duties, time_at  # noqa: PLC0415
+    from policy_engine.api.deciding import list_duties, time_at  # noqa: PLC0415
 
     moment = time_at(time=time)
     policies = reading.in_force(*policy, time=moment)
@@ -102,7 +102,7 @@ def duties(
     if output_format is Format.JSON:
         print_json([one.model_dump(mode="json") for one in found])
         return
-    from policy_engine.rendering.owing import dues_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.owing import dues_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     console().print(dues_table(found))

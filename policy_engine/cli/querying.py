@@ -25,12 +25,12 @@ from policy_engine.cli.options import (
     reads_policies,
     unanswered,
 )
+from policy_engine.data.atomic_file import check_free
 from policy_engine.errors import PolicyEngineError, listed
-from policy_engine.writing import check_free
 
 if TYPE_CHECKING:
+    from policy_engine.decision.query.model import QueryResult
     from policy_engine.policy import Reading
-    from policy_engine.query.model import QueryResult
 
 
 class RowFormat(StrEnum):
@@ -73,8 +73,8 @@ def query(
     reading: "Reading",
 ) -> None:
     """Run a query on what one rule lets be read together, rows shuffled: exit 1 if denied."""
-    from policy_engine.api import query_data, time_at, world_at  # noqa: PLC0415
-    from policy_engine.catalog import format_of  # noqa: PLC0415
+    from policy_engine.api.deciding import query_data, time_at, world_at  # noqa: PLC0415
+    from policy_engine.data.catalog import format_of  # noqa: PLC0415
 
     check_log(log, log_key)
     paths = paths_of(data)
@@ -117,7 +117,7 @@ def _print_rows(
     *,
     overwrite: bool,
 ) -> None:
-    from policy_engine.query import rows  # noqa: PLC0415
+    from policy_engine.decision.query import rows  # noqa: PLC0415
 
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
@@ -136,8 +136,8 @@ def _print_rows(
 
 
 def _print_table(table: Any) -> None:
-    from policy_engine.query.rows import as_texts  # noqa: PLC0415
-    from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.decision.query.rows import as_texts  # noqa: PLC0415
 
     title = counted(table.num_rows, "row")
     console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))

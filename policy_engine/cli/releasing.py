@@ -36,12 +36,12 @@ from policy_engine.cli.options import (
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
-    from policy_engine.api import VerifiedRelease
-    from policy_engine.effort import Effort
-    from policy_engine.estimates import NotApplicable
-    from policy_engine.model_release import Cost
-    from policy_engine.plan import Plan
+    from policy_engine.api.releasing import VerifiedRelease
+    from policy_engine.kernels.estimates import NotApplicable
+    from policy_engine.plan.effort import Effort
+    from policy_engine.plan.plan import Plan
     from policy_engine.policy import Reading
+    from policy_engine.release.trained_model import Cost
 
 TimeLimitOption = Annotated[
     float | None,
@@ -74,7 +74,7 @@ def plan(
 
     Of a policy with several outputs for each, or for the one that --asset names.
     """
-    from policy_engine.api import plan_all, plan_policy  # noqa: PLC0415
+    from policy_engine.api.planning import plan_all, plan_policy  # noqa: PLC0415
 
     taxonomies, chosen = paths_of(taxonomy, "--taxonomy"), engine_of(engine, master, conf)
     given, how = paths_of(data), {"taxonomies": taxonomies, **reading.keywords}
@@ -106,12 +106,12 @@ class _Shown:
         return {**self.plan.model_dump(mode="json"), **estimated}
 
     def print(self) -> None:
-        from policy_engine.rendering.plans import (  # noqa: PLC0415
+        from policy_engine.cli.tables.plans import (  # noqa: PLC0415
             cost_line,
             plan_table,
             search_line,
         )
-        from policy_engine.rendering.tables import console  # noqa: PLC0415
+        from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
         console().print(plan_table(self.plan))
         if self.effort:
@@ -130,7 +130,7 @@ def _estimated(
     engine: Engine,
     how: dict[str, Any],
 ) -> _Shown:
-    from policy_engine.api import estimate_policy, estimate_search  # noqa: PLC0415
+    from policy_engine.api.planning import estimate_policy, estimate_search  # noqa: PLC0415
 
     asset, cost, effort = plan.publish.asset, None, None
     if plan.audits and data:
@@ -204,7 +204,7 @@ def apply(
 
     Of a policy with several outputs all, into one folder, or the one that --asset names.
     """
-    from policy_engine.api import apply_all, apply_policy  # noqa: PLC0415
+    from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415
 
     with progress_bar(time_left=True) as progress:
         how: dict[str, Any] = {
@@ -246,8 +246,8 @@ def apply(
 
 
 def _print(release: "VerifiedRelease") -> None:
-    from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     out = console()
     out.print(certificate_table(release.certificate, release.record))
@@ -267,10 +267,10 @@ def show(
     rows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 5,
 ) -> None:
     """Print the first rows of a table."""
-    from policy_engine.beside import names_of_certificates, only_output  # noqa: PLC0415
+    from policy_engine.certificate.beside import names_of_certificates, only_output  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.data.storage import reading  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
-    from policy_engine.rendering.tables import console, rows_table  # noqa: PLC0415
-    from policy_engine.storage import reading  # noqa: PLC0415
 
     with reading(table):
         is_of_releases = bool(names_of_certificates(table))
@@ -335,7 +335,7 @@ def certify(
 
     A policy whose meaning changed needs a certificate of its own: --write renews it.
     """
-    from policy_engine.api import certify_output  # noqa: PLC0415
+    from policy_engine.api.certifying import certify_output  # noqa: PLC0415
 
     with unanswered(PolicyError, PlanError):
         found = certify_output(
@@ -357,8 +357,8 @@ def certify(
     if output_format is Format.JSON:
         print_json(json.loads(found.to_jsonld()))
         return
-    from policy_engine.rendering.certificates import certificate_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     console().print(certificate_table(found))
     if not found.tells_making:
@@ -413,10 +413,10 @@ def compare(
     reading: "Reading",
 ) -> None:
     """Show what a release lost against its original, and what it is still good for."""
-    from policy_engine.api import compare_release  # noqa: PLC0415
+    from policy_engine.api.comparing import compare_release  # noqa: PLC0415
 
     if report is not None:
-        from policy_engine.report.comparison import check_report  # noqa: PLC0415
+        from policy_engine.audits.reports.comparison import check_report  # noqa: PLC0415
 
         check_report(report)
     with progress_bar() as progress:
@@ -437,15 +437,15 @@ def compare(
             **reading.keywords,
         )
         if report is not None:
-            from policy_engine.report.comparison import write_report  # noqa: PLC0415
+            from policy_engine.audits.reports.comparison import write_report  # noqa: PLC0415
 
             progress("drawing", 0, 0)
             write_report(found, report, original, release)
     if output_format is Format.JSON:
         print_json(found.model_dump(mode="json"))
         return
-    from policy_engine.rendering.comparisons import comparison_tables  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.comparisons import comparison_tables  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     for table in comparison_tables(found):
         console().print(table)
@@ -480,7 +480,7 @@ def explore(
     acting: dict[str, Any],
 ) -> None:
     """Show what the release would lose at several settings; write no release."""
-    from policy_engine.api import explore_policy  # noqa: PLC0415
+    from policy_engine.api.exploring import explore_policy  # noqa: PLC0415
 
     choices = {"k": numbers_of(k, "--k"), "l": numbers_of(l, "--l"), "t": numbers_of(t, "--t")}
     with progress_bar() as progress:
@@ -500,14 +500,14 @@ def explore(
             **reading.keywords,
         )
     if chart is not None:
-        from policy_engine.exploration import trade_off_chart  # noqa: PLC0415
+        from policy_engine.api.exploring import trade_off_chart  # noqa: PLC0415
 
         trade_off_chart(runs, chart)
     if output_format is Format.JSON:
         print_json([run.model_dump(mode="json") for run in runs])
         return
-    from policy_engine.rendering.comparisons import runs_table  # noqa: PLC0415
-    from policy_engine.rendering.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.comparisons import runs_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
     console().print(runs_table(runs))
     if chart is not None:

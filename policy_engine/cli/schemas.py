@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.options import reads_policies
-from policy_engine.writing import write_whole
+from policy_engine.data.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -20,7 +20,7 @@ def schema(
     reading: "Reading",
 ) -> None:
     """Print the JSON Schema of policies, for editors that check and complete as one types."""
-    from policy_engine.schema import policy_schema  # noqa: PLC0415 (slow to import)
+    from policy_engine.authoring.schema import policy_schema  # noqa: PLC0415 (slow to import)
 
     text = json.dumps(policy_schema(reading.vocabularies), indent=1, ensure_ascii=False) + "\n"
     if output is None:

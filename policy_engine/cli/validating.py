@@ -37,11 +37,11 @@ def validate(
     policies that are in force now are read. With --data, the columns that they name have to be
     there; with --owners, the rules that do not count are told.
     """
-    from policy_engine.checking import check_files  # noqa: PLC0415
+    from policy_engine.authoring.validating import check_files  # noqa: PLC0415
 
     checked = check_files(policies, reading, paths_of(data), owners)
     if output_format is ProblemFormat.SARIF:
-        from policy_engine.sarif import sarif_log  # noqa: PLC0415
+        from policy_engine.authoring.sarif import sarif_log  # noqa: PLC0415
 
         found = {
             str(one.path): [*map(with_options, (*one.problems, *one.hints))] for one in checked

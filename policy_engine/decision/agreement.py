@@ -10,7 +10,7 @@ from policy_engine.decision.model import World
 from policy_engine.errors import Problem, RequestError
 from policy_engine.policy import Policy
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
-from policy_engine.wording import rule_name
+from policy_engine.policy.wording import rule_name
 
 _HINT = "A log counts by itself; leave counts out of the world where there is one."
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from policy_engine.policy.clashes import starts
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
+from policy_engine.policy.validation.clashes import starts
 
 _MOST = 100_000
 

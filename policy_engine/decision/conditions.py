@@ -9,8 +9,8 @@ from typing import Protocol, TypeAlias
 
 from policy_engine import terms
 from policy_engine.decision.verdict import State, Verdict
-from policy_engine.policy.literals import Literals, equal, order, read_literal, type_of
 from policy_engine.policy.model import IRI, Condition, Constraint, LogicalConstraint, Value
+from policy_engine.policy.xsd.literals import Literals, equal, order, read_literal, type_of
 
 __all__ = ["Facts", "State", "Verdict", "evaluate"]
 

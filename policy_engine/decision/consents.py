@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from policy_engine.consenting import Shortfall, bounds_of, shortfalls
 from policy_engine.decision.index import Clause
 from policy_engine.errors import NOWHERE, PlanError
-from policy_engine.lineage import Consented
+from policy_engine.plan.consenting import Shortfall, bounds_of, shortfalls
+from policy_engine.plan.lineage import Consented
+from policy_engine.plan.reading_anonymization import Consent, consents, transformations
 from policy_engine.policy import Condition, Rule
 from policy_engine.policy.model import COUNTS, conjuncts
-from policy_engine.transformation import Consent, consents, transformations
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from policy_engine import terms
 from policy_engine.policy import Condition, Constraint, Rule
-from policy_engine.policy.literals import Duration, Literals
 from policy_engine.policy.model import conjuncts
+from policy_engine.policy.xsd.literals import Duration, Literals
 
 _TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
 _UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}

@@ -9,9 +9,8 @@ from itertools import chain, islice, product
 from typing import Any, Literal
 
 from policy_engine import terms
-from policy_engine.attestation import Attestation
-from policy_engine.certificate import Certificate
-from policy_engine.consenting import Shortfall
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import (
@@ -61,12 +60,13 @@ from policy_engine.decision.ownership import Leave, Ownership, Use, nearness, no
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
-from policy_engine.lineage import Consented, Upstream
-from policy_engine.owners import Claims, Owners
-from policy_engine.plan import Plan
+from policy_engine.plan.consenting import Shortfall
+from policy_engine.plan.lineage import Consented, Upstream
+from policy_engine.plan.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
 from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, OFFER, READ
-from policy_engine.wording import rule_name
+from policy_engine.policy.owners import Claims, Owners
+from policy_engine.policy.wording import rule_name
 
 _VIEWS = 8
 _NEAR = 16

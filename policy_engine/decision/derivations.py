@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from policy_engine.attestation import Attestation
-from policy_engine.certificate import Certificate
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sources import as_upstream
 from policy_engine.decision.decider import Decider
 from policy_engine.decision.history import History
 from policy_engine.decision.model import World
-from policy_engine.inputs import Read
-from policy_engine.lineage import Upstream
+from policy_engine.plan.inputs import Read
+from policy_engine.plan.lineage import Upstream
 from policy_engine.policy import Policy
-from policy_engine.sources import as_upstream
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from policy_engine.certificate import Certificate
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.policy import Policy
 from policy_engine.policy.model import OFFER
 

@@ -8,7 +8,7 @@ from policy_engine.decision.holding import Held
 from policy_engine.decision.model import Step
 from policy_engine.decision.verdict import unseen
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
-from policy_engine.wording import INCLUSION
+from policy_engine.policy.wording import INCLUSION
 
 
 def derivation(held: Held) -> Iterator[str]:

@@ -30,7 +30,7 @@ from policy_engine.policy.model import (
     MAKING,
     READ_SO_FAR,
 )
-from policy_engine.policy.values import Literals
+from policy_engine.policy.xsd.values import Literals
 
 Sources: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
 """What assets were made from, by what was known, by asset, when they were read."""

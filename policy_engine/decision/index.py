@@ -7,13 +7,13 @@ from itertools import chain
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.voiding import Voidable, clash
-from policy_engine.owners.model import issuers
 from policy_engine.policy import Action, Asset, Party, Policy, Rule
-from policy_engine.policy.clashes import starts
-from policy_engine.policy.ending import ended
+from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import COUNTS, MAKING, OFFER, is_parameter
-from policy_engine.wording import rule_name
+from policy_engine.policy.owners.model import issuers
+from policy_engine.policy.validation.clashes import starts
+from policy_engine.policy.wording import rule_name
 
 MOST_KEYS = 4_096
 """How many keys a rule has at most; one of more stands under the key that is always looked at."""

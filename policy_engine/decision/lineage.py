@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from policy_engine.attestation import Attestation
-from policy_engine.catalog import column_iri, column_name
-from policy_engine.certificate import Certificate
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.decision.ended import Void
 from policy_engine.decision.index import Made
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
-from policy_engine.lineage import Upstream
-from policy_engine.plan import Plan
+from policy_engine.plan.lineage import Upstream
+from policy_engine.plan.plan import Plan
 from policy_engine.policy import Policy
 from policy_engine.policy.attestable import attestable
-from policy_engine.policy.clashes import starts
+from policy_engine.policy.validation.clashes import starts
 
 OutputOf = Callable[[Policy, str, str], Output]
 """The output that a policy speaks of, with what of a digest vouches for it."""

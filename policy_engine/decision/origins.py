@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from policy_engine.certificate import Certificate
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.lineage import OutputOf, columns_of, inputs_of
 from policy_engine.decision.outputs import plans_of
 from policy_engine.decision.views import View
-from policy_engine.plan import Plan
+from policy_engine.plan.plan import Plan
 from policy_engine.policy import Policy
 from policy_engine.policy.model import OFFER
 

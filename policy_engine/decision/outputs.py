@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from policy_engine.attestation import Attestation
-from policy_engine.catalog import column_iri, column_name
-from policy_engine.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
+from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.errors import PlanError
-from policy_engine.inputs import Join, Read
-from policy_engine.joins import Joined
-from policy_engine.modelling import certified_duties, products
-from policy_engine.plan import Attack, Plan, Publish, Step, plan_of
+from policy_engine.plan.inputs import Join, Read
+from policy_engine.plan.joins import Joined
+from policy_engine.plan.plan import Attack, Plan, Publish, Step, plan_of
+from policy_engine.plan.training import certified_duties, products
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 

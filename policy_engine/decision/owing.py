@@ -12,8 +12,8 @@ from policy_engine.decision.history import Deed, History
 from policy_engine.decision.settling import begun, counts_for, deeds_by, settled
 from policy_engine.errors import RequestError, did_you_mean, listed
 from policy_engine.policy import Hierarchy, InForce, Party, Policy, Rule
+from policy_engine.policy.collecting.ending import goes_on
 from policy_engine.policy.doing import doing_of
-from policy_engine.policy.ending import goes_on
 from policy_engine.policy.model import OFFER, Kind
 from policy_engine.policy.naming import Names
 

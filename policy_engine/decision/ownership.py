@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from policy_engine.consenting import Shortfall
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.index import Clause
-from policy_engine.owners import Speakers, Standing
+from policy_engine.plan.consenting import Shortfall
 from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.model import MAKING
+from policy_engine.policy.owners import Speakers, Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import tzinfo
 from policy_engine.decision.conditions import Facts, Truth, Verdict, evaluate
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
-from policy_engine.policy.values import Literals
+from policy_engine.policy.xsd.values import Literals
 
 _Member = Party | Asset | Action
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from policy_engine import terms
-from policy_engine.policy.literals import Literals, lexical, read_literal, type_of
 from policy_engine.policy.model import (
     READ_SO_FAR,
     Condition,
@@ -17,6 +16,7 @@ from policy_engine.policy.model import (
     LogicalConstraint,
     Value,
 )
+from policy_engine.policy.xsd.literals import Literals, lexical, read_literal, type_of
 
 State = Literal["satisfied", "unsatisfied", "unknown"]
 

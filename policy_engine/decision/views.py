@@ -6,8 +6,8 @@ from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.holding import Asked
 from policy_engine.decision.index import Clause, Index, Made, below
-from policy_engine.owners import Owners, Standing
 from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
+from policy_engine.policy.owners import Owners, Standing
 
 
 class View:

@@ -7,8 +7,8 @@ from weakref import ref
 
 from policy_engine.decision.closures import Closures
 from policy_engine.policy import Asset, Party, Policy, Rule
-from policy_engine.policy.clashes import Overlaps, clashing
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part
+from policy_engine.policy.validation.clashes import Overlaps, clashing
 
 
 def clash(policy: Policy, hierarchy: Hierarchy) -> bool:

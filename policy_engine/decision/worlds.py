@@ -20,7 +20,7 @@ from policy_engine.errors import (
 from policy_engine.policy import Policy
 from policy_engine.policy.hierarchy import PARTS
 from policy_engine.policy.naming import Names
-from policy_engine.policy.text import Document, escape, read_json
+from policy_engine.policy.syntax.json_text import Document, escape, read_json
 
 Way = tuple[str | int, ...]
 """The keys and numbers that lead to a part of a state of the world."""

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine import cells
+from policy_engine.data import cells
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, from_texts, whole
 from policy_engine.engines.cares import Care, cares
@@ -27,8 +28,7 @@ from policy_engine.kernels.grouping import classes_of, distinct, first_rows
 from policy_engine.kernels.layout import People
 from policy_engine.kernels.mondrian import Classes, never
 from policy_engine.methods import Bound
-from policy_engine.plan import Anonymize, CellStyle
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.plan import Anonymize, CellStyle
 
 _MOST_NODES = 20_000_000
 

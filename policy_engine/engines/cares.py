@@ -8,10 +8,10 @@ value that another may only just have, and bounds on values counted in persons.
 
 from enum import Enum
 
-from policy_engine.anonymization import Anonymization
-from policy_engine.columns import NESTED
 from policy_engine.kernels.layout import Cutting
-from policy_engine.plan import CellStyle
+from policy_engine.methods.columns import NESTED
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.plan import CellStyle
 
 
 class Care(Enum):

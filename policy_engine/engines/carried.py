@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from policy_engine.catalog import files_of, format_of
+from policy_engine.data.catalog import files_of, format_of
 from policy_engine.engines.encoding import is_text
 from policy_engine.errors import CertificateError, Problem
 

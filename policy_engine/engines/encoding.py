@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine import cells
+from policy_engine.data import cells
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.taxonomy import Taxonomy
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.inputs import Join, Read
+from policy_engine.data.storage import Place, digest, local_path, reading, whole_digest
 from policy_engine.methods import Measurement
-from policy_engine.plan import Anonymize, Publish
-from policy_engine.storage import Place, digest, local_path, reading, whole_digest
+from policy_engine.plan.inputs import Join, Read
+from policy_engine.plan.plan import Anonymize, Publish
 
 if TYPE_CHECKING:
+    from policy_engine.data.taxonomy import Taxonomy
     from policy_engine.kernels.grouping import Whole
-    from policy_engine.taxonomy import Taxonomy
 
 FIRST_ROWS = 1_000
 """How many rows are looked at to see what a column holds."""

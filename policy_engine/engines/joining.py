@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import is_text
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.inputs import Join
-from policy_engine.joins import Joined
+from policy_engine.plan.inputs import Join
+from policy_engine.plan.joins import Joined
 
 BLANK = r"\A[\t-\r\x1c-\x20\x{85}\p{Z}]*\z"
 """Texts that are no key, as a missing cell is none, in a pattern that RE2 and Java read alike."""

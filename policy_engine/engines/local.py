@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine import cells
-from policy_engine.catalog import MEMORY, make_catalog
+from policy_engine.data import cells
+from policy_engine.data.catalog import MEMORY, make_catalog
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import (
     Grouped,
@@ -42,11 +43,10 @@ from policy_engine.engines.identifiers import (
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError
-from policy_engine.inputs import Join, Read
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes, never
-from policy_engine.plan import Anonymize, CellStyle, Publish
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.inputs import Join, Read
+from policy_engine.plan.plan import Anonymize, CellStyle, Publish
 
 
 class LocalEngine:

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine import cells
-from policy_engine.cells import ALL
+from policy_engine.data import cells
+from policy_engine.data.cells import ALL
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
-from policy_engine.plan import Anonymize
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.plan import Anonymize
 
 
 def end_of(cell: cells.Cell, place: int) -> str | None:

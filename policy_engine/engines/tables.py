@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from policy_engine import storage
-from policy_engine.catalog import (
+from policy_engine.data import storage
+from policy_engine.data.catalog import (
     Format,
     files_of,
     format_of,

@@ -1,10 +1,12 @@
 """What can be asked for: one file per method of the vocabulary, found by its name.
 
-`pe:l-diversity`, written `l-diversity` in a policy, is the class `LDiversity` in
-`methods/l_diversity.py`. There is no list to edit: the vocabulary is the registry.
+`pe:l-diversity`, written `l-diversity` in a policy, is the class `LDiversity` in the file
+`l_diversity.py` of its family's folder. There is no list to edit: the vocabulary is the registry.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 
 from policy_engine import terms
 from policy_engine.methods.method import (
@@ -34,6 +36,13 @@ __all__ = [
 def method_class(notation: str) -> type[Method]:
     """Return the class of a method of the vocabulary; KeyError where there is none."""
     name = terms.methods()[notation].facts["notation"]
-    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    module = import_module(_home(name.replace("-", "_")))
     found: type[Method] = getattr(module, "".join(part.capitalize() for part in name.split("-")))
     return found
+
+
+def _home(file: str) -> str:
+    """Return the module of a method, in whichever folder of a family it stands."""
+    families = (one.name for one in iter_modules(__path__) if one.ispkg)
+    homes = (f"{__name__}.{family}.{file}" for family in families)
+    return next(home for home in homes if find_spec(home))

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from policy_engine.columns import Sensitive
     from policy_engine.kernels.bounds import Ancestry
     from policy_engine.kernels.diversity import Histogram
+    from policy_engine.methods.columns import Sensitive
 
 Sense = Literal["at least", "at most", "below"]
 

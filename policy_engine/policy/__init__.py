@@ -1,6 +1,6 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
-from policy_engine.policy.files import (
+from policy_engine.policy.collecting.files import (
     Reading,
     Source,
     VocabularySource,
@@ -8,9 +8,8 @@ from policy_engine.policy.files import (
     load_policy,
     read_file,
 )
-from policy_engine.policy.force import InForce
+from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import (
     Action,
     Asset,
@@ -22,7 +21,13 @@ from policy_engine.policy.model import (
     Rule,
     Value,
 )
-from policy_engine.policy.reader import read_drafts, read_hierarchy, read_policies, read_policy
+from policy_engine.policy.reading.reader import (
+    read_drafts,
+    read_hierarchy,
+    read_policies,
+    read_policy,
+)
+from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.vocabulary import Vocabulary
 
 __all__ = [

@@ -9,16 +9,16 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.errors import InternalError, PolicyError, listed
 from policy_engine.policy.canonical import digest_of
-from policy_engine.policy.contexts import Context
-from policy_engine.policy.files import Reading, Source, text_of
+from policy_engine.policy.collecting.files import Reading, Source, text_of
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.limits import USUAL, Limits
 from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
-from policy_engine.policy.rdf import convert_text
-from policy_engine.policy.reader import read_policies
+from policy_engine.policy.reading.reader import read_policies
+from policy_engine.policy.reading.walker import is_absolute
+from policy_engine.policy.syntax.contexts import Context
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.rdf import convert_text
 from policy_engine.policy.vocabulary import Vocabulary
-from policy_engine.policy.walker import is_absolute
 
 AGREEMENT = f"{terms.ODRL}Agreement"
 DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"

@@ -21,7 +21,6 @@ from hashlib import sha256
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.policy.literals import lexical, type_of
 from policy_engine.policy.model import (
     ANONYMIZE,
     Action,
@@ -35,7 +34,8 @@ from policy_engine.policy.model import (
     Strategy,
     Value,
 )
-from policy_engine.policy.values import Literals, kind_of
+from policy_engine.policy.xsd.literals import lexical, type_of
+from policy_engine.policy.xsd.values import Literals, kind_of
 
 VERSION = 1
 """The version of the canonical form: it grows where one policy's text would become another."""

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place, Problem
-from policy_engine.policy.contexts import Context
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.values import Literals
+from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.vocabulary import NONE, Vocabulary
+from policy_engine.policy.xsd.values import Literals
 
 Kind = Literal["permission", "prohibition", "obligation", "duty", "remedy", "consequence"]
 Strategy = Literal["perm", "prohibit", "invalid"]

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import RequestError, did_you_mean, listed
-from policy_engine.policy.contexts import Context
 from policy_engine.policy.model import Policy
+from policy_engine.policy.syntax.contexts import Context
 
 _BLANK = re.compile(r"\s")
 

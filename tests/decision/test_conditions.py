@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from policy_engine import terms
 from policy_engine.decision.conditions import evaluate
-from policy_engine.policy.literals import Duration, ZonedDate
 from policy_engine.policy.model import IRI, Constraint, LogicalConstraint, Value
+from policy_engine.policy.xsd.literals import Duration, ZonedDate
 
 ODRL, XSD = terms.ODRL, terms.XSD
 EX = "http://example.com/"

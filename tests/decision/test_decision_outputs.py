@@ -7,7 +7,7 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 
 from policy_engine import apply_policy
-from policy_engine.beside import load_certificate
+from policy_engine.certificate.beside import load_certificate
 from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Action, Asset, Policy, Rule, read_policy
 from policy_engine.policy.model import READ

@@ -8,7 +8,7 @@ from building import ANALYST, DATASET, OUTPUT, people_policy
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, decide_request, query_data
-from policy_engine.beside import load_certificate
+from policy_engine.certificate.beside import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Hierarchy, InForce, Reading, load_policy, read_policy

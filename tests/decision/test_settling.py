@@ -13,7 +13,7 @@ from policy_engine.decision.history import Deed, History
 from policy_engine.decision.owing import dues
 from policy_engine.decision.settling import settled
 from policy_engine.policy import Action, Rule
-from policy_engine.policy.literals import Duration
+from policy_engine.policy.xsd.literals import Duration
 
 ASKED = Request(assignee=ANN, action=READ, targets=(TABLE,))
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from policy_engine import terms
 from policy_engine.decision.verdict import Verdict
-from policy_engine.policy.literals import Duration, ZonedDate
 from policy_engine.policy.model import IRI, Constraint, LogicalConstraint, Value
+from policy_engine.policy.xsd.literals import Duration, ZonedDate
 
 ODRL, XSD = terms.ODRL, terms.XSD
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,9 +5,9 @@ import mypy.api
 import pytest
 from pydantic import ValidationError
 
+from policy_engine.authoring.policy_tests.reading import read_suite
 from policy_engine.decision import World, read_world
 from policy_engine.errors import RequestError
-from policy_engine.policy_tests.reading import read_suite
 
 PERFORMED = ("fulfilled", "violated")
 

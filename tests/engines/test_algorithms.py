@@ -4,7 +4,6 @@ import csv
 import gzip
 import warnings
 from collections import Counter, defaultdict
-from pathlib import Path
 from random import Random
 
 import pyarrow as pa
@@ -12,13 +11,14 @@ import pytest
 from applying import applied, asking, measured, refused, rows_of
 from building import DATASET, column
 from everyday import everyday
+from places import SHARED_DATA
 
 from policy_engine import apply_policy, certify_output
-from policy_engine.cells import read_cell
+from policy_engine.data.cells import read_cell
 from policy_engine.errors import DataError
 from policy_engine.kernels import polish
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = SHARED_DATA
 ANONYMOUS = {"method": "k-anonymity"}
 FULL_DOMAIN = {**ANONYMOUS, "algorithm": "full-domain"}
 

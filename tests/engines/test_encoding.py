@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.encoding import ancestry, encode, typed, written_order
 from policy_engine.errors import DataError
-from policy_engine.taxonomy import Taxonomy
 
 NAN = float("nan")
 

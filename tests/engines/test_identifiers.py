@@ -9,9 +9,9 @@ from applying import applied, asking, refused, rows_of
 from building import DATASET
 
 from policy_engine import apply_policy
-from policy_engine.api import plan_policy
+from policy_engine.api.planning import plan_policy
+from policy_engine.cli.tables.plans import plan_table
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.rendering.plans import plan_table
 
 KEY = b"0123456789abcdef0123456789abcdef"
 PEOPLE = {"name": ["Ann", "Bob", "Cid", "Dan"], "age": [1, 2, 8, 9]}

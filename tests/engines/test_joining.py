@@ -9,8 +9,8 @@ from matched import CLAIMS, MATCHED, VISITS, matching, tables
 from policy_engine import apply_policy
 from policy_engine.engines.joining import join_tables
 from policy_engine.errors import DataError
-from policy_engine.inputs import Join
-from policy_engine.joins import Joined
+from policy_engine.plan.inputs import Join
+from policy_engine.plan.joins import Joined
 
 ON_KEY = Join(
     inputs=(

@@ -6,14 +6,15 @@ import pyarrow as pa
 import pytest
 from building import DATASET, OUTPUT, anonymize, column, permission, policy
 
-from policy_engine.api import apply_policy, certify_output
-from policy_engine.catalog import make_catalog
-from policy_engine.cells import read_cell
+from policy_engine.api.applying import apply_policy
+from policy_engine.api.certifying import certify_output
+from policy_engine.data.catalog import make_catalog
+from policy_engine.data.cells import read_cell
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import groups
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.plan import Anonymize
+from policy_engine.plan.plan import Anonymize
 from policy_engine.policy import read_policy
 
 

@@ -4,16 +4,16 @@ import gzip
 import json
 from collections import Counter, defaultdict
 from csv import DictReader
-from pathlib import Path
 
 import pytest
 from applying import applied, asking, measured, refused, rows_of
 from building import ANALYST, DATASET, OUTPUT
+from places import SHARED_DATA
 
 from policy_engine import apply_policy, certify_output, decide_request, read_request
 from policy_engine.errors import CertificateError, DataError
 
-DIABETES = Path(__file__).parents[3] / "shared" / "data" / "diabetes_130us.csv.gz"
+DIABETES = SHARED_DATA / "diabetes_130us.csv.gz"
 TWO = {"age": [1, 2, 3, 4, 5, 6], "who": ["a", "a", "a", "b", "b", "b"]}
 BY_PERSON = {"method": "k-anonymity", "quasi": ["age"], "privacyUnit": "who"}
 DIVERSE = {**BY_PERSON, "method": "l-diversity", "sensitive": ["ill"]}

@@ -9,8 +9,8 @@ from applying import applied
 from building import column
 from dense import MEASURES, holds, worst
 
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.errors import DataError
-from policy_engine.taxonomy import Taxonomy
 
 TREE = "http://x.org/t"
 NESTED = column("q", generalization="taxonomy", taxonomy={"@id": TREE})

@@ -7,8 +7,9 @@ from applying import applied, asking
 from building import DATASET
 
 from policy_engine import apply_policy
-from policy_engine.api import certify_output, explore_policy
-from policy_engine.certificate import read_certificate
+from policy_engine.api.certifying import certify_output
+from policy_engine.api.exploring import explore_policy
+from policy_engine.certificate.certificate import read_certificate
 from policy_engine.engines import engine as engines
 from policy_engine.errors import DataError, PlanError
 from policy_engine.kernels import mondrian

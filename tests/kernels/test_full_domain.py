@@ -4,12 +4,12 @@ import math
 import warnings
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import ROOT
 
 from policy_engine.kernels import full_domain, lattice
 from policy_engine.kernels.full_domain import (
@@ -22,7 +22,6 @@ from policy_engine.kernels.full_domain import (
     shares,
 )
 
-ROOT = Path(__file__).parent.parent.parent
 DATA = ROOT.parent / "shared" / "data"
 
 

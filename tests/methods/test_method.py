@@ -8,13 +8,13 @@ from measuring import DISEASE, holding, taken
 from pydantic import ValidationError
 
 from policy_engine import terms
-from policy_engine.columns import QuasiIdentifier, Sensitive
 from policy_engine.kernels.bounds import Diversity
 from policy_engine.methods import allowed, findings, is_text, method_class, parameters
-from policy_engine.methods.k_anonymity import KAnonymity
-from policy_engine.methods.l_diversity import LDiversity
+from policy_engine.methods.columns import QuasiIdentifier, Sensitive
 from policy_engine.methods.method import Bound, Measurement, Method, merged
-from policy_engine.recoding import Recoding
+from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
+from policy_engine.methods.privacy_models.l_diversity import LDiversity
+from policy_engine.methods.recoding import Recoding
 
 BOUNDS = {
     "l-diversity": [{"l": l} for l in (2, 3)],  # noqa: E741

@@ -12,9 +12,9 @@ from policy_engine.cli import app
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Reading, read_hierarchy, read_policy
-from policy_engine.policy.ending import ended
+from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.naming import Names
-from policy_engine.policy.rdf import convert_text
+from policy_engine.policy.syntax.rdf import convert_text
 
 READS = {"uid": "ex:offer#1", "target": "ex:T", "action": "read", "constraint": COUNT}
 DUTY = {"uid": "ex:pay", "action": "compensate"}

@@ -4,18 +4,18 @@ import copy
 import dataclasses
 import datetime as dt
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from places import POLICIES
 from policy_texts import CONTEXT, COUNT, RULE, ex, odrl, permission, read, text
 
 from policy_engine import terms
+from policy_engine.authoring.diff import compare_policies
 from policy_engine.decision import Decider, Request, World
-from policy_engine.difference import compare_policies
 from policy_engine.errors import PolicyEngineError
-from policy_engine.plan import make_plan
+from policy_engine.plan.plan import make_plan
 from policy_engine.policy import Vocabulary, read_drafts, read_policy
 from policy_engine.policy.canonical import canonical_text, digest_of
 from policy_engine.policy.hierarchy import Hierarchy
@@ -29,8 +29,8 @@ from policy_engine.policy.model import (
     Rule,
     Value,
 )
-from policy_engine.policy.rdf import convert_text
-from policy_engine.policy.vocabulary_reader import read_vocabulary
+from policy_engine.policy.reading.vocabulary_reader import read_vocabulary
+from policy_engine.policy.syntax.rdf import convert_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WHOLE = {
@@ -204,7 +204,7 @@ def test_however_a_policy_is_written_its_digest_is_the_same(data):
 
 @pytest.mark.parametrize("syntax", ["turtle", "n-triples", "rdf-xml"])
 def test_digest_is_the_same_in_every_syntax(syntax):
-    for file in sorted((Path(__file__).parents[2] / "policies").glob("*.jsonld")):
+    for file in sorted((POLICIES).glob("*.jsonld")):
         given_ = file.read_text("utf-8")
         converted = convert_text(given_, "json-ld", syntax)
         assert read_policy(converted, syntax=syntax).digest == read_policy(given_).digest, file

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import load_policy
-from policy_engine.api import fulfil_duty
+from policy_engine.api.deciding import fulfil_duty
 from policy_engine.decision import Decider, World, read_world
 from policy_engine.decision.history import Deed, History
+from policy_engine.decision.log import DecisionLog
 from policy_engine.decision.requests import read_request
-from policy_engine.decision_log import DecisionLog
 from policy_engine.policy.labels import is_made_up
-from policy_engine.policy.rdf.converting import convert_text
+from policy_engine.policy.syntax.rdf.converting import convert_text
 
 E = "http://example.com/"
 ONCE = {"leftOperand": "count", "operator": "lteq", "rightOperand": 1}

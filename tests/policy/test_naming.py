@@ -5,8 +5,8 @@ from policy_engine import terms
 from policy_engine.errors import RequestError
 from policy_engine.policy import read_policy
 from policy_engine.policy.naming import Names
+from policy_engine.policy.reading.vocabulary_reader import read_vocabulary
 from policy_engine.policy.vocabulary import joined
-from policy_engine.policy.vocabulary_reader import read_vocabulary
 
 RULE = {"permission": {"target": "ex:T", "action": "read"}}
 POLICY = read_policy(text(**RULE))

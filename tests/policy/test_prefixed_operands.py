@@ -5,12 +5,12 @@ import json
 import pytest
 from policy_texts import CONTEXT
 
-from policy_engine.compliance.graph import read_graph
+from policy_engine.decision.compliance.graph import read_graph
 from policy_engine.errors import PolicyError
+from policy_engine.plan.reading_anonymization import transformations
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import IRI
-from policy_engine.policy.rdf import convert_text
-from policy_engine.transformation import transformations
+from policy_engine.policy.syntax.rdf import convert_text
 
 PURPOSE = {"leftOperand": "purpose", "operator": "isAnyOf"}
 

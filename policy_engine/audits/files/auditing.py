@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.files.contents import Contents, contents_of
 from policy_engine.audits.files.edges import Edges
 from policy_engine.audits.files.figures import counts_told, exact_figures, figures_told
@@ -23,7 +22,8 @@ from policy_engine.audits.membership.released.files import (
     read_estimator,
     words_of_kind,
 )
-from policy_engine.modelling.files import FileBounds, FilesMeasured
+from policy_engine.methods.audits.classifier import Estimator, Network
+from policy_engine.plan.training.files import FileBounds, FilesMeasured
 
 _DESCRIPTIONS = ("architecture.json", "encoding.json")
 _SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_subsample_rng")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.attacks import Attack, Judgement
 from policy_engine.audits.membership.cache import ModelCache, Said
 from policy_engine.audits.membership.caveats import (
@@ -82,7 +81,8 @@ from policy_engine.audits.privacy.empirical import (
 from policy_engine.audits.privacy.randomized_response import perturb
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Estimator, Network
 
 _PERTURBED = 65
 _ONE_TARGET = NotApplicable(reason="one model was attacked")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.data.atomic_file import write_whole
 from policy_engine.errors import OutputError
-from policy_engine.writing import write_whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import probability, quantile
 from policy_engine.audits.membership.observations import Bools, Floats
 from policy_engine.audits.membership.result import Compared, Gain
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 _POWER = 0.8
 _SURE = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(_POWER)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine.audits.membership.attacks.attack import Judgement
 from policy_engine.audits.membership.observations import Evidence
-from policy_engine.versions import version_of
+from policy_engine.engines.versions import version_of
 
 _PACKAGES = (
     *("policy-engine", "numpy", "scipy", "scikit-learn"),

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine import cells
 from policy_engine.audits.membership.coarsening import Levels, levels_of
 from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.cells import ALL
+from policy_engine.data import cells
+from policy_engine.data.cells import ALL
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import Encoded, encode, is_text
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from policy_engine.audits.membership.result import EpsilonLower, EpsilonUpper
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
 
 
 def said_of_epsilon(

@@ -10,7 +10,7 @@ from policy_engine.audits.membership.intervals import quantile, share_ends
 from policy_engine.audits.membership.observations import Bools, Floats
 from policy_engine.audits.membership.result import SingleAndSet
 from policy_engine.errors import AuditError
-from policy_engine.estimates import Estimate
+from policy_engine.kernels.estimates import Estimate
 
 RECORDS = 100
 REPETITIONS = 1000

@@ -9,11 +9,11 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import policy_engine
-from policy_engine.versions import version_of
+from policy_engine.engines.versions import version_of
 
 _PACKAGES = (
     *("numpy", "pandas", "scikit-learn", "joblib", "skops", "xgboost", "lightgbm", "onnxruntime"),
@@ -68,5 +68,5 @@ def _known() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages()}
-    folders.add(os.path.dirname(policy_engine.__file__))  # noqa: PTH120 (as modules tell theirs)
+    folders.add(str(Path(__file__).parents[2]))  # of this package
     return tuple(os.path.join(one, "") for one in folders)  # noqa: PTH118

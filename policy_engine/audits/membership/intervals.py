@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.curves import Curve
 from policy_engine.audits.membership.observations import Floats
 from policy_engine.audits.membership.result import TprAtFpr
-from policy_engine.estimates import CONFIDENCE, Estimate, clopper_pearson
+from policy_engine.kernels.estimates import CONFIDENCE, Estimate, clopper_pearson
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _BOTH = sqrt(CONFIDENCE)

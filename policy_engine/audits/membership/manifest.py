@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Chunk
-from policy_engine.commitment import Commitment, new_nonce
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.commitment import Commitment, new_nonce
 from policy_engine.engines.engine import Progress
+from policy_engine.engines.versions import version_of
 from policy_engine.errors import AuditError, PolicyEngineError
-from policy_engine.versions import version_of
-from policy_engine.writing import write_whole
 
 State = Literal["running", "done", "interrupted", "cancelled", "failed"]
 CANCELLED = "A018"

@@ -45,7 +45,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.slices import Part
 from policy_engine.errors import AuditError, InternalError
-from policy_engine.estimates import Estimate, NotApplicable, clopper_pearson
+from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
 
 FPRS = (0.01, 0.001)
 PRIORS = (0.5, 0.1, 0.01)

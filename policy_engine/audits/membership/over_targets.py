@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.estimates import CONFIDENCE, Estimate
+from policy_engine.kernels.estimates import CONFIDENCE, Estimate
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import Figures

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.catalog import make_catalog
+from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import is_text_of_csv, plain_texts, read_table

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from policy_engine import cells
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.records import Fitted
 from policy_engine.audits.membership.splits import in_a_word
+from policy_engine.data import cells
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.reading_back import cell_column, texts_of
 from policy_engine.errors import AuditError, DataError, Problem
-from policy_engine.lineage import Generalised
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.lineage import Generalised
 
 
 @dataclass(frozen=True)

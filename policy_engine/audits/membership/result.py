@@ -6,12 +6,12 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine import terms
-from policy_engine.architecture import Architecture
 from policy_engine.audits.membership.conduct import Conduct, Timings
 from policy_engine.audits.membership.over_targets import OverTargets
 from policy_engine.audits.membership.structure import Structure
-from policy_engine.estimates import CONFIDENCE, Estimate, NotApplicable
-from policy_engine.lineage import MadeBy
+from policy_engine.kernels.estimates import CONFIDENCE, Estimate, NotApplicable
+from policy_engine.methods.audits.classifier import Architecture
+from policy_engine.plan.lineage import MadeBy
 
 Share = Annotated[float, Field(ge=0, le=1)]
 SliceKind = Literal["class", "correctness", "confidence", "column"]

@@ -22,7 +22,7 @@ from policy_engine.audits.membership.memory import (
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.splits import Rows
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.versions import version_of
+from policy_engine.engines.versions import version_of
 
 TARGET, SHADOW, ONLINE, FURTHER = range(4)
 _SECRET = 1 << 64

@@ -21,7 +21,7 @@ from policy_engine.audits.membership.readings import (
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import listed
-from policy_engine.estimates import Estimate
+from policy_engine.kernels.estimates import Estimate
 
 Bools = NDArray[np.bool_]
 Codes = NDArray[np.int64]

@@ -20,7 +20,7 @@ from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import Side
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import AuditError, listed
-from policy_engine.estimates import clopper_pearson
+from policy_engine.kernels.estimates import clopper_pearson
 
 _TOLD = 0.01
 """The share of the members from which on repetitions are told."""

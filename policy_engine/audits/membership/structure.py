@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.observations import Bools, Observations
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Network
 
 FEW = 10
 """Of fewer records nothing is to be told (Data without Boundaries, 2015)."""

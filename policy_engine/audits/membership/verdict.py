@@ -23,7 +23,7 @@ from policy_engine.audits.membership.result import (
 )
 from policy_engine.audits.membership.wording import counted, signed
 from policy_engine.errors import listed
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 _GUESSING = 0.5
 _NO_PROOF = "that is no proof of safety"

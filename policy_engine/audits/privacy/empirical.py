@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.result import EpsilonLower, MembersAre
 from policy_engine.audits.privacy.one_run import one_run_bound
 from policy_engine.errors import AuditError
-from policy_engine.estimates import CONFIDENCE
+from policy_engine.kernels.estimates import CONFIDENCE
 
 FEWEST_PAIRS = 2
 _STREAM = 41

@@ -1,6 +1,6 @@
 """What privacy costs: the accuracy given up for what an attacker loses."""
 
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
 
 CHANCE = 0.5
 """The precision, and the recall, of an attacker who guesses."""

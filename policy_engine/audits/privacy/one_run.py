@@ -13,7 +13,7 @@ from policy_engine.audits.membership.observations import Observations
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
-from policy_engine.estimates import CONFIDENCE
+from policy_engine.kernels.estimates import CONFIDENCE
 
 _LARGEST = 1_000.0
 

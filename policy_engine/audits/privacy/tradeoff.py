@@ -7,7 +7,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.architecture import CentralPrivacy, Network
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.learners.network import NetworkLearner
@@ -18,8 +17,9 @@ from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
 from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.estimates import Estimate, NotApplicable
-from policy_engine.lineage import MadeBy
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.classifier import CentralPrivacy, Network
+from policy_engine.plan.lineage import MadeBy
 
 Kind = Literal["original", "central", "local"]
 

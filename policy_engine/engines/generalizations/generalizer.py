@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine import cells
+from policy_engine.data import cells
 from policy_engine.engines.encoding import Encoded
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels.axis import Interval, Members, Tree

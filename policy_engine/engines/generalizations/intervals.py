@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import ALL, Cell, write_range
+from policy_engine.data.cells import ALL, Cell, write_range
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations import ranges
 from policy_engine.engines.generalizations.decimals import (

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, read_cell
-from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.data.cells import Cell, read_cell
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.encoding import Encoded, Identity, encode
 from policy_engine.engines.generalizations import (
     calendars,
@@ -26,7 +26,7 @@ from policy_engine.engines.generalizations.representatives import KINDS, check_c
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
 
 _IDENTITY: dict[str | None, Identity] = {
     **dict.fromkeys(("set", "prefix", "taxonomy"), "text"),

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, write_value
+from policy_engine.data.cells import Cell, write_value
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.generalizer import Ints, unfit, values_of
 from policy_engine.engines.generalizations.trees import Nested

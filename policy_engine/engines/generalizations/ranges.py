@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, write_range
+from policy_engine.data.cells import Cell, write_range
 from policy_engine.engines.arrays import from_texts
 from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.generalizations.generalizer import (

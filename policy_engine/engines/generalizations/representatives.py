@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, write_value
+from policy_engine.data.cells import Cell, write_value
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.decimals import Decimals, decimals, is_number, written
 from policy_engine.engines.generalizations.generalizer import (

@@ -8,7 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import ALL, Cell, write_set, write_value
+from policy_engine.data.cells import ALL, Cell, write_set, write_value
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,

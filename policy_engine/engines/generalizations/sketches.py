@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.cells import ALL, Cell, write_value
-from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.data.cells import ALL, Cell, write_value
 from policy_engine.engines.arrays import from_texts
 from policy_engine.engines.encoding import Texts, Writing, encode
 from policy_engine.engines.generalizations.calendars import spans
 from policy_engine.engines.generalizations.kinds import cell_of, kind_of_cells
 from policy_engine.errors import DataError
+from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
 
 _BY_ITSELF = {"prefix", "taxonomy", *PERTURBATIVE}
 """How much a cell of these costs hangs on no other cell."""

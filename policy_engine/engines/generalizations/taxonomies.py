@@ -8,7 +8,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import Cell, write_value
+from policy_engine.data.cells import Cell, write_value
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.data.taxonomy.tree import ROOT
 from policy_engine.engines.encoding import Encoded, check_listed
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
@@ -24,8 +26,6 @@ from policy_engine.errors import CertificateError
 from policy_engine.kernels.axis import Tree
 from policy_engine.kernels.full_domain import Ladder, shares
 from policy_engine.kernels.mondrian import Classes
-from policy_engine.taxonomy import Taxonomy
-from policy_engine.taxonomy.tree import ROOT
 
 Unlisted = Literal["refuse", "root"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.cells import write_value
+from policy_engine.data.cells import write_value
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
     Ints,

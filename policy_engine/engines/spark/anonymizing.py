@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.anonymizing import Overview, check_bearable
 from policy_engine.engines.cares import Care, can_merge, cares
 from policy_engine.engines.encoding import Encoded, ancestry
@@ -28,8 +29,7 @@ from policy_engine.kernels.briefs import Side
 from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.diversity import Histogram
 from policy_engine.kernels.layout import People, prepare
-from policy_engine.plan import Anonymize, Publish
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.plan import Anonymize, Publish
 
 Ints = NDArray[np.int64]
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from policy_engine.catalog import TABLE
+from policy_engine.data.catalog import TABLE
 
 PROPERTY = "policy_engine.certificate"
 _PART = r"(?:`(?:[^`]|``)+`|[^.`]+)"

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
-from policy_engine import cells
+from policy_engine.data import cells
 from policy_engine.engines.arrays import from_numpy, whole
 from policy_engine.engines.reading_back import end_of, ends_of, texts_of
 from policy_engine.engines.spark.failures import carrying

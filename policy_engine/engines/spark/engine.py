@@ -10,7 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
+from policy_engine.data.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.engine import FIRST_ROWS, Ended, Measured, Progress, Stored, silent
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.reading_back import columns_of, ends_of
@@ -25,9 +26,8 @@ from policy_engine.engines.spark.session import check_workers, running, runs_her
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
-from policy_engine.inputs import Join, Read
-from policy_engine.plan import Anonymize, Publish
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.inputs import Join, Read
+from policy_engine.plan.plan import Anonymize, Publish
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 

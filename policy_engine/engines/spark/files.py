@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine import storage
+from policy_engine.data import storage
 from policy_engine.errors import DataError, PolicyEngineError, listed
 
 _STRICT = {

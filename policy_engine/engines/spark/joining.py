@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.engines.joining import BLANK, check_repeated, no_key, no_partner
 from policy_engine.engines.spark.values import quoted
-from policy_engine.inputs import Join
-from policy_engine.joins import Joined
+from policy_engine.plan.inputs import Join
+from policy_engine.plan.joins import Joined
 
 KEY = "__policy_engine_key"
 _COUNT = "__policy_engine_count"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Measured
@@ -33,8 +34,7 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.grouping import Groups, Whole, classes_of
 from policy_engine.methods import Bound, Measurement
-from policy_engine.plan import Anonymize
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.plan.plan import Anonymize
 
 Ints = NDArray[np.int64]
 

@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from policy_engine.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.generalizations import losses
 from policy_engine.engines.generalizations.sketches import is_of_sets, members, sketch
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered, in_tasks
 from policy_engine.kernels.grouping import exact_loss, rounded_loss
-from policy_engine.plan import Anonymize
-from policy_engine.taxonomy import Taxonomy
+from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.plan.plan import Anonymize
 
 Cells = Sequence[str | None]
 Sketches = Mapping[int, Cells]

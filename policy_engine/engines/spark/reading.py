@@ -9,7 +9,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.catalog import (
+from policy_engine.data.catalog import (
     MEMORY,
     SPARK_FORMATS,
     TABLE,

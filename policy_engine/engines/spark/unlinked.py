@@ -3,7 +3,6 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.columns import Columns
 from policy_engine.engines.identifiers import (
     PSEUDONYM,
     REDACTED,
@@ -13,7 +12,8 @@ from policy_engine.engines.identifiers import (
 )
 from policy_engine.engines.reading_back import columns_of
 from policy_engine.engines.spark.values import quoted
-from policy_engine.plan import Anonymize
+from policy_engine.methods.columns import Columns
+from policy_engine.plan.plan import Anonymize
 
 
 def check_hidden(frame: DataFrame, columns: Columns) -> None:

@@ -23,13 +23,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from policy_engine.columns import QuasiIdentifier
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, whole
 from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, Texts, Writing, encode, kind_of
 from policy_engine.engines.generalizations import encoded
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.errors import DataError
+from policy_engine.methods.columns import QuasiIdentifier
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

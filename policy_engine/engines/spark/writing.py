@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine import storage
+from policy_engine.data import storage
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explained
 from policy_engine.engines.spark.files import check_there, inner, listing

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.scikit import _MODULES
@@ -17,7 +16,8 @@ from policy_engine.audits.membership.released.estimators import _BARE
 from policy_engine.audits.membership.released.files import write_estimator
 from policy_engine.audits.membership.releases import described, fit_for_release
 from policy_engine.errors import AuditError
-from policy_engine.modelling import FileBounds
+from policy_engine.methods.audits.classifier import Estimator, Network
+from policy_engine.plan.training import FileBounds
 
 ROWS = 400
 SEED = 987_654_321

@@ -16,7 +16,7 @@ from policy_engine.audits.membership.intervals import (
     rate_at,
     share_at_prior,
 )
-from policy_engine.estimates import Estimate, clopper_pearson
+from policy_engine.kernels.estimates import Estimate, clopper_pearson
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

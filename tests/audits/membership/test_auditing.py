@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.caveats import beyond_epsilon
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
@@ -20,6 +19,7 @@ from policy_engine.audits.membership.result import EncodedColumn, EpsilonUpper, 
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.errors import AuditError, DataError
+from policy_engine.methods.audits.classifier import Estimator
 
 ATTACKS = (
     *("loss", "entropy", "modified-entropy", "label-only", "calibrated-loss"),

@@ -6,7 +6,7 @@ from scipy.stats import binom, norm
 
 from policy_engine.audits.membership.comparison import gain
 from policy_engine.audits.membership.result import Compared
-from policy_engine.estimates import Estimate, NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 HALVES = np.arange(8) < 4
 

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.training import runtime
+from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 
 def tensorflow(gpus, asked):

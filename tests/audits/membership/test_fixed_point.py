@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.architecture import Activation
 from policy_engine.audits.membership.training.fixed_point import Grids, summed_gradients
 from policy_engine.audits.membership.training.parameters import Design, first_parameters, logits_of
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import Activation
 
 ACTIVATIONS = get_args(Activation)
 

@@ -6,7 +6,7 @@ from policy_engine.audits.membership import games
 from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.intervals import share_ends
 from policy_engine.errors import AuditError
-from policy_engine.estimates import clopper_pearson
+from policy_engine.kernels.estimates import clopper_pearson
 
 HALVES = np.arange(400) < 200
 

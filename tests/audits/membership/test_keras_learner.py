@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from policy_engine.architecture import CentralPrivacy
 from policy_engine.audits.membership.learners.keras_function import KerasLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import CentralPrivacy
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation")  # within Keras
 ROWS = [np.arange(60), np.arange(20, 90)]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from policy_engine.auditing import audit_membership, audit_predictions_file
+from policy_engine.api.auditing import audit_membership, audit_predictions_file
 from policy_engine.audits.membership.manifest import Manifest
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.commitment import Commitment
+from policy_engine.audits.reports import audit_folder
+from policy_engine.data.commitment import Commitment
 from policy_engine.errors import AuditError
-from policy_engine.report import audit_folder
 
 RANDOM = np.random.default_rng(4)
 DATA = (RANDOM.normal(size=(120, 3)), np.arange(120) % 2)

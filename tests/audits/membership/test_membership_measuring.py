@@ -14,7 +14,7 @@ from policy_engine.audits.membership.measuring import (
 from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
 from policy_engine.audits.membership.slices import Part, parts_of
 from policy_engine.errors import AuditError, InternalError
-from policy_engine.estimates import NotApplicable, clopper_pearson
+from policy_engine.kernels.estimates import NotApplicable, clopper_pearson
 
 RECORDS = st.lists(
     st.tuples(st.integers(-4, 4), st.booleans(), st.booleans()), min_size=1, max_size=25

@@ -8,7 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from policy_engine.architecture import Layer, Network
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.one_by_one import OneByOne
 from policy_engine.audits.membership.records import records_of_arrays
@@ -18,7 +17,8 @@ from policy_engine.audits.membership.training.optimizers import optimizer_of
 from policy_engine.audits.membership.training.parameters import Design, activated, logits_of
 from policy_engine.audits.membership.training.steps import State
 from policy_engine.errors import AuditError, DataError
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Layer, Network
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation")  # within Keras
 

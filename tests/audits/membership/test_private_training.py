@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.result import EpsilonUpper
@@ -19,7 +18,8 @@ from policy_engine.audits.membership.training.spending import (
 )
 from policy_engine.audits.privacy import accounting
 from policy_engine.errors import AuditError
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 ROWS = np.arange(40)
 NETWORK = Network(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine import cells
 from policy_engine.audits.membership.encoding import MOST_VALUES, Encoding
 from policy_engine.audits.membership.records import source_table
+from policy_engine.data import cells
 from policy_engine.errors import AuditError
 
 

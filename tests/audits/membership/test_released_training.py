@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership.learners.learner import for_release
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
@@ -17,6 +16,7 @@ from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.spending import spending_of
 from policy_engine.audits.membership.training.stacks import Job
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 NETWORK = Network(
     layers=(Layer(units=8, activation="tanh", dropout=0.1),),

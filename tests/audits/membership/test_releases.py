@@ -12,8 +12,8 @@ from policy_engine.audits.membership.releases import (
     fit_on_release,
     leaves_of,
 )
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.errors import AuditError
-from policy_engine.taxonomy import Taxonomy
 
 NONE = Covered({}, {})
 RELEASE = pa.table(

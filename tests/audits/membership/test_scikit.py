@@ -7,11 +7,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Observations
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import Estimator
 
 RANDOM = np.random.default_rng(0)
 LABELS = np.arange(60) % 3
@@ -63,7 +63,7 @@ def test_logits_are_of_the_probabilities_that_the_model_gives(name, parameters):
 def test_every_name_of_a_description_is_known_to_scikit_learn():
     from typing import get_args
 
-    from policy_engine.architecture import EstimatorName
+    from policy_engine.methods.audits.classifier import EstimatorName
 
     for name in get_args(EstimatorName):
         assert type(described(name).estimator).__name__ == name

@@ -4,7 +4,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from policy_engine.architecture import Estimator, Layer, Network
 from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
@@ -17,6 +16,7 @@ from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.shadows import Job, Sanitiser, Workshop, _told, seed_of
 from policy_engine.errors import AuditError, OutputError
+from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 
 FEATURES = np.arange(40, dtype=np.float32).reshape(20, 2)
 RECORDS = records_of_arrays(FEATURES, np.array([0, 1] * 10))

@@ -4,9 +4,9 @@ from attacked import of_probabilities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.architecture import Layer, Network
 from policy_engine.audits.membership.structure import said_of, structure_of
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Layer, Network
 
 
 def answered(*groups):

@@ -15,7 +15,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from policy_engine import terms
-from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership import auditing
 from policy_engine.audits.membership.attacks.attack_models import ATTACK_MODELS
 from policy_engine.audits.membership.attacks.label_only import LabelOnly
@@ -27,6 +26,7 @@ from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.result import Gain
 from policy_engine.audits.membership.settings import Settings
+from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 ATTACKS = ("loss", "lira-offline", "rmia")
 

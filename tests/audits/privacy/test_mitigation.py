@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
 
 
 @pytest.mark.parametrize(

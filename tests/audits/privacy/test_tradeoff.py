@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from policy_engine.architecture import CentralPrivacy, Layer, Network
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.privacy.accounting import epsilon_of
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
 from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff, jobs_of, tradeoff
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 NETWORK = Network(
     layers=(Layer(units=32),), learning_rate=0.01, epochs=20, batch_size=25, privacy=None

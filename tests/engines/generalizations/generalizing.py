@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from policy_engine.cells import read_cell
-from policy_engine.columns import QuasiIdentifier
+from policy_engine.data.cells import read_cell
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.generalizations import covering, generalizer, losses
 from policy_engine.kernels.axis import Interval, Members
 from policy_engine.kernels.mondrian import Classes
+from policy_engine.methods.columns import QuasiIdentifier
 
 
 def encoded(values, kind=None):

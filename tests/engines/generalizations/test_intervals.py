@@ -5,7 +5,7 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, price, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.cells import read_cell
+from policy_engine.data.cells import read_cell
 from policy_engine.engines.generalizations import covered
 from policy_engine.errors import CertificateError, DataError
 

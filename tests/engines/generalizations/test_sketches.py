@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.cells import write_range, write_set, write_value
-from policy_engine.columns import QuasiIdentifier
+from policy_engine.data.cells import write_range, write_set, write_value
 from policy_engine.engines.generalizations import losses
 from policy_engine.engines.generalizations.sketches import is_of_sets, members, sketch
 from policy_engine.errors import CertificateError
+from policy_engine.methods.columns import QuasiIdentifier
 
 numbers = st.one_of(
     st.integers(-99, 10**18).map(str),

@@ -3,9 +3,9 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, price, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.generalizations import covered, generalizer
 from policy_engine.errors import CertificateError, DataError, InternalError
-from policy_engine.taxonomy import Taxonomy
 
 #            World
 #     Europe         Asia

@@ -14,8 +14,8 @@ from building import DATASET
 from standalone import cluster
 
 from policy_engine import apply_policy
-from policy_engine.beside import load_certificate
-from policy_engine.certificate import FILE_NAME
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import FILE_NAME
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("java")]
 

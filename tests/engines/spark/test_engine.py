@@ -7,12 +7,12 @@ from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
 
 from policy_engine import apply_policy, certify_output, explore_policy, plan_policy
 from policy_engine.decision import World
-from policy_engine.decision_log import read_log
+from policy_engine.decision.log import read_log
+from policy_engine.engines.launching import launched
 from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.coding import Coding
 from policy_engine.errors import CertificateError, DeniedError, EngineError, PolicyEngineError
-from policy_engine.launch import launched
-from policy_engine.lineage import Maker
+from policy_engine.plan.lineage import Maker
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import pytest
 from everyday import everyday
 from pyarrow import orc, parquet
 
-from policy_engine.catalog import MEMORY, Dataset, make_catalog
+from policy_engine.data.catalog import MEMORY, Dataset, make_catalog
+from policy_engine.data.storage import digest
 from policy_engine.engines.spark.reading import described, read
 from policy_engine.engines.spark.writing import manifest_digest
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
-from policy_engine.storage import digest
 
 IRI = "http://x.org/People"
 

@@ -4,7 +4,6 @@ import csv
 import datetime as dt
 import gzip
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +11,10 @@ import pytest
 from both import both, check_same, check_same_figures, csv_rows, released, rows_of
 from building import column
 from everyday import everyday
+from places import SHARED_DATA
 from pyarrow import parquet
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
+DATA = SHARED_DATA
 CITIES = ("Rome", "Milan", "Zürich", "李", "b, c", "Oslo", "", None)
 ILLS = ("flu", "cold", "angina", "ulcer", "gastritis", None)
 KINDS = "flu;airways;*\ncold;airways;*\nangina;airways;*\nulcer;gut;*\ngastritis;gut;*\n"

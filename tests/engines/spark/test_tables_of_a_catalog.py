@@ -7,7 +7,7 @@ from applying import asking
 from building import DATASET
 
 from policy_engine import SparkEngine, apply_policy, certify_output
-from policy_engine.certificate import read_certificate
+from policy_engine.certificate.certificate import read_certificate
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 
@@ -151,7 +151,7 @@ def test_a_second_run_is_told_of_the_first_whose_lock_stays(engine, made):
 
 
 def test_a_run_waits_for_another_where_it_is_asked_to(engine, monkeypatch):
-    from policy_engine.publication import tables
+    from policy_engine.certificate.publication import tables
 
     monkeypatch.setattr(tables, "_PAUSE", 0.01)
     told = []
@@ -177,7 +177,7 @@ def test_a_run_waits_for_another_where_it_is_asked_to(engine, monkeypatch):
 def test_a_release_whose_replacement_is_killed_is_put_back_or_dropped(
     engine, monkeypatch, step, number
 ):
-    from policy_engine.publication.tables import TablePublication
+    from policy_engine.certificate.publication.tables import TablePublication
 
     class Killed(BaseException):
         """Ends a run as a kill would, without what it does on leaving."""

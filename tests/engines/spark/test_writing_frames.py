@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from policy_engine import storage
+from policy_engine.data import storage
 from policy_engine.engines.spark.reading import read
 from policy_engine.engines.spark.writing import manifest_digest, row_digest, write
 from policy_engine.engines.tables import plain_texts, read_table, write_table

@@ -8,8 +8,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.observations import Bools, Floats, Observations
+from policy_engine.methods.audits.classifier import Network
 
 Rows = NDArray[np.int64]
 View = Callable[[Observations], NDArray[np.float32]]

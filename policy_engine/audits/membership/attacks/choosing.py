@@ -20,7 +20,7 @@ from policy_engine.audits.membership.attacks.attack_models import (
 from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import area
 from policy_engine.audits.membership.observations import Bools, Evidence, Floats
-from policy_engine.estimates import Estimate
+from policy_engine.kernels.estimates import Estimate
 
 FEWEST = 10
 """How many members, and how many others, of its class an attack model needs to learn from."""

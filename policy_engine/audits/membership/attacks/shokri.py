@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.attack_models import (
     ATTACK_MODELS,
@@ -31,6 +30,7 @@ from policy_engine.audits.membership.observations import (
     Evidence,
     Terms,
 )
+from policy_engine.methods.audits.classifier import Network
 
 _DRAW = 17
 

@@ -13,7 +13,7 @@ from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
 from policy_engine.audits.membership.fitted.views import Logits
 from policy_engine.audits.membership.records import digest_of
 from policy_engine.audits.membership.shadows import Chunk, unheard
-from policy_engine.versions import version_of
+from policy_engine.engines.versions import version_of
 
 
 @dataclass(frozen=True, eq=False)

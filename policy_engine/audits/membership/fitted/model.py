@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.versions import version_of
+from policy_engine.engines.versions import version_of
 
 Answer = Mapping[str, NDArray[Any]]
 """What a model says of n records: `probabilities` (n, C), `logits` (n, C), `labels` (n,), or an

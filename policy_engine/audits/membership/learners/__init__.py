@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from policy_engine.architecture import Estimator, Network
 from policy_engine.audits.membership.learners.learner import Learner, Trained
 from policy_engine.audits.membership.records import records_of_arrays
+from policy_engine.methods.audits.classifier import Estimator, Network
 
 __all__ = ["Learner", "Trained", "learner_of", "of_noise"]
 

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import CentralPrivacy
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
@@ -41,7 +40,8 @@ from policy_engine.audits.membership.training.spending import (
 )
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import CentralPrivacy
 
 Weights = list[NDArray[Any]]
 _ROWS_AT_ONCE = 1024

@@ -11,7 +11,7 @@ from policy_engine.audits.membership.observations import Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
 
 
 class Trained(Protocol):

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
@@ -26,7 +25,8 @@ from policy_engine.audits.membership.training.stacks import (
     train,
 )
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Network
 
 _ROWS_AT_ONCE = 8192
 _TENSORFLOW = 700 << 20

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.learners.network import Networks, keras_network
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
@@ -15,6 +14,7 @@ from policy_engine.audits.membership.training.parameters import Design
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import InternalError
+from policy_engine.methods.audits.classifier import Network
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Estimator
 from policy_engine.audits.membership.installed import is_installed, versions_of_parts
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
@@ -22,7 +21,8 @@ from policy_engine.audits.membership.released.estimators import bare
 from policy_engine.audits.membership.released.files import read_estimator, write_estimator
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
-from policy_engine.estimates import NotApplicable
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Estimator
 
 _MODULES = {
     "RandomForestClassifier": "ensemble",

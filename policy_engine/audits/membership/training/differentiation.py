@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from policy_engine.architecture import Activation
 from policy_engine.audits.membership.training.parameters import Design
+from policy_engine.methods.audits.classifier import Activation
 
 Tensor = Any
 

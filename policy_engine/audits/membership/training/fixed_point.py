@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Activation
 from policy_engine.audits.membership.training.parameters import (
     SELU_ALPHA,
     SELU_SCALE,
@@ -36,6 +35,7 @@ from policy_engine.audits.membership.training.parameters import (
     activated,
 )
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import Activation
 
 Floats = NDArray[np.float64]
 """What they hold is whole, where it is called whole."""

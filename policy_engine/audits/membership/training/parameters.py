@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Activation, Network
+from policy_engine.methods.audits.classifier import Activation, Network
 
 Parameters = tuple[NDArray[np.float32], ...]
 """Kernel and bias of each layer in turn: (in, out) and (out,), or (S, in, out) and (S, out)."""

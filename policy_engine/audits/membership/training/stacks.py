@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
 from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.parameters import (
@@ -35,6 +34,7 @@ from policy_engine.audits.membership.training.spending import Spending, stage_of
 from policy_engine.audits.membership.training.steps import Rates, Shape, State, Work, compiled
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import Network
 
 Tell = Callable[[Callable[[], str]], None]
 """Is told that an epoch is over, and asks for what is then to be said."""

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from policy_engine.architecture import Network
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.attacks.attack_models import (
     ATTACK_MODELS,
@@ -25,6 +24,7 @@ from policy_engine.audits.membership.observations import (
     Shadow,
 )
 from policy_engine.errors import AuditError
+from policy_engine.methods.audits.classifier import Network
 
 CLASSES = 3
 

@@ -1,0 +1,391 @@
+"""The reference of the policy language: `python docs/generate/language_reference.py` writes it."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from language_examples import (
+    CLASSES,
+    COLUMNS,
+    DISTANCES,
+    OF_AUDITS,
+    OF_CONSTRAINTS,
+    OF_POLICIES,
+    OF_RULES,
+    OPERANDS,
+    OPERATORS,
+    SETTINGS,
+    VALUES,
+)
+
+from policy_engine import terms
+from policy_engine.errors import DataError
+from policy_engine.methods.reference import Parameter, of_columns, of_method, shared
+from policy_engine.plan.training import of_audit
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.reading.constraints import operands, refining_operands
+from policy_engine.policy.reading.rules import needed
+
+PAGE = Path(__file__).parents[1] / "policy-language.md"
+"""Where a checkout has the page that the reference is a part of."""
+
+HEADING = "## Reference"
+"""What in the page everything that is generated stands behind."""
+
+_ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
+_CC = "http://creativecommons.org/ns#"
+_READ = ("Set", "Policy", "Offer", "Agreement")
+_INTRODUCTION = f"""\
+{HEADING}
+
+All terms, read off the vocabulary; the examples of a table stand where its first line says, in
+the frame of [the smallest policy](#what-a-policy-is). This part is generated
+(`python docs/generate/language_reference.py`).
+"""
+
+
+def with_reference(page: str) -> str:
+    """Return a page with its reference as the vocabulary has it today."""
+    return page.partition(HEADING)[0] + reference()
+
+
+def reference() -> str:
+    """Return all terms of the policy language, each with its definition and an example."""
+    parts = [*_language(), *_sanitisation(), *_modelling()]
+    titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
+    links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
+    return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
+
+
+def _anchor(title: str) -> str:
+    """Return the name that a heading has in links."""
+    kept = (mark for mark in title.lower() if mark.isalnum() or mark in "- ")
+    return "".join(kept).replace(" ", "-")
+
+
+def _language() -> Iterator[str]:
+    yield _policy_types()
+    yield _properties("Properties of policies", "policy", OF_POLICIES)
+    yield _properties("Properties of rules, and of what they name", "rule", OF_RULES)
+    yield _properties("Properties of constraints", "constraint", OF_CONSTRAINTS)
+    yield _functions()
+    yield from _actions()
+    rows = ((iri, {"purpose": written(iri)}) for iri in terms.instances(f"{_MC}purpose"))
+    yield _simple("Purposes", "rule", rows)
+    yield _operands()
+    operators = terms.instances(f"{_ODRL}Operator")
+    yield _simple("Operators", "constraint", ((iri, _compared(iri)) for iri in operators))
+    rows = ((iri, _until(iri)) for iri in terms.instances(f"{_ODRL}RightOperand"))
+    yield _simple("Right operands", "constraint", rows)
+    joined = [OF_CONSTRAINTS["odrl:operator"], OF_CONSTRAINTS["odrl:leftOperand"]]
+    logical = terms.instances(f"{_PE}LogicalOperator")
+    yield _simple("Logical operands", "constraint", ((i, {written(i): joined}) for i in logical))
+    conflicts = terms.instances(f"{_ODRL}ConflictTerm")
+    yield _simple(
+        "Conflict strategies", "policy", ((i, {"conflict": written(i)}) for i in conflicts)
+    )
+    yield _properties("Classes", "rule", CLASSES, "`@type` may say them; it never has to.")
+    yield _not_read()
+
+
+def _sanitisation() -> Iterator[str]:
+    yield _table(
+        "Methods",
+        "refinement",
+        ("method", "guarantee", "needs besides", "example"),
+        (
+            (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
+            for notation, term in terms.methods().items()
+        ),
+        "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use.",
+    )
+    own = _own()
+    method = terms.vocabulary()[f"{_MC}method"]
+    many = _asked("mosaicrown:method", ["l-diversity", "t-closeness"])
+    asked = [*_asked("mosaicrown:l", 3), *_asked("pe:t", 0.2)]
+    first = (f"`{terms.compact(method.iri)}`", method.definition, "a method", "required")
+    rows: list[tuple[str, ...]] = [(*first, _code([*many, *asked]))]
+    rows += [_parameter(one) for one in {**own, **{one.name: one for one in shared()}}.values()]
+    names = ("operand", "what it is", "takes", "default", "example")
+    more = "Each is given once. A method has its own, and all methods have the columns and options."
+    yield _table("Parameters of anonymize", "refinement", names, rows, more)
+    more = "Said of a column in its place, [generalization.md](generalization.md) tells how."
+    for role, parameters in of_columns().items():
+        title = f"Settings of columns under {role}"
+        yield _table(title, "refinement", names, (_setting(role, one) for one in parameters), more)
+
+
+def _modelling() -> Iterator[str]:
+    known = terms.audit_methods().items()
+    yield _simple("Methods of audits", "audit", ((t.iri, _method_of_audit(n)) for n, t in known))
+    told = {one.name: one for notation in terms.audit_methods() for one in of_audit(notation)}
+    method = terms.vocabulary()[f"{_MC}method"]
+    by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
+    rows = (
+        _refining(term, told.get(terms.compact(iri), by_name))
+        for iri, term in refining_operands().items()
+        if iri not in operands()
+    )
+    names = ("operand", "of", "what it is", "takes", "default", "example")
+    more = "Bounds take `lteq` or `lt`. [Models and audits](#models-and-audits) tells how."
+    yield _table("Refinements of trainings and audits", "audit", names, rows, more)
+    attacks = terms.attacks().items()
+    rows_ = ((f"`{n}`", term.definition, _code(_attack(n))) for n, term in attacks)
+    yield _table("Attacks", "audit", ("attack", "what it is", "example"), rows_)
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def _table(
+    title: str, kind: str, names: tuple[str, ...], rows: Iterable[tuple[str, ...]], more: str = ""
+) -> str:
+    head = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    body = [f"| {' | '.join(row)} |" for row in rows]
+    said = " ".join(filter(None, [f"The examples are {_KINDS[kind]}.", more]))
+    lines = [f"### {title}", "", said, "", f"<!-- examples: {kind} -->", "", *head, *body, ""]
+    return "\n".join(lines)
+
+
+_KINDS = {
+    "policy": "members of a policy",
+    "rule": "members of a rule",
+    "constraint": "constraints",
+    "refinement": "refinements of `anonymize`",
+    "audit": "refinements of `pe:train`, or of an audit",
+}
+
+
+def _simple(title: str, kind: str, rows: Iterable[tuple[str, Any]]) -> str:
+    names = ("term", "what it means", "example")
+    return _table(title, kind, names, ((*_defined(iri), _code(given)) for iri, given in rows))
+
+
+def _properties(title: str, kind: str, examples: Mapping[str, Any], more: str = "") -> str:
+    names = ("term", "what it means", "example")
+    found = {terms.expand(name): given for name, given in examples.items()}
+    rows = ((*_defined(iri), _code(given)) for iri, given in found.items())
+    return _table(title, kind, names, rows, more)
+
+
+def _policy_types() -> str:
+    rows = []
+    for name in _READ:
+        term = terms.vocabulary()[f"{_ODRL}{name}"]
+        parts = [terms.local_name(iri) for iri in needed("permission", term.iri)]
+        parties = {part: f"ex:{part.capitalize()}" for part in parts if part.startswith("assign")}
+        example = _code({"@type": name, **parties})
+        rows.append((*_defined(term.iri), ", ".join(f"`{part}`" for part in parts), example))
+    names = ("type", "what it means", "a permission needs", "example")
+    return _table("Types of policies", "policy", names, rows)
+
+
+def _functions() -> str:
+    rows = (
+        (*_defined(iri), _instead(term), _code({written(iri): _name(iri)}))
+        for iri, term in terms.instances(f"{terms.PE}PartyFunction").items()
+    )
+    names = ("function", "what it means", "instead", "example")
+    return _table("Parties of rules", "rule", names, rows)
+
+
+def _name(iri: str) -> Any:
+    """Return a party as the value of a function: a name where the context takes texts for names."""
+    return {"@id": "ex:Office"} if ":" in written(iri) else "ex:Office"
+
+
+def _actions() -> Iterator[str]:
+    rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
+    for iri, term in terms.instances(f"{_ODRL}Action").items():
+        is_old = bool(term.facts.get("deprecated"))
+        instead = [_instead(term)] if is_old else []
+        above = _above(iri)
+        is_known = not {f"{_ODRL}use", f"{_ODRL}transfer"}.isdisjoint(
+            Hierarchy().wider("action", iri)
+        )
+        said = {"uid": terms.compact(iri), "includedIn": "use"}
+        example = _code({"action": written(iri) if is_known else said})
+        rows[is_old].append((*_defined(iri), *instead, above, example))
+    names = ("action", "what it means", "instead", "a kind of", "example")
+    yield _table("Actions", "rule", (*names[:2], *names[3:]), rows[False])
+    more = (
+        "ODRL 2.2 keeps them for old policies. What is a kind of neither `use` nor `transfer` is "
+    )
+    more += "read where the policy says what it is included in."
+    yield _table("Deprecated actions", "rule", names, rows[True], more)
+
+
+def _operands() -> str:
+    rows = (
+        (*_defined(iri), _takes(term), _instead(term), _code(_compared_by(iri)))
+        for iri, term in operands().items()
+    )
+    names = ("operand", "what it means", "takes", "instead", "example")
+    more = "What `takes` nothing takes any text, number or IRI."
+    return _table("Left operands", "constraint", names, rows, more)
+
+
+def _not_read() -> str:
+    lines = [
+        "### Terms that are not read",
+        "",
+        "A policy with one of them is refused, not read without it.",
+        "",
+    ]
+    lines += [f"- `{terms.compact(iri)}`: {term.definition}" for iri, term in not_read().items()]
+    return "\n".join([*lines, ""])
+
+
+def not_read() -> dict[str, terms.Term]:
+    """Return the terms of ODRL that policies may not use here, by IRI."""
+    used = {terms.expand(name) for name in (*OF_POLICIES, *OF_RULES, *OF_CONSTRAINTS)}
+    read = {f"{_ODRL}{name}" for name in _READ}
+    properties = terms.instances(f"{terms.RDF}Property").items()
+    types = terms.instances(f"{_PE}PolicyType").items()
+    return {iri: term for iri, term in (*types, *properties) if iri not in used | read}
+
+
+# -- cells ----------------------------------------------------------------------------------------
+
+
+def written(iri: str) -> str:
+    """Return how a policy names a term under the bundled contexts, as shortly as it can."""
+    name = terms.local_name(iri)
+    if iri == f"{_ODRL}uid":
+        return name
+    compact = f"cc:{iri.removeprefix(_CC)}" if iri.startswith(_CC) else terms.compact(iri)
+    short = {terms.in_full(name), _MC + name if name == "purpose" else ""}
+    return name if iri in short else compact
+
+
+def _defined(iri: str) -> tuple[str, str]:
+    return f"`{written(iri)}`", terms.vocabulary()[iri].definition
+
+
+def _code(given: Any) -> str:
+    return f"`{json.dumps(given, ensure_ascii=False)}`"
+
+
+def _above(iri: str) -> str:
+    """Return all actions that include one, as decisions have it."""
+    wider = Hierarchy().wider("action", iri)
+    return ", ".join(f"`{written(one)}`" for one in wider if one != iri)
+
+
+def _instead(term: terms.Term) -> str:
+    """Return what to write in the place of a term; of one that is deprecated, at least that."""
+    return ", ".join(f"`{written(iri)}`" for iri in term.iris("replacedBy")) or (
+        "none is named" if term.facts.get("deprecated") else ""
+    )
+
+
+def _takes(term: terms.Term) -> str:
+    return " or ".join(f"`{terms.compact(iri)}`" for iri in term.iris("takes"))
+
+
+def _comparison(left: str, operator: str, right: Any) -> dict[str, Any]:
+    return {"leftOperand": left, "operator": operator, "rightOperand": right}
+
+
+def _compared_by(iri: str) -> dict[str, Any]:
+    operator, right = OPERANDS[terms.local_name(iri)]
+    return _comparison(written(iri), operator, right)
+
+
+def _compared(iri: str) -> dict[str, Any]:
+    left, right = OPERATORS[terms.local_name(iri)]
+    return _comparison(left, written(iri), right)
+
+
+def _until(iri: str) -> dict[str, Any]:
+    return _comparison("dateTime", "lteq", {"@id": terms.compact(iri)})
+
+
+# -- sanitisation -----------------------------------------------------------------------------
+
+
+def _asked(name: str, value: Any) -> list[dict[str, Any]]:
+    several = isinstance(value, list)
+    return [_comparison(name, "isAllOf" if several else "eq", value)]
+
+
+def _method(notation: str) -> list[dict[str, Any]]:
+    own = [one.name for one in of_method(notation) if one.name in VALUES]
+    values = [one for name in own if name != "mosaicrown:k" for one in _asked(name, VALUES[name])]
+    return [*_asked("mosaicrown:method", notation), *values]
+
+
+def _needs(notation: str) -> str:
+    return ", ".join(f"`{one.name}`" for one in of_method(notation))
+
+
+def _own() -> dict[str, Parameter]:
+    """Return the parameters of all methods by name, each with all that it may be."""
+    found: dict[str, Parameter] = {}
+    for one in (one for notation in terms.methods() for one in of_method(notation)):
+        first = found.setdefault(one.name, one)
+        if one.type not in first.type:
+            found[one.name] = first._replace(type=f"{first.type}; or {one.type}")
+    return found
+
+
+def _parameter(one: Parameter) -> tuple[str, ...]:
+    given = _asked(one.name, {**COLUMNS, **VALUES}[one.name])
+    if one.name in ("pe:maxSuppression", "pe:loss"):
+        given = [*_asked("pe:algorithm", "full-domain"), *given]
+    return _row(one, given[0] if len(given) == 1 else given)
+
+
+def _setting(role: str, one: Parameter) -> tuple[str, ...]:
+    is_sensitive = role == "mosaicrown:sensitive"
+    settings = (DISTANCES if is_sensitive else SETTINGS)[one.name]
+    column = {
+        "@id": "http://example.com/Visits/Diagnosis"
+        if is_sensitive
+        else "http://example.com/Visits/Zip",
+        **settings,
+    }
+    return _row(one, _asked(role, [column])[0])
+
+
+def _row(one: Parameter, given: Any) -> tuple[str, ...]:
+    default = one.default if one.default in ("none", "required") else f"`{one.default}`"
+    return (
+        f"`{one.name}`",
+        one.definition,
+        one.type.replace("'", "`"),
+        default.replace("'", ""),
+        _code(given),
+    )
+
+
+# -- trainings and audits ---------------------------------------------------------------------
+
+
+def _method_of_audit(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("mosaicrown:method", notation), _of_audit("pe:auc")]
+
+
+def _attack(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("pe:attack", [notation]), _of_audit("pe:auc")]
+
+
+def _of_audit(name: str, value: Any = None) -> dict[str, Any]:
+    operator, usual = OF_AUDITS[name]
+    return _comparison(name, operator, usual if value is None else value)
+
+
+def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
+    own = [iri for iri in term.iris("refines") if iri.startswith(_PE)]
+    name, definition, takes, default, _ = _row(one, {})
+    given = [_of_audit("pe:tprAtFpr")] if one.name == "pe:fpr" else []
+    example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
+    refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)
+    return name, refined, definition, takes, default, example
+
+
+if __name__ == "__main__":
+    if not PAGE.is_file():
+        raise DataError.of("C002", f"There is no file {str(PAGE)!r}.", "It is in a checkout.")
+    PAGE.write_text(with_reference(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

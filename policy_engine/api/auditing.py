@@ -1,0 +1,369 @@
+"""Audits from file to folder: read the records, train and attack, write all that was found."""
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.auditing import (
+    Examined,
+    examine,
+    examine_predictions,
+)
+from policy_engine.audits.membership.caveats import MEMBERS_TOLD
+from policy_engine.audits.membership.conduct import ChunkTime, Timings
+from policy_engine.audits.membership.fitted.target import FittedModel
+from policy_engine.audits.membership.learners import Learner, learner_of
+from policy_engine.audits.membership.manifest import Keeper, under_way, until
+from policy_engine.audits.membership.predictions import read_predictions, truth_of
+from policy_engine.audits.membership.records import (
+    Records,
+    read_npz,
+    read_records,
+    records_of_arrays,
+    source_table,
+)
+from policy_engine.audits.membership.result import MembershipAudit
+from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.shadows import (
+    Chunk,
+)
+from policy_engine.audits.reports.audit_folder import (
+    Sides,
+    check_output,
+    split_arrays,
+    write_found,
+    write_tradeoff,
+)
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.reading_back import texts_of
+from policy_engine.errors import AuditError, did_you_mean, listed
+from policy_engine.methods.audits.classifier import Estimator, Network, read_architecture
+from policy_engine.plan.lineage import MadeBy
+from policy_engine.policy.collecting.files import read_file
+
+if TYPE_CHECKING:
+    from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff
+
+Model = Any
+"""A description, the file that holds one, a classifier, a learner; None for the usual network."""
+Cancel = Callable[[], bool]
+"""Whether an audit is to end: asked after every epoch and every model."""
+
+
+def audit_membership(
+    data: Any,
+    label: str = "",
+    model: Model = None,
+    *,
+    settings: Settings | None = None,
+    members: str = "",
+    fitted: Any = None,
+    out: Path | None = None,
+    report: Path | None = None,
+    progress: Progress = silent,
+    cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
+) -> MembershipAudit:
+    """Train a model on a part of some records, and measure how well attackers tell which part.
+
+    `data` is a file (CSV, CSV.gz, Parquet, npz), a frame, or a pair of arrays, features and
+    labels; `label` is the column of the classes, the last one if not given. `model` is a
+    description or a file with one, a classifier of scikit-learn's kind, or any other Learner, such
+    as a KerasLearner; without it a network of one small layer is trained. `members` names a
+    column, or an array of an npz file, that says of each record whether the target is to be
+    trained on it (1) or not (0).
+
+    With `fitted` nothing is trained: that model is attacked as it is, with the records that
+    `members` says it was trained on and the others, as it takes them. It is a file, an object
+    with predict_proba or predict, a function from features to answers, or a `FittedModel`, which
+    says how it is opened and asked. `model` is then the recipe by which its shadow models are
+    trained on halves of these records, if there is one.
+
+    Into the folder `out` goes `manifest.json` at once: what is asked, and how far it is. At the end
+    follow `splits.npz` (the rows and the seed of every model), `scores.csv` (what each attack says
+    of each record, for its owner's eyes alone), `audit.html` and, last, `audit.json` with all
+    figures; its `cache` keeps what models said, so that an audit that was interrupted goes on where
+    it was. `cancel` is asked after every epoch or model; once it says yes, AuditError (A018) is
+    raised. An audit of other data, settings or another model in the same folder starts afresh; what
+    was trained and kept is used wherever it is the same, and an earlier `audit.json` stays until
+    there is a new one. `made_by` is who makes it, as what is found says; nobody is asked whether
+    they may.
+
+    Raises AuditError and DataError for what is wrong with the input, before anything is trained,
+    and OutputError where nothing can be written.
+    """
+    settings = settings or Settings()
+    check_output(out, report)
+    told = until(cancel, progress)
+    if fitted is not None:
+        source = fitted.model if isinstance(fitted, FittedModel) else fitted
+        name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
+        with under_way(out, "fitted model", settings, name) as keeper:
+            clock = _Clock(keeper)
+            examined = _audit_fitted(
+                data, label, model, members, fitted, settings, told, (keeper, clock, out)
+            )
+            found = examined.report.model_copy(update=clock.told(made_by))
+            inputs = _inputs(data, source)
+            write_found(found, out, report, {}, inputs, keeper, examined.scores)
+        return found
+    learner, architecture = _learner(model)
+    with under_way(out, "membership", settings, learner.name) as keeper:
+        records, inside = _records(data, label, members)
+        keeper.of_records(records.digest)
+        sides = (None, None) if inside is None else _sides(inside)
+        clock = _Clock(keeper)
+        examined = examine(
+            records,
+            learner,
+            settings,
+            architecture=architecture,
+            members=sides[0],
+            non_members=sides[1],
+            cache=out / "cache" if out else None,
+            progress=told,
+            kept=clock.kept,
+        )
+        found = examined.report.model_copy(update=clock.told(made_by))
+        if inside is not None:
+            found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
+        splits = split_arrays(records, learner, settings, sides) if out else {}
+        inputs = _inputs(data, model)
+        write_found(found, out, report, splits, inputs, keeper, examined.scores)
+    return found
+
+
+class _Clock:
+    """Measures how long an audit takes, and each of its chunks."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper, self._chunks = keeper, list[Chunk]()
+        self._begun = time.monotonic(), time.process_time()
+
+    def kept(self, chunk: Chunk) -> None:
+        """Note a chunk, here and in the manifest."""
+        self._chunks.append(chunk)
+        self._keeper.kept(chunk)
+
+    def told(self, made_by: MadeBy) -> dict[str, Any]:
+        """Return what an audit says of how long it took up to now, and of who made it."""
+        return {"timings": self.timings(), "made_by": made_by}
+
+    def timings(self) -> Timings:
+        """Return what was measured up to now."""
+        return Timings(
+            seconds=round(time.monotonic() - self._begun[0], 3),
+            cpu_seconds=round(time.process_time() - self._begun[1], 3),
+            chunks=tuple(
+                ChunkTime(models=one.models, seconds=round(one.seconds, 3)) for one in self._chunks
+            ),
+            trained=sum(one.models for one in self._chunks),
+        )
+
+
+def _audit_fitted(
+    data: Any,
+    label: str,
+    model: Model,
+    members: str,
+    fitted: Any,
+    settings: Settings,
+    progress: Progress,
+    kept: "tuple[Keeper, _Clock, Path | None]",
+) -> Examined:
+    """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
+    from policy_engine.audits.membership.fitted.auditing import (  # noqa: PLC0415 (as above)
+        audit_fitted,
+    )
+    from policy_engine.audits.membership.fitted.keeping import Keeping  # noqa: PLC0415
+    from policy_engine.audits.membership.fitted.questions import read_questions  # noqa: PLC0415
+
+    if settings.local_epsilon is not None:
+        message = "A fitted model is attacked as it is: no records are perturbed for it."
+        raise AuditError.of("A014", message, "Leave the local epsilon out.")
+    if settings.targets > 1:
+        message = f"A fitted model is one target. Given: {settings.targets} targets."
+        raise AuditError.of("A014", message)
+    known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
+    questions = read_questions(data, label, members, known.features)
+    recipe = None if model is None else _recipe(model)
+    keeper, clock, out = kept
+    keeper.of_records(questions.digest)
+    keeping = Keeping(out / "cache" if out else None, clock.kept)
+    return audit_fitted(questions, known, settings, recipe, progress, keeping)
+
+
+def _recipe(model: Model) -> Any:
+    """Return what trains shadows of a fitted model: a learner, or a classifier to be cloned."""
+    if not isinstance(model, Learner) and hasattr(model, "fit"):
+        return model
+    return _learner(model)[0]
+
+
+def audit_predictions_file(
+    predictions: Any,
+    *,
+    settings: Settings | None = None,
+    out: Path | None = None,
+    report: Path | None = None,
+    progress: Progress = silent,
+    cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
+) -> MembershipAudit:
+    """Attack a model of which nothing is known but what it said: probabilities, labels, members.
+
+    `read_predictions` says what the file or frame holds. `out`, `report`, `cancel` and `made_by`
+    are as for `audit_membership`, without splits, for nothing is trained. Raises AuditError and
+    DataError for what is wrong with the predictions, OutputError where nothing can be written.
+    """
+    check_output(out, report)
+    settings, told = settings or Settings(), until(cancel, progress)
+    with under_way(out, "predictions", settings, "known by its predictions alone") as keeper:
+        read, clock = read_predictions(predictions), _Clock(keeper)
+        keeper.of_records(read.digest)
+        examined = examine_predictions(read, settings, told)
+        found = examined.report.model_copy(update=clock.told(made_by))
+        inputs = _inputs(predictions)
+        write_found(found, out, report, {}, inputs, keeper, examined.scores)
+    return found
+
+
+def audit_tradeoff(
+    data: Any,
+    label: str = "",
+    model: Model = None,
+    *,
+    settings: Settings | None = None,
+    grid: "Grid | None" = None,
+    out: Path | None = None,
+    progress: Progress = silent,
+    cancel: Cancel | None = None,
+    made_by: MadeBy = "owner",
+) -> "Tradeoff":
+    """Audit a network with no privacy and at every privacy of a grid, on the same splits.
+
+    `data`, `label`, `model` and `made_by` are as for `audit_membership`. Into the folder `out` go
+    `tradeoff.svg`, `tradeoff.png` and, last, `tradeoff.json`; its `cache` keeps what models
+    said, and `manifest.json` how far it is. Raises AuditError (A009) for a model that is no
+    network, and as `audit_membership`.
+    """
+    from policy_engine.audits.privacy.tradeoff import Grid, tradeoff  # noqa: PLC0415 (see above)
+
+    check_output(out, None)
+    network = _architecture(model)
+    if not isinstance(network, Network):
+        message = f"A trade-off is over the training of networks. Given: {network.name}."
+        raise AuditError.of("A009", message, "Describe a network, or leave the model out.")
+    settings, grid = settings or Settings(), grid or Grid()
+    with under_way(out, "trade-off", settings, network.model_dump_json()) as keeper:
+        records, _ = _records(data, label, "")
+        keeper.of_records(records.digest)
+        _check_noise(grid)
+        _check_perturbing(records, grid, settings)
+        cache = out / "cache" if out else None
+        told = until(cancel, progress)
+        made = tradeoff(records, network, settings, grid, cache=cache, progress=told)
+        found = made.model_copy(update={"made_by": made_by})
+        if out:
+            write_tradeoff(found, out, _inputs(data, model))
+    return found
+
+
+def _check_noise(grid: "Grid") -> None:
+    """Raise AuditError (A006) for multipliers that are none, before the training."""
+    wrong = [one for one in grid.noise_multipliers if not 0 <= one < math.inf]
+    if wrong:
+        message = f"Noise multipliers are 0 or above. Given: {', '.join(map(str, wrong))}."
+        raise AuditError.of("A006", message)
+
+
+def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
+    """Raise AuditError (A006) for columns that bear no randomized response, before the training."""
+    from policy_engine.audits.privacy.binning import bins_of  # noqa: PLC0415 (as above)
+    from policy_engine.audits.privacy.randomized_response import perturb  # noqa: PLC0415 (as above)
+
+    for epsilon in grid.local_epsilons[:1]:
+        bins = bins_of(records, settings.bins, settings.ranges)
+        perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
+
+
+def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
+    """Return what trains a model, and what the model is."""
+    if isinstance(model, Learner):
+        return model, model.name
+    if hasattr(model, "fit") or hasattr(model, "predict"):
+        from policy_engine.audits.membership.learners.scikit import (  # noqa: PLC0415 (an extra)
+            EstimatorLearner,
+        )
+
+        return EstimatorLearner.of_object(model), " ".join(repr(model).split())
+    architecture = _architecture(model)
+    return learner_of(architecture), architecture
+
+
+def _architecture(model: Model) -> Network | Estimator:
+    if model is None:
+        return Network()
+    if isinstance(model, Network | Estimator):
+        return model
+    return read_architecture(read_file(Path(model)), str(model))
+
+
+# -- who is in ------------------------------------------------------------------------------------
+
+
+def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.bool_] | None]:
+    """Return the records, and which of them are members where a column says so.
+
+    That column is no feature: it would tell a model what an attacker is to find out.
+    """
+    if isinstance(data, tuple):
+        return records_of_arrays(*data), None
+    if not members:
+        return read_records(data, label), None
+    is_file = isinstance(data, str | Path)
+    if is_file and str(data).lower().endswith(".npz"):
+        return read_records(data, label), truth_of(_array(Path(data), members), repr(members))
+    table = source_table(data)
+    if members not in table.column_names:
+        raise _no_members(members, table.column_names)
+    rows, texts = texts_of(members, table.column(members))
+    inside = truth_of([texts[row] or "" for row in rows.tolist()], repr(members))
+    rest = table.drop_columns([members])
+    if not label and members == table.column_names[-1]:
+        label = rest.column_names[-1]
+    return read_records(rest, label, Path(data).name if is_file else ""), inside
+
+
+def _array(path: Path, members: str) -> list[str]:
+    arrays = read_npz(path)
+    if members not in arrays:
+        raise _no_members(members, arrays)
+    return list(map(str, arrays[members].ravel().tolist()))
+
+
+def _no_members(members: str, names: Any) -> Exception:
+    message = f"There is no {members!r} that says who is a member. There are {listed(names)}."
+    return AuditError.of("A011", message, did_you_mean(members, names))
+
+
+def _sides(inside: NDArray[np.bool_]) -> Sides:
+    return np.flatnonzero(inside), np.flatnonzero(~inside)
+
+
+def _inputs(*given: Any) -> list[Path]:
+    return [Path(one) for one in given if isinstance(one, str | Path)]
+
+
+def write_audit(found: MembershipAudit, folder: Path) -> None:
+    """Write all that an audit found into a folder: the page and, last, `audit.json`.
+
+    Raises OutputError where the folder cannot be written, DataError (C011) without matplotlib.
+    """
+    check_output(folder, None)
+    write_found(found, folder, None, {}, [])

@@ -1,0 +1,290 @@
+"""An output that exists, measured against a policy."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.acting import Acting, asked_by
+from policy_engine.api.binding import (
+    certificate_of,
+    made_by,
+    understood,
+)
+from policy_engine.api.deciding import (
+    Proof,
+    proofs,
+)
+from policy_engine.api.outputs import measured_as, opened_record, settled_output
+from policy_engine.certificate.beside import only_output
+from policy_engine.certificate.certificate import (
+    Certificate,
+    Certified,
+    certify,
+    check,
+    check_digest,
+)
+from policy_engine.certificate.publication import (
+    renew,
+)
+from policy_engine.certificate.record import Record, load_record
+from policy_engine.certificate.renewal import check_made_so, is_known, with_change
+from policy_engine.data import storage
+from policy_engine.data.catalog import (
+    TABLE,
+    make_catalog,
+    place_of,
+)
+from policy_engine.data.storage import Place
+from policy_engine.decision import World
+from policy_engine.engines.engine import Engine
+from policy_engine.engines.launching import Launcher, launched
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+)
+from policy_engine.plan.plan import CellStyle, EngineName, Plan, plan_of
+from policy_engine.policy import (
+    USUAL,
+    Limits,
+    Reading,
+    Source,
+    VocabularySource,
+)
+from policy_engine.policy.owners import OwnersSource
+from policy_engine.release.ledger import Ledger
+from policy_engine.release.release import Release, run_plan
+from policy_engine.release.staging import check_name
+
+if TYPE_CHECKING:
+    from policy_engine.engines.spark.engine import SparkEngine
+
+
+def certify_output(
+    output: str | Path,
+    policy: Source,
+    contexts: Mapping[str, Any] | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    engine: "EngineName | SparkEngine" = "local",
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    record: str | Path | None = None,
+    attempts: str | Path | None = None,
+    *,
+    write: bool = False,
+    owners: OwnersSource | None = None,
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+    asset: str = "",
+) -> Certificate:
+    """Measure an existing output against a policy, however it was made.
+
+    Where a policy has several outputs, the one to measure is named by the certificate beside it,
+    or by `asset`. Where that certificate speaks of the output, its digest is compared too. A
+    `record` is to open what that commits to and, where `data` is given, to name that very
+    input: CertificateError (V008, V009) else.
+    Where the policy has a unit of privacy, the output alone does not tell persons apart: with
+    `data`, and the `key` where there are pseudonyms, the release is made again and must be the
+    same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
+    `apply_policy`: models are made and attacked again where the policy has a table audited.
+    With `write`, the certificate is renewed: it takes the place of the one beside the output, of
+    which it keeps the commitment to the owner's record and what cannot be measured. What the output
+    does not tell is to be by that certificate as the policy asks (V014), and without it there is
+    nothing to be renewed (C002), nor where it was given by `certify_output` itself (V016).
+    Of an output without the certificate of its making for this policy, or of other data than its
+    record is known to name where models are attacked, what is returned says what was measured and
+    not how it was made (`made_by` is None): by such a certificate nobody may read. `owners`,
+    `certificates` of the input, and a `party` with all by which it is decided whether they may
+    make such an output, are as for `apply_policy`. Raises
+    CertificateError where the output does not hold what the policy asks, or a file read here
+    carries more than a table: metadata, values that no row has, names in a gzip header (V002).
+    """
+    acting = Acting(party, purpose, policies, world, log, log_key)
+    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
+    decided = asked_by(policy, reading, owners, data, acting)
+    read = decided.policy
+    place = _place_of_output(output)
+    with settled_output(place), launched(engine) as launcher:
+        earlier = certificate_of(launcher, place)
+        product = measured_as(read, asset, earlier)
+        made_by(decided, [product], launcher, data, held)
+        catalog = launcher.catalog(read, data or {}, taxonomies)
+        plan = plan_of(read, product, engine=launcher.name)
+        _check_measurable(plan)
+        stored = launcher.stored(place)
+        cells = _cells_of(launcher, place, plan)
+        if write:
+            _check_renewable(place)
+        before = earlier.upstream if earlier else ()
+        plan = plan_of(read, product, catalog if data else None, launcher.name, cells, before)
+        release = Release(plan=decided.with_consents(plan), output=stored)
+        run = launcher.engine(understood(catalog, read, plan, taxonomies), key=key)
+        try:
+            opened = _recorded(record, earlier, place, release.plan, run if data else None)
+            if earlier:
+                check_made_so(earlier, release.plan, opened, place, renews=write)
+            if write:
+                _check_known_input(release.plan, opened)
+            history = _history(release.plan, attempts)
+            release = _audited_again(release, run, history, has_data=bool(data))
+            asked = release.plan.anonymize
+            is_made = asked and asked.columns.privacy_unit and data
+            if is_made and earlier and earlier.ended:
+                message = "The search of this release was ended by its time limit: it is not made "
+                raise DataError.of("V006", f"{message}again alike, and persons not counted.")
+            if asked and is_made and asked.columns.has_own_pseudonyms:
+                run.salt = _salt_of(opened)
+            found = _made_again(release, run) if is_made else certify(release, run)
+            _check_carried(launcher, place)
+            check(found, str(place))
+        except CertificateError as error:
+            raise with_change(error, earlier, stored) from None
+        finally:
+            run.close()
+        check_digest(found.certificate, stored)
+        if earlier:
+            check_digest(earlier, stored)
+        certificate = found.certificate.model_copy(
+            update=_kept(earlier, release.plan, opened, write=write)
+        )
+        if write:
+            renew(place, certificate, lambda: launcher.stored(place))
+    return certificate
+
+
+def _recorded(
+    record: str | Path | None,
+    earlier: Certificate | None,
+    output: Place,
+    plan: Plan,
+    engine: Engine | None,
+) -> Record | None:
+    """Return what opens a certificate; with an engine, what that reads is the input it names."""
+    if record is None:
+        return None
+    opened = opened_record(load_record(place_of(record)), earlier, output, str(record))
+    if engine is not None:
+        _check_input(opened, plan, engine, str(record))
+    return opened
+
+
+def _place_of_output(output: str | Path) -> Place:
+    place = place_of(output)
+    if not str(place).startswith(TABLE):
+        place = only_output(place)
+        check_name(storage.name(place), "An output")
+    return place
+
+
+def _check_measurable(plan: Plan) -> None:
+    """Raise DataError (V006) for a model."""
+    if plan.train:
+        message = "A model tells nobody on whom it was trained: it is audited when it is made."
+        raise DataError.of("V006", message, "Make it again: policy-engine apply.")
+
+
+def _kept(
+    earlier: Certificate | None, plan: Plan, opened: Record | None, *, write: bool
+) -> dict[str, Any]:
+    """Return what an earlier certificate says of an output that nobody measures again.
+
+    A commitment that nobody can open says nothing: it is repeated where it was opened, or where
+    it would be lost. So does who made the output, where it may have been made otherwise.
+    """
+    if earlier is None:
+        return {"commitment": None}
+    names = ["ended", "upstream"]
+    names += ["made_by"] * is_known(earlier, plan, opened) + ["approximated"] * write
+    committed = earlier.commitment if opened is not None or write else None
+    return {"commitment": committed, **{name: getattr(earlier, name) for name in names}}
+
+
+def _check_renewable(output: Place) -> None:
+    """Raise DataError (C010) for a table of a catalog, whose certificate is a part of it."""
+    if str(output).startswith(TABLE):
+        message = "The certificate of a table in a catalog is renewed with the table alone."
+        raise DataError.of("C010", message, "Make it again: policy-engine apply.")
+
+
+def _check_carried(launcher: Launcher, place: Place) -> None:
+    """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
+    if launcher.spark is None:
+        from policy_engine.engines.carried import check_carried  # noqa: PLC0415 (slow to import)
+
+        check_carried(Path(place))
+
+
+def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
+    """Raise CertificateError (V009) where the data are not those that a record names."""
+    for step, known in zip(plan.reads, record.inputs, strict=True):
+        _, found = engine.read(step)
+        if found.digest != known.digest:
+            message = "The data given are not the input that the certificate commits to."
+            was = f"That was read by the {record.engine} engine from {known.location!r}."
+            raise CertificateError.of("V009", message, was, source)
+
+
+def _check_known_input(plan: Plan, opened: Record | None) -> None:
+    """Raise DataError (V006) where nobody knows that what an audit attacks was learnt from."""
+    if plan.audits and opened is None:
+        message = "Whether the data given are what the release was made from, its record tells."
+        raise DataError.of("V006", message, "Give the record as well: record=FILE.")
+
+
+def _salt_of(record: Record | None) -> str:
+    """Return what the pseudonyms of a release are its own by.
+
+    Raises DataError (V006) without the record that holds it.
+    """
+    if record is None or record.salt is None:
+        message = "The pseudonyms are those of one release: without its record, nobody makes them "
+        raise DataError.of("V006", f"{message}again.", "Give the record as well: record=FILE.")
+    return record.salt
+
+
+def _history(plan: Plan, folder: str | Path | None) -> Ledger | None:
+    """Return where attempts are kept, None where a plan has nothing attacked."""
+    return Ledger(folder) if plan.audits else None
+
+
+def _audited_again(
+    release: Release, engine: Engine, history: Ledger | None, *, has_data: bool
+) -> Release:
+    """Return a release with what the audits of its plan measure today."""
+    plan = release.plan
+    if not plan.audits:
+        return release
+    if not has_data:
+        message = "The policy asks for an audit, which the output alone does not bear."
+        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
+    from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
+
+    table, _ = engine.read(plan.read)
+    return release.audited(*audit_table(plan, engine, table, history=history))
+
+
+def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
+    """Return how the ranges of an output are written."""
+    [output] = make_catalog({"": place}, described=launcher.described()).datasets
+    return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
+
+
+def _made_again(release: Release, engine: Engine) -> Certified:
+    """Return the certificate of what a plan makes, which the release is to be the same as.
+
+    On Spark the rows are compared, when they are measured: their files never are the same.
+    """
+    if release.plan.engine == "spark":
+        made = run_plan(release.plan, engine)
+        return certify(made.model_copy(update={"output": release.output}), engine)
+    with TemporaryDirectory() as folder:
+        name = storage.name(release.output.location)
+        return certify(run_plan(release.plan, engine, Path(folder) / name), engine)

@@ -1,0 +1,132 @@
+"""A release beside its original: what was lost, and what it is still good for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.acting import asking_in
+from policy_engine.api.outputs import measured_as, opened_record, settled_output
+from policy_engine.certificate.beside import certificate_beside, names_of_certificates, only_output
+from policy_engine.certificate.record import load_record
+from policy_engine.data import storage
+from policy_engine.data.catalog import (
+    Catalog,
+    find_taxonomies,
+    place_of,
+)
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.launching import Launcher
+from policy_engine.errors import (
+    DataError,
+    PolicyEngineError,
+)
+from policy_engine.plan.plan import Anonymize, plan_of
+from policy_engine.policy import (
+    USUAL,
+    Limits,
+    Reading,
+    Source,
+    VocabularySource,
+)
+
+if TYPE_CHECKING:
+    from policy_engine.audits.utility import Comparison
+
+
+def compare_release(
+    original: str | Path,
+    release: str | Path,
+    *,
+    policy: Source | None = None,
+    taxonomies: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    target: str = "",
+    queries: int = 1_000,
+    seed: int = 0,
+    progress: Progress = silent,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    record: str | Path | None = None,
+    classifier: bool = True,
+    shareable: bool = False,
+    asset: str = "",
+) -> "Comparison":
+    """Return what a release lost against its original, and what it is still good for.
+
+    The columns and their roles are those of the certificate beside the release, else those of
+    the policy and, of several outputs, as `certify_output` has it. `target` is the column that
+    a classifier is to predict, by default the first sensitive one that it can; none is where
+    `classifier` is False. A comparison tells how often the original's values occur, and is for
+    its owner alone; one that is `shareable` holds only what whoever has the release finds out
+    himself. Whether this is the original that the release was made from is told by its
+    `record`. Raises DataError where a table cannot be read or a taxonomy is not given (C012),
+    CertificateError where the release cannot have been made from this original, or the record
+    does not open it.
+    """
+    from policy_engine.audits import utility  # noqa: PLC0415 (slow to import)
+
+    path = Path(only_output(Path(release)))
+    with settled_output(path):
+        lying = certificate_beside(path)
+        certificate = lying[1] if lying else None
+        if policy is None and certificate is None:
+            raise _uncertified(original, path)
+        reading = Reading(contexts, parents, limits, vocabularies)
+        read = asking_in(policy, reading) if policy is not None else None
+        if read is not None:
+            plan = plan_of(read, measured_as(read, asset, certificate))
+        else:
+            plan = certificate.plan  # type: ignore[union-attr]
+        plan.check_one_input("compared with")
+        asked = plan.anonymization()
+        folder = Path(read.source).parent if read is not None and read.source else path.parent
+        found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
+        catalog = Catalog(taxonomies=found)
+        _check_taxonomies(catalog, asked)
+        engine = Launcher().engine(catalog, key=key)
+        settings = utility.Settings(
+            queries=queries,
+            task=utility.Task(
+                (lambda part: engine.anonymize(part, asked, plan.publish)) if classifier else None,
+                target=target,
+            ),
+            seed=seed,
+        )
+        opened = None
+        if record is not None:
+            opened = opened_record(load_record(place_of(record)), certificate, path, str(record))
+        return utility.compare(
+            Path(original),
+            path,
+            asked,
+            found,
+            measured=certificate.measurements if certificate else (),
+            input_digest=opened.input.digest if opened else "",
+            settings=settings,
+            shareable=shareable,
+            progress=progress,
+        )
+
+
+def _uncertified(original: str | Path, release: Path) -> PolicyEngineError:
+    """Return the error of a release without certificate and policy, or of two tables swapped."""
+    message = f"No certificate lies beside {str(release)!r}, and no policy is given."
+    hint = "Give policy=POLICY."
+    with storage.reading(original):
+        is_release = any(map(names_of_certificates, (Path(original), Path(original).parent)))
+    if is_release:
+        message = f"No certificate lies beside {str(release)!r}, and one beside {str(original)!r}."
+        hint = "The original comes first, then its release."
+    return DataError.of("C002", message, hint)
+
+
+def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
+    """Raise DataError (C012) with the taxonomies that a comparison lacks."""
+    try:
+        catalog.digests(asked.columns.taxonomies)
+    except DataError as error:
+        hint = "Give taxonomies={NAME: FILE}, or policy=POLICY where its file lies beside it."
+        raise DataError(*(replace(one, hint=hint) for one in error.problems)) from None

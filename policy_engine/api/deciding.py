@@ -1,0 +1,301 @@
+"""Requests and queries, from files to answers."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.certificate.attestation import Attestation, attest
+from policy_engine.certificate.beside import load_proofs
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.catalog import Catalog, make_catalog, place_of
+from policy_engine.decision import Decider, Decision, Request, World, read_world
+from policy_engine.decision.owing import Due, check_doer, dues, find_duty
+from policy_engine.decision.requests import check_name
+from policy_engine.plan.spelling import in_spelling_of
+from policy_engine.policy import (
+    USUAL,
+    Hierarchy,
+    InForce,
+    Limits,
+    Policy,
+    Reading,
+    Source,
+    VocabularySource,
+    read_file,
+)
+from policy_engine.policy.datasets import named_data
+from policy_engine.policy.doing import meaning_of
+from policy_engine.policy.naming import Names
+from policy_engine.policy.owners import OwnersSource, load_owners
+from policy_engine.policy.syntax.json_text import read_json
+
+Proof = str | Path | Certificate | Attestation
+"""What vouches for an output, or the file that holds it."""
+
+if TYPE_CHECKING:
+    from policy_engine.decision.log import DecisionLog, Entry
+    from policy_engine.decision.query.model import QueryResult
+
+
+def decide_request(
+    policies: Sequence[Source],
+    certificates: Sequence[Proof],
+    request: Request,
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    *,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+    data: Mapping[str, Any] | None = None,
+    owners: OwnersSource | None = None,
+) -> Decision:
+    """Decide a request under policies and certificates, each read already or in a file.
+
+    A file may hold several policies, and a path may be that of a folder or of a registry of them:
+    those in force at the time of the world are looked at, and the decision's `notes` name the
+    others. `contexts`, `parents`, `limits` and `vocabularies` are as in `Reading`. With a `log`,
+    how often rules were exercised is what it tells, and the decision is added to it before it is
+    returned, in one go. With `data`, by IRI as for `query_data`, columns are matched with those
+    that the data has, of which the names alone are looked at; a name that it lacks raises
+    DataError (C005). `owners` say who owns which asset (see `load_owners`): a rule then counts for
+    the assets of those who issued it. For many requests, make a `Decider` once, and ask
+    `DecisionLog.decide` by it.
+    """
+    time = world.time if world else None
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    given = make_catalog(named_data(data, read)) if data else Catalog()
+    stated = load_owners(owners, read, contexts)
+    if data:
+        known = [hierarchy or Hierarchy(), (world or World()).memberships]
+        named = (*request.targets, *stated.columns)
+        hierarchy = in_spelling_of(given, read, known, named)
+    held = proofs(certificates)
+    made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
+    if log is None:
+        return made.decide(request, world)
+    return opened(log, log_key).decide(made, request, world)
+
+
+def decider(
+    policies: Sequence[Source],
+    certificates: Sequence[Proof] = (),
+    hierarchy: Hierarchy | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    owners: OwnersSource | None = None,
+) -> Decider:
+    """Return what answers requests under policies and certificates, read already or in files.
+
+    `owners` are as for `decide_request`.
+    """
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), None)
+    stated = load_owners(owners, read, contexts)
+    return Decider(read, proofs(certificates), hierarchy, stated)
+
+
+def query_data(
+    sql: str,
+    policies: Sequence[Source],
+    assignee: str,
+    data: Mapping[str, Any],
+    purpose: str = "",
+    *,
+    certificates: Sequence[Proof] = (),
+    hierarchy: Hierarchy | None = None,
+    world: World | None = None,
+    parents: Sequence[Source] = (),
+    contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    dialect: str = "duckdb",
+    run: bool = True,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+    owners: OwnersSource | None = None,
+) -> "QueryResult":
+    """Return the rows of an SQL query that policies let an assignee read for a purpose.
+
+    `data` maps dataset IRIs to paths or tables; under "" it is that of the only dataset. A table
+    is called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any
+    that sqlglot knows. Where it is denied, the result says which columns under which rule, and
+    what smaller query would be permitted. Rows come in an order that says nothing of how they are
+    stored. Without `run`, the query is rewritten and nothing more. With a `log`, how often rules
+    were exercised is what it tells, and what was decided is added to it before anything is read.
+    `owners` are as for `decide_request`. Raises QueryError for what cannot be parsed, DataError
+    where a table cannot be read, CertificateError (V004) where the data given for an output is
+    not what was certified.
+    """
+    from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
+
+    time = world.time if world else None
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    return query(
+        sql,
+        read,
+        assignee,
+        make_catalog(named_data(data, read)),
+        purpose,
+        certificates=proofs(certificates),
+        hierarchy=hierarchy,
+        world=world,
+        dialect=dialect,
+        run=run,
+        log=None if log is None else opened(log, log_key),
+        owners=load_owners(owners, read, contexts),
+    )
+
+
+def fulfil_duty(
+    policies: Sequence[Source],
+    duty: str,
+    by: str,
+    log: str | Path,
+    *,
+    evidence: str = "",
+    violated: bool = False,
+    of: str = "",
+    time: datetime | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    log_key: str | Path | bytes | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> "Entry":
+    """Record in a log that a party fulfilled a duty of policies, or violated it.
+
+    The duty is named by its uid, or its label, and by `of`, its policy, where several have it; a
+    prohibition that was infringed is `violated`, too. `time` is when it was done, by the clock
+    without one; `evidence` is kept as it is; `hierarchy` adds to what policies say of who belongs
+    to whom. Raises RequestError: D006 for a duty that no policy has, or several, D008 for one that
+    obliges nobody, or not this party, D001 for a party that is not an IRI.
+    """
+    from policy_engine.decision.log import LoggedDeed  # noqa: PLC0415 (only where asked for)
+
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    owner, found = find_duty(read, duty, of, violated=violated)
+    party = Names((*read, *read.ended)).full(by, "assignee")
+    check_name("assignee", party, read)
+    check_doer(owner, found, party, hierarchy)
+    deed = LoggedDeed(
+        state="violated" if violated else "fulfilled",
+        policy=owner.uid,
+        digest=owner.digest,
+        duty=found.label(),
+        by=party,
+        time=_in_a_zone(time).isoformat(),
+        evidence=evidence or None,
+        meaning=meaning_of(owner, found),
+    )
+    return opened(log, log_key).append(deed)
+
+
+def list_duties(
+    policies: Sequence[Source],
+    log: str | Path,
+    hierarchy: Hierarchy | None = None,
+    *,
+    time: datetime | None = None,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    log_key: str | Path | bytes | None = None,
+) -> tuple[Due, ...]:
+    """Return what is owed by whom until when, at a time, by policies and what stands in a log.
+
+    Raises LogError: G001 where the log cannot be read, G002 where it is not whole.
+    """
+    from policy_engine.decision.log import read_history  # noqa: PLC0415 (only where asked for)
+
+    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
+
+
+def _in_a_zone(time: datetime | None) -> datetime:
+    moment = time or datetime.now(UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def world_at(
+    path: str | Path | None = None, time: str = "", policies: Sequence[Policy] = ()
+) -> World:
+    """Return the state of the world that a JSON file describes, at a time of its own if given.
+
+    Short names in it stand for what they do in policies. Raises DataError where there is no such
+    file, RequestError (D003) where it is none.
+    """
+    given = World()
+    if path is not None:
+        given = read_world(read_file(Path(path)), str(path), policies)
+    return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
+
+
+def time_at(path: str | Path | None = None, time: str = "") -> datetime | None:
+    """Return the moment that a text, or else a state of the world in a JSON file, is of.
+
+    None where neither says. Raises as `world_at`, but for what is not about the time.
+    """
+    if time or path is None:
+        return read_world({"time": time}).time if time else None
+    given = read_json(read_file(Path(path)), str(path)).value
+    said = given.get("time") if isinstance(given, dict) else None
+    return read_world({"time": said}, str(path)).time if isinstance(said, str) else None
+
+
+def _in_force(policies: Sequence[Source], reading: Reading, time: datetime | None) -> InForce:
+    """Return the policies that are in force at a time."""
+    return policies if isinstance(policies, InForce) else reading.in_force(*policies, time=time)
+
+
+def attest_output(
+    policy: Source,
+    output: str | Path,
+    by: str,
+    *,
+    asset: str = "",
+    evidence: str = "",
+    file: str | Path | None = None,
+    overwrite: bool = False,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+) -> Attestation:
+    """Return a person's word that a file is an output of a policy that no engine can certify.
+
+    Such are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`.
+    With `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for
+    an output that cannot be attested, RequestError (D001) for a person that is no IRI, DataError
+    where the output cannot be read, OutputError where the attestation cannot be written.
+    """
+    read = Reading(contexts, parents, limits, vocabularies).policy(policy)
+    names = Names([read])
+    who, what = names.full(by, "assignee"), names.full(asset, "target") if asset else ""
+    made = attest(read, place_of(output), who, asset=what, evidence=evidence)
+    if file is not None:
+        write_whole(Path(file), made.to_jsonld(), Path(output), overwrite=overwrite)
+    return made
+
+
+def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
+    """Return what vouches for outputs, each read already or in a file."""
+    found: list[Certificate | Attestation] = []
+    for one in given:
+        found += [one] if isinstance(one, Certificate | Attestation) else load_proofs(place_of(one))
+    return found
+
+
+def opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
+    """Return a log, which is begun where it is not there. Raises as `DecisionLog.open` does."""
+    from policy_engine.decision.log import DecisionLog  # noqa: PLC0415 (only where asked for)
+
+    return DecisionLog.open(Path(log), key)

@@ -1,0 +1,286 @@
+"""One plan at several settings: what each would cost, without writing a release."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.api.acting import Acting, asked_by
+from policy_engine.api.binding import made_by, planned, product_of
+from policy_engine.api.deciding import Proof, proofs
+from policy_engine.audits.reports.charts import line_chart, need_matplotlib
+from policy_engine.audits.utility.figures import Utility
+from policy_engine.certificate.certificate import Certified, certify, check
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.decision import World
+from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
+from policy_engine.engines.launching import check_limit, launched
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PlanError,
+    PolicyEngineError,
+    Problem,
+    did_you_mean,
+    listed,
+)
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Finding, Measurement, Method, findings, parameters
+from policy_engine.plan.lineage import Upstream
+from policy_engine.plan.plan import Anonymize, EngineName, Plan
+from policy_engine.policy import USUAL, Limits, Reading, Source, VocabularySource
+from policy_engine.policy.owners import OwnersSource
+from policy_engine.release.release import Release, read_inputs, with_rows
+
+if TYPE_CHECKING:
+    from policy_engine.engines.spark.engine import SparkEngine
+
+
+Setting = Mapping[str, float]
+
+
+"""Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
+
+
+_OF_BOUNDS = {"R002", "R003", "R008", "R009"}
+
+
+"""The codes of what another setting may mend."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Outcome(_Frozen):
+    """What a release at some setting would be: see `Utility` for what its figures mean.
+
+    `seconds` is the time that forming and measuring it took, reading left out. `ended` tells how
+    the search was, where its time limit was over.
+    """
+
+    classes: int
+    average_class_ratio: float
+    global_certainty_penalty: float | None
+    discernability: int
+    suppressed: int
+    measurements: tuple[Measurement, ...]
+    seconds: float
+    ended: Ended | None = None
+
+
+class Run(_Frozen):
+    """One setting, and what came of it; or why the table cannot be released so."""
+
+    setting: Mapping[str, int | float]
+    outcome: Outcome | NotApplicable
+
+
+def settings_of(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
+    """Return every combination of the values of parameters; those without values are left out."""
+    named = {name: values for name, values in choices.items() if values}
+    return tuple(dict(zip(named, values, strict=True)) for values in product(*named.values()))
+
+
+def explore(
+    plan: Plan,
+    engine: Engine,
+    settings: Sequence[Setting],
+    progress: Progress = silent,
+    upstream: Sequence[Upstream] = (),
+) -> tuple[Run, ...]:
+    """Return what the plan's release would be at each setting, in the order given.
+
+    The table is read once. A parameter is set in every model that has it. `upstream` tells which
+    release the input is: one that was changed since is refused (V013). Raises PlanError
+    (M004) where no model has one, DataError where the table cannot be read, or is refused at
+    every setting for the same reason.
+    """
+    _check_names(plan.anonymization(), settings)
+    table, sources = read_inputs(plan, engine, upstream)
+    runs, refusals = [], []
+    for done, setting in enumerate(settings):
+        progress("exploring", done, len(settings))
+        try:
+            outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, sources)
+        except (PlanError, DataError, CertificateError) as error:
+            outcome = NotApplicable(reason=_reason(error))
+            refusals.append(error)
+        runs.append(Run(setting=setting, outcome=outcome))
+    if len(refusals) == len(runs):
+        _check_varied(refusals)
+    return tuple(runs)
+
+
+def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
+    """Raise what the table is refused for at every setting, where no setting has to do with it.
+
+    Reasons that have to do with one name it, and are not the same at another.
+    """
+    is_same = len({one.problems for one in refusals}) == 1
+    if not is_same or not isinstance(refusals[0], DataError):
+        return
+    if len(refusals) > 1 or not {one.code for one in refusals[0].problems} & _OF_BOUNDS:
+        raise refusals[0]
+
+
+def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
+    known = sorted({name for method in step.methods.values() for name in parameters(type(method))})
+    unknown = {name: None for one in settings for name in one if name not in known}
+    problems = [
+        Problem(
+            "M004",
+            f"{listed(step.methods)} has no parameter {name!r}. It has {listed(known)}.",
+            did_you_mean(name, known),
+        )
+        for name in unknown
+    ]
+    if problems:
+        raise PlanError(*problems)
+
+
+def _outcome(
+    plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[Stored, ...]
+) -> Outcome:
+    step = changed(plan.anonymization(), setting)
+    steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
+    varied = plan.model_copy(update={"steps": steps})
+    start = time.perf_counter()
+    stored = engine.write(engine.anonymize(table, step, plan.publish), None)
+    release = Release(
+        plan=varied,
+        output=stored,
+        sources=with_rows(sources, engine.rows),
+        rows_in=engine.rows,
+        suppressed=engine.suppressed,
+    )
+    found = certify(release, engine)
+    check(found)
+    spent = time.perf_counter() - start
+    return _read_off(found, spent).model_copy(update={"ended": engine.ended})
+
+
+def changed(step: Anonymize, setting: Setting) -> Anonymize:
+    """Return the step with parameters set in every model that has them.
+
+    Raises PlanError with everything that is wrong with the new parameters.
+    """
+    given = {notation: _given(method, setting) for notation, method in step.methods.items()}
+    problems = [
+        _problem(found)
+        for notation, values in given.items()
+        for found in findings(type(step.methods[notation]), values, notation)
+    ]
+    if problems:
+        raise PlanError(*dict.fromkeys(problems))
+    methods = {notation: type(step.methods[notation])(**v) for notation, v in given.items()}
+    return step.model_copy(update={"methods": methods})
+
+
+def _given(method: Method, setting: Setting) -> dict[str, Any]:
+    values = method.model_dump(by_alias=True)
+    return values | {name: value for name, value in setting.items() if name in values}
+
+
+def _problem(found: Finding) -> Problem:
+    return Problem(found.code, found.message)
+
+
+def _read_off(found: Certified, seconds: float) -> Outcome:
+    utility = found.utility
+    assert isinstance(utility, Utility)  # noqa: S101 (there is none but of models)
+    return Outcome(
+        classes=utility.classes,
+        average_class_ratio=utility.average_class_ratio,
+        global_certainty_penalty=utility.global_certainty_penalty,
+        discernability=utility.discernability,
+        suppressed=found.known.suppressed,
+        measurements=found.certificate.measurements,
+        seconds=seconds,
+    )
+
+
+def _reason(error: PolicyEngineError) -> str:
+    return " ".join(problem.message for problem in error.problems)
+
+
+def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
+    """Draw the loss against k, a line for each setting of the others, as `.svg` or `.png`.
+
+    Raises OutputError (O002) where the file cannot be written or has another ending, DataError
+    (C011) without matplotlib.
+    """
+    need_matplotlib()
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in ("svg", "png"):
+        message = f"The ending of {path.name!r} is not known. Known are '.svg' and '.png'."
+        raise OutputError.of("O002", message)
+    lines = trade_off(runs)
+    if not lines:
+        message = "There is nothing to draw: the table cannot be released at any of the settings."
+        raise OutputError.of("O002", message)
+    axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
+    write_whole(path, line_chart(lines, (axis, "global certainty penalty"), kind))
+
+
+def trade_off(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Return the loss against k, by the setting of all else; against the first without k."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        loss = run.outcome.global_certainty_penalty if isinstance(run.outcome, Outcome) else None
+        if loss is not None and run.setting:
+            axis = "k" if "k" in run.setting else next(iter(run.setting))
+            others = {name: value for name, value in run.setting.items() if name != axis}
+            label = ", ".join(f"{name} = {value:g}" for name, value in others.items())
+            lines.setdefault(label, []).append((run.setting[axis], loss))
+    return {label: tuple(sorted(points)) for label, points in lines.items()}
+
+
+def explore_policy(
+    policy: Source,
+    data: Mapping[str, Any],
+    choices: Mapping[str, Sequence[float]],
+    *,
+    taxonomies: Mapping[str, Any] | None = None,
+    key: str | Path | bytes | None = None,
+    engine: "EngineName | SparkEngine" = "local",
+    progress: Progress = silent,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+    time_limit: float | None = None,
+    owners: OwnersSource | None = None,
+    certificates: Sequence[Proof] = (),
+    party: str | None = None,
+    purpose: str = "",
+    policies: Sequence[Source] = (),
+    world: World | None = None,
+    log: str | Path | None = None,
+    log_key: str | Path | bytes | None = None,
+    asset: str = "",
+) -> "tuple[Run, ...]":
+    """Return what a policy's release would be at every combination of `choices`.
+
+    `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; all else is as for
+    `apply_policy`, a `time_limit` for each combination. Nothing is written. Raises PlanError where
+    no model of the policy has a parameter.
+    """
+    acting = Acting(party, purpose, policies, world, log, log_key)
+    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
+    found = asked_by(policy, reading, owners, data, acting)
+    check_limit(time_limit, engine)
+    with launched(engine) as launcher:
+        product = [product_of(found.policy, asset)]
+        made_by(found, product, launcher, data, held)
+        [bound] = planned(found.policy, product, launcher, data, taxonomies, held)
+        run = launcher.engine(bound.catalog, progress, key, time_limit)
+        try:
+            settings = settings_of(choices)
+            return explore(bound.plan, run, settings, progress, bound.upstream)
+        finally:
+            run.close()

@@ -1,0 +1,58 @@
+"""Outputs that exist: whether published, as what they are measured, and their records."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from policy_engine.api.binding import (
+    all_products,
+    product_of,
+)
+from policy_engine.certificate.certificate import (
+    Certificate,
+    lost_rows,
+)
+from policy_engine.certificate.record import Record, opening
+from policy_engine.data import storage
+from policy_engine.data.catalog import (
+    TABLE,
+)
+from policy_engine.data.storage import Place
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+)
+from policy_engine.plan.training import Product
+from policy_engine.policy import (
+    Policy,
+)
+from policy_engine.release.staging import settled
+
+if TYPE_CHECKING:
+    pass
+
+
+def measured_as(policy: Policy, asset: str, earlier: Certificate | None) -> Product:
+    """Return what an output is to be: as is said, or as the certificate beside it says."""
+    told = earlier.plan.publish.asset if earlier else ""
+    made = [one.asset for one in all_products(policy)]
+    return product_of(policy, asset or (told if told in made else ""))
+
+
+def opened_record(
+    record: Record, certificate: Certificate | None, output: Place, source: str
+) -> Record:
+    """Return the record that opens the certificate of an output."""
+    if certificate is None:
+        message = f"No certificate of {str(output)!r} lies beside it, for the record to open."
+        raise DataError.of("C002", message)
+    opened = opening(record, certificate.commitment, source)
+    problems = list(lost_rows(certificate, opened))
+    if problems:
+        raise CertificateError(*problems, source=source)
+    return opened
+
+
+def settled_output(output: Place) -> AbstractContextManager[None]:
+    """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
+    is_table = str(output).startswith(TABLE)
+    return nullcontext() if is_table else settled(storage.parent(output))

@@ -1,0 +1,37 @@
+"""A first draft of a generalisation hierarchy for a column."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.data.catalog import (
+    make_catalog,
+    missing_columns,
+    no_column,
+)
+from policy_engine.errors import (
+    DataError,
+)
+
+if TYPE_CHECKING:
+    from policy_engine.data.taxonomy.suggestion import Suggestion
+
+
+def suggest_hierarchy(
+    table: str | Path | Any, column: str, kind: str | None = None
+) -> "Suggestion":
+    """Return a proposal for a generalisation hierarchy of a column, to be edited by a person.
+
+    `kind` forces quantiles, prefix, calendar or frequency; without it, the values decide.
+    Raises DataError where there is no such column, or its values do not bear the kind.
+    """
+    from policy_engine.data.taxonomy.suggestion import suggest  # noqa: PLC0415
+    from policy_engine.engines.tables import counted  # noqa: PLC0415 (slow to import)
+
+    catalog = make_catalog({"the table": table})
+    [dataset] = catalog.datasets
+    problems = list(missing_columns((column,), dataset))
+    near = no_column(column, dataset)
+    problems = [near] if problems and near.hint else problems
+    if problems:
+        raise DataError(*problems, source=dataset.location)
+    return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)

@@ -1,0 +1,96 @@
+"""The gate: what a release whose model was attacked has to have shown, and where it falls short."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from policy_engine.errors import listed
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.membership_inference import (
+    GATE_ATTACKS,
+    AttackMeasurement,
+    MembershipInference,
+)
+
+
+def shortfalls(
+    asked: Iterable[MembershipInference], attacks: Sequence[AttackMeasurement]
+) -> Iterator[str]:
+    """Yield, a sentence each, what keeps the bounds of audits from having been shown to hold.
+
+    A bound is to be measured with every attack that is run, none may break it, and the attacks of
+    the gate have to be evidence of it, and so has one of those asked for: an attack that ranks
+    next to no records finds nobody, whatever the model gives away.
+    """
+    found = {(one.attack, one.bound) for one in attacks}
+    for method in asked:
+        wanted = {(name, bound) for name in method.run for bound in method.bounds}
+        for name, bound in sorted(wanted - found, key=str):
+            yield f"Whether {bound} holds of the attack {name} was not measured."
+        for bound in method.bounds:
+            named = [one for one in attacks if one.attack in method.attacks and one.bound == bound]
+            if named and all(one.unfit for one in named):
+                message = f"Whether {bound} holds is not shown by any attack that was asked for: "
+                yield f"{message}{_reasons(named)}."
+    for one in attacks:
+        if one.unfit and one.attack in GATE_ATTACKS:
+            message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
+            yield f"{message}{one.unfit}."
+        elif not one.holds:
+            message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
+            yield f"{message}{said(one)}."
+
+
+def _reasons(attacks: Sequence[AttackMeasurement]) -> str:
+    """Return why attacks are no evidence, each reason with its attacks."""
+    reasons = dict.fromkeys(one.unfit for one in attacks)
+    return "; ".join(
+        f"of {listed(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"
+        for why in reasons
+    )
+
+
+def said(one: AttackMeasurement) -> str:
+    """Return what an attack reached, in words."""
+    reached = one.reached
+    if isinstance(reached, NotApplicable):
+        told = f"no figure, for {reached.reason}"
+    else:
+        told = f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
+    pooled = "" if one.pooled is None else f", {one.pooled:.4g} with the attempts before"
+    return f"{told}{pooled}"
+
+
+def state(one: AttackMeasurement) -> str:
+    """Return whether a bound holds, is broken, or the attack says nothing of it, in a word."""
+    if not one.holds:
+        return "broken"
+    return "no evidence" if one.unfit else "holds"
+
+
+class ModelFigures(BaseModel):
+    """What is told of a model that was attacked: how often it is right, and the baseline.
+
+    `on_members` is of the records that it was trained on, `on_others` of as many others;
+    `baseline` is the accuracy of whoever calls a member what it classifies rightly. All have
+    their 95% intervals, and are rounded to percents, the intervals outwards: to the last digit
+    they would tell whoever knows all members but one whether he is one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    on_members: Estimate
+    on_others: Estimate
+    baseline: Estimate
+
+    @field_validator("*")
+    @classmethod
+    def _is_share(cls, figure: Estimate) -> Estimate:
+        if not 0 <= figure.low <= figure.value <= figure.high <= 1:
+            raise ValueError("the interval of a share holds the share, and lies from 0 to 1")
+        return figure
+
+
+def is_figure(one: AttackMeasurement) -> bool:
+    """Tell whether a measurement is a figure that counts among those of several attempts."""
+    return isinstance(one.reached, Estimate) and not one.unfit

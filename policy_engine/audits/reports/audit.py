@@ -1,0 +1,467 @@
+"""The page of a membership-inference audit."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.intervals import beats_guessing
+from policy_engine.audits.membership.over_targets import over_targets_rows
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    EpsilonLower,
+    EpsilonUpper,
+    Figures,
+    FittedTarget,
+    Gain,
+    MembershipAudit,
+    Slice,
+    TprAtFpr,
+)
+from policy_engine.audits.membership.verdict import (
+    interval_text,
+    rate_text,
+    share_text,
+    slice_text,
+)
+from policy_engine.audits.reports.charts import need_matplotlib
+from policy_engine.audits.reports.charts.audit import (
+    classes_chart,
+    epsilon_chart,
+    roc_chart,
+    scores_chart,
+)
+from policy_engine.audits.reports.html import html_page, html_table, key_figures, picture
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.classifier import Estimator, Network
+
+_MOST_HISTOGRAMS = 4
+
+
+def write_audit_report(audit: MembershipAudit, path: Path, *inputs: Path) -> None:
+    """Write an audit as one HTML page, over what is there, unless that is an input.
+
+    Raises OutputError where the file cannot be written (O002) or is one of the `inputs` (O001),
+    DataError (C011) without matplotlib.
+    """
+    write_whole(path, audit_page(audit), *inputs)
+
+
+def audit_page(audit: MembershipAudit) -> str:
+    """Return an audit as HTML that refers to nothing outside itself."""
+    need_matplotlib()
+    title = f"Membership inference against {audit.data}"
+    return html_page(title, (part for section in _SECTIONS for part in section(audit)))
+
+
+def _header(found: MembershipAudit) -> Iterator[str]:
+    yield "<header>"
+    yield "<h1>What the model tells of the records it was trained on</h1>"
+    yield f'<p class="soft">{escape(found.data)}: {escape(_what_model(found))}.</p>'
+    if isinstance(found.fitted, FittedTarget):
+        yield f'<p class="soft">{escape(_provenance(found.fitted))}</p>'
+    first, *others = found.verdict or ("",)
+    yield f'<p class="verdict">{escape(first)}</p>'
+    if others:
+        yield f"<p>{escape(' '.join(others))}</p>"
+    if contradict(found.epsilon_upper, found.epsilon_lower):
+        yield '<p class="warning">An attack cannot show more than is proven.</p>'
+    yield from (f'<p class="warning">{escape(one)}</p>' for one in found.warnings)
+    yield "</header>"
+    yield key_figures(_key_figures(found))
+
+
+def _provenance(fitted: FittedTarget) -> str:
+    versions = ", ".join(f"{name} {one}" for name, one in fitted.versions.items())
+    digest = f"sha-256 {fitted.digest}; " if fitted.digest else ""
+    views = f", in {fitted.views} views of each record" if fitted.views > 1 else ""
+    few = len(fitted.references)
+    others = f"; compared with {few} reference models" if few else ""
+    opened = f"opened with {versions}; " if versions else ""
+    return f"{digest}{opened}it gives {' and '.join(fitted.gives)}{views}{others}."
+
+
+def _what_model(found: MembershipAudit) -> str:
+    model = found.architecture
+    if isinstance(model, Network):
+        layers = ", ".join(f"{one.units} {one.activation}" for one in model.layers)
+        private = ", differentially private" if model.privacy else ""
+        return f"a network of {layers}, trained for {model.epochs} epochs{private}"
+    return f"a {model.name}" if isinstance(model, Estimator) else model
+
+
+def _key_figures(found: MembershipAudit) -> dict[str, str]:
+    best = found.attack(found.strongest)
+    known = {one.attack for one in found.attacks}
+    baseline = found.attack(found.baseline).figures.accuracy if found.baseline in known else None
+    by = "" if found.strongest_by == "accuracy" else f" by {found.strongest_by}"
+    return {
+        f"strongest attack{by}": best.attack,
+        "tells members from others": share_text(best.figures.accuracy.value),
+        "baseline (label-only)": share_text(baseline.value) if baseline else "not run",
+        "AUC": f"{best.figures.auc.value:.3f}",
+        "model right on members": share_text(found.target_train.accuracy),
+        "model right on others": share_text(found.target_test.accuracy),
+    }
+
+
+def _attacks(found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>Attacks</h2>"
+    yield (
+        "<p>Precision, recall and accuracy are at each attack's own threshold; AUC and the members "
+        "found at few false alarms are over all thresholds. Below each figure is its 95% "
+        "interval.</p>"
+    )
+    fprs = [f"found at {rate_text(at.fpr)}" for at in found.attacks[0].figures.tpr_at_fpr]
+    shares = ("precision", "recall", "accuracy", "AUC", "AUC less the baseline's")
+    head = ("attack", "sees", "shadows", *shares, *fprs)
+    order = _by_strength(found)
+    marked = [place for place, one in enumerate(order) if one.attack == found.strongest]
+    rows = [_attack_row(one) for one in order]
+    yield html_table(
+        f"The strongest, by {found.strongest_by}, stands out", head, rows, (1,), marked
+    )
+    yield from (f'<p class="soft">{escape(one)}</p>' for one in _below(found))
+    yield from _over_targets(found)
+    yield from _priors(found)
+
+
+def _over_targets(found: MembershipAudit) -> Iterator[str]:
+    if isinstance(found.over_targets, NotApplicable):
+        return
+    over = found.over_targets
+    head, rows = over_targets_rows(over)
+    yield html_table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
+
+
+def _below(found: MembershipAudit) -> Iterator[str]:
+    """Yield what the marks in the table of attacks stand for, where there are some."""
+    rates = [at for one in found.attacks for at in one.figures.tpr_at_fpr]
+    if any(isinstance(one.gain, Gain) for one in found.attacks):
+        yield (
+            "Against the label-only baseline on the same records (DeLong). Where the interval "
+            "holds 0, so many records could not tell the two apart; another may yet gain more."
+        )
+    if not all(map(beats_guessing, rates)):
+        yield "* Guessing may find as many: so few records could not tell."
+    if any(at.randomised for at in rates):
+        yield (
+            f"{_COIN} Too many others share one score: no threshold has so few false alarms, and a "
+            "coin among them has. It says nothing of what a finer score would find."
+        )
+    for one in found.attacks:
+        if one.degenerate:
+            yield f"{one.attack} is degenerate: {one.degenerate}. Its low figures prove nothing."
+
+
+_COIN = "\N{DAGGER}"
+
+
+def _by_strength(found: MembershipAudit) -> list[AttackResult]:
+    """Return the attacks from the most accurate down, the strongest first by its measure."""
+    return sorted(
+        found.attacks, key=lambda one: (one.attack != found.strongest, -one.figures.accuracy.value)
+    )
+
+
+def _attack_row(one: AttackResult) -> tuple[str, ...]:
+    figures = one.figures
+    shares = (figures.precision, figures.recall, figures.accuracy)
+    return (
+        *(_named(one), ", ".join(one.needs), f"{one.shadow_models:,}", *map(_share, shares)),
+        _auc(figures),
+        _gained(one),
+        *(_found(at) for at in figures.tpr_at_fpr),
+    )
+
+
+def _named(one: AttackResult) -> str:
+    return f"{one.attack}\ndegenerate" if one.degenerate else one.attack
+
+
+def _gained(one: AttackResult) -> str:
+    if isinstance(one.gain, NotApplicable):
+        return "-"
+    more = one.gain.auc.difference
+    return f"{more.value:+.3f}\n{more.low:+.3f} to {more.high:+.3f}"
+
+
+def _reason(missing: NotApplicable) -> str:
+    reason = missing.reason.rstrip(".")
+    return escape(reason[:1].lower() + reason[1:])
+
+
+def _auc(figures: Figures) -> str:
+    return f"{figures.auc.value:.3f}\n{figures.auc.low:.3f} to {figures.auc.high:.3f}"
+
+
+def _share(estimate: Estimate | NotApplicable) -> str:
+    if isinstance(estimate, NotApplicable):
+        return f"n/a\n{estimate.reason}"
+    return f"{share_text(estimate.value)}\n{interval_text(estimate)}"
+
+
+def _found(at: TprAtFpr) -> str:
+    marks = ("" if beats_guessing(at) else " *") + (f" {_COIN}" if at.randomised else "")
+    return f"{share_text(at.tpr.value)}{marks}\n{interval_text(at.tpr)}"
+
+
+def _priors(found: MembershipAudit) -> Iterator[str]:
+    priors = found.attacks[0].figures.at_priors
+    if not priors:
+        return
+    head = ("attack", *(f"{rate_text(one.prior)} are members" for one in priors))
+    rows = [
+        (one.attack, *(_share(at.precision) for at in one.figures.at_priors))
+        for one in _by_strength(found)
+    ]
+    caption = "How likely a record that is called a member is one, by how many of all are"
+    yield html_table(caption, head, rows)
+
+
+def _curves(found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>How many members are found, at how many false alarms</h2>"
+    yield (
+        "<p>Both axes are logarithmic. The left edge is what matters to a person: an attack that "
+        "is right about few members, but never wrong, stands high there. On the dotted line an "
+        "attack guesses.</p>"
+    )
+    caption = (
+        "Every threshold of every attack, the names in the order of the curves from the top down. "
+        "Between two thresholds a coin decides. An attack that says yes or no is a single point. "
+        "The strongest is drawn thick."
+    )
+    yield picture("Receiver operating characteristic", _roc(found), caption)
+
+
+def _roc(found: MembershipAudit) -> str:
+    return roc_chart(found.attacks, found.strongest)
+
+
+def _classes(found: MembershipAudit) -> Iterator[str]:
+    best = found.attack(found.strongest)
+    if not best.classes:
+        return
+    yield "<h2>Class by class</h2>"
+    means = f"{_mean(best.mean_precision)} and {_mean(best.mean_recall)}"
+    caption = f"Precision and recall of {best.attack}; their means over the classes are {means}."
+    head = ("class", "members", "others", "precision", "recall", "accuracy")
+    rows = [(one.name, *_slice_cells(one.figures)) for one in best.classes]
+    yield picture("Precision and recall", classes_chart(best), caption, html_table("", head, rows))
+
+
+def _mean(value: float | NotApplicable) -> str:
+    return "n/a" if isinstance(value, NotApplicable) else share_text(value)
+
+
+def _slice_cells(figures: Figures) -> tuple[str, ...]:
+    shares = (figures.precision, figures.recall, figures.accuracy)
+    return f"{figures.members:,}", f"{figures.non_members:,}", *map(_share, shares)
+
+
+def _slices(found: MembershipAudit) -> Iterator[str]:
+    best = found.attack(found.strongest)
+    worst = best.worst
+    yield "<h2>Slices</h2>"
+    if isinstance(worst, NotApplicable):
+        yield f"<p>Which is the worst is not known: {_reason(worst)}.</p>"
+    else:
+        yield (
+            f"<p>Some records leak more than others. The worst slice for {escape(best.attack)} is "
+            f"{escape(slice_text(worst))}, by AUC. It is the worst of "
+            f"{len(best.slices) + len(best.classes):,}, and so partly by chance.</p>"
+        )
+    parts: Sequence[Slice] = best.slices
+    if isinstance(worst, Slice) and worst not in parts:
+        parts = (worst, *parts)
+    marked = [place for place, one in enumerate(parts) if one == worst]
+    head = ("slice", "members", "others", "precision", "recall", "accuracy", "AUC")
+    rows = [(slice_text(one), *_slice_cells(one.figures), _auc(one.figures)) for one in parts]
+    if rows:
+        yield html_table("The worst stands out", head, rows, marked=marked)
+
+
+def _scores(found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>Scores</h2>"
+    yield "<p>The less the two overlap, the better an attack tells members from others.</p>"
+    yield '<div class="cards">'
+    shown = [one for one in _by_strength(found) if one.ranks]
+    for place, one in enumerate(shown[:_MOST_HISTOGRAMS]):
+        accuracy = one.figures.accuracy
+        caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
+        yield picture(one.attack, scores_chart(one, place), caption)
+    yield "</div>"
+
+
+def _epsilon(found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>Differential privacy</h2>"
+    upper, lower = found.epsilon_upper, found.epsilon_lower
+    for who, one in (("accountant proves", upper), ("attack shows", lower)):
+        if isinstance(one, NotApplicable):
+            yield f"<p>The {who} no bound: {_reason(one)}.</p>"
+    if isinstance(upper, NotApplicable) and isinstance(lower, NotApplicable):
+        return
+    caption = _epsilon_caption(upper, lower)
+    table = html_table("", ("figure", "value"), _epsilon_rows(upper, lower))
+    yield picture("Bounds on epsilon", epsilon_chart(upper, lower), caption, table)
+
+
+def _epsilon_caption(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> str:
+    """Return what may be read off the bounds that there are."""
+    said = [
+        "An attack tells whether one record was exchanged for another, and so does its epsilon."
+    ]
+    if isinstance(lower, EpsilonLower) and lower.members == "told":
+        said.append("Members were told, not drawn by lot: no bound on epsilon follows.")
+    elif (
+        isinstance(upper, EpsilonUpper)
+        and isinstance(lower, EpsilonLower)
+        and not contradict(upper, lower)
+    ):
+        said.append("The true one lies between what the attack shows and what is proven.")
+    if isinstance(lower, EpsilonLower):
+        said.append("An attack that shows little proves nothing.")
+    return " ".join(said)
+
+
+def _epsilon_rows(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> list[tuple[str, str]]:
+    rows = []
+    if isinstance(upper, EpsilonUpper):
+        rows += [
+            ("proven at most, one record exchanged", f"{upper.substitution:.4g}"),
+            ("at delta", f"{upper.substitution_delta:.3g}"),
+            ("one record more or less (the smaller of RDP and PLD)", f"{upper.value:.4g}"),
+            ("by Renyi differential privacy (RDP)", f"{upper.rdp:.4g}"),
+            ("by privacy loss distributions (PLD)", f"{upper.pld:.4g}"),
+            ("by RDP as converted in 2019", f"{upper.classic:.4g}"),
+            ("delta", f"{upper.delta:.3g}"),
+            ("noise multiplier", f"{upper.noise_multiplier:g}"),
+            ("sampling rate", f"{upper.sampling_rate:.4g}"),
+            ("steps", f"{upper.steps:,}"),
+        ]
+    if isinstance(lower, EpsilonLower):
+        rows += [
+            (f"{_SHOWN[lower.members]}, by {lower.attack}", f"{lower.value:.4g}"),
+            ("right guesses", f"{lower.correct:,} of {lower.guesses:,} ({lower.pairs:,} pairs)"),
+            ("the most that any attack could have shown", f"{lower.ceiling:.4g}"),
+            ("at delta", f"{lower.delta:.3g}"),
+        ]
+    return rows
+
+
+_SHOWN = {
+    "drawn": "shown at least",
+    "drawn-first": "shown at least, of training and features",
+    "told": "what had been shown, had a lot drawn the members",
+}
+
+
+def _games(found: MembershipAudit) -> Iterator[str]:
+    if not found.games:
+        return
+    yield "<h2>One record, or a whole set</h2>"
+    yield (
+        "<p>Single: the half of the records with the highest scores is accused; how much of it "
+        "are members? Set: two sets, one of them the training data; which of them does that half "
+        "hold more of? Guessing reaches 50% in both. A set is easier, for errors cancel out. The "
+        "intervals are over other records"
+        f"{_AND_MODELS if found.games[0].models > 1 else _ONE_MODEL}.</p>"
+    )
+    rows = [
+        (
+            one.attack,
+            f"{one.records:,}",
+            f"{one.repetitions:,}",
+            f"{one.models:,}",
+            _share(one.single),
+            _share(one.set),
+        )
+        for one in found.games
+    ]
+    yield html_table(
+        "", ("attack", "members drawn", "repetitions", "models", "single", "set"), rows
+    )
+
+
+_AND_MODELS = " and other models"
+_ONE_MODEL = "; of one model they say nothing of another"
+
+
+def _audited(found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>What was audited</h2>"
+    rows = [
+        ("data", f"{found.data}, {found.records:,} records, {found.features:,} features"),
+        ("sha-256 of the data", found.data_digest),
+        ("classes", f"{len(found.classes):,}: {_some(found.classes)}"),
+        ("model", _architecture(found)),
+        ("the target's members", _side(found.target_train.records, found.target_train.accuracy)),
+        ("the target's others", _side(found.target_test.records, found.target_test.accuracy)),
+        ("shadow models", f"{found.shadow_models:,}"),
+        ("seed", str(found.seed)),
+        ("sha-256 of all splits", found.splits_digest),
+        ("made with", ", ".join(f"{name} {one}" for name, one in found.versions.items())),
+    ]
+    yield html_table("", ("", ""), rows, (1,))
+    if found.encoding:
+        head = ("column", "how it became features", "features", "")
+        cells = [(one.name, one.kind, f"{one.width:,}", one.says) for one in found.encoding]
+        yield html_table("Encoding", head, cells, (1, 3))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:20])
+    return f"{shown}, ..." if len(names) > 20 else shown
+
+
+def _architecture(found: MembershipAudit) -> str:
+    model = found.architecture
+    return model if isinstance(model, str) else model.model_dump_json(exclude_none=True)
+
+
+def _side(records: int, accuracy: float) -> str:
+    return f"{records:,} records, {share_text(accuracy)} of them classified rightly"
+
+
+def _how_to_read(_found: MembershipAudit) -> Iterator[str]:
+    yield "<h2>How to read this page</h2>"
+    for what, text in _READING.items():
+        yield f"<p><b>{what}.</b> {text}</p>"
+
+
+_READING = {
+    "The attacker": (
+        "He sees what the model answers, knows how it was trained, and has other records of the "
+        "same kind, with which he trains shadow models. He does not see the model's weights."
+    ),
+    "Accuracy, precision, recall": (
+        "They are for a balanced game: half of the records are members. The world is not balanced. "
+        "Where few are members, most of those accused are innocent, unless false alarms are as "
+        "rare: the second table has it at several shares of members."
+    ),
+    "The label-only baseline": (
+        "It calls a record a member where the model classifies it rightly. An attack that reaches "
+        "no more has found that the model overfits, and nothing finer."
+    ),
+    "Few false alarms": (
+        "The hard test: who can be found with near certainty? An attack may be poor on the "
+        "average, and yet certain of some."
+    ),
+    "Low figures": (
+        "They prove nothing. They are what these attacks reached with so many shadow models. "
+        "Another attack may reach more; only differential privacy bounds them all."
+    ),
+    "Epsilon": (
+        "It has two sides. What the accountant proves holds for every attack; what an attack shows "
+        "is true of this model, with 95% confidence."
+    ),
+}
+
+_SECTIONS = (
+    *(_header, _attacks, _curves, _classes, _slices, _scores, _epsilon),
+    *(_games, _audited, _how_to_read),
+)

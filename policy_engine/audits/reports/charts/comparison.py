@@ -1,0 +1,105 @@
+"""Pictures of a comparison."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from policy_engine.audits.reports.charts.canvas import (
+    AFTER,
+    BEFORE,
+    INK,
+    as_svg,
+    canvas,
+    in_percent,
+    name_ticks,
+    shortened,
+)
+from policy_engine.audits.utility import ClassSizes, ColumnChange, QueryErrors
+
+
+def class_sizes_chart(sizes: ClassSizes) -> str:
+    """Return how many classes have how many rows, as SVG."""
+    with canvas(2.6) as (figure, axes):
+        heights = [one.classes for one in sizes.bins]
+        axes.bar(range(len(heights)), heights, color=AFTER, width=0.85)
+        labels = [_range(one.low, one.high) for one in sizes.bins]
+        name_ticks(axes, labels)
+        axes.set_xlabel("rows in the class")
+        axes.set_ylabel("classes")
+        axes.grid(axis="x", visible=False)
+        return as_svg(figure, "sizes")
+
+
+def losses_chart(columns: Sequence[ColumnChange]) -> str:
+    """Return the loss of every column that has one, the largest on top, as SVG."""
+    known = sorted((one.loss, one.name) for one in columns if one.loss is not None)
+    with canvas(0.7 + 0.26 * len(known)) as (figure, axes):
+        places = range(len(known))
+        bars = axes.barh(places, [loss for loss, _ in known], color=AFTER, height=0.7)
+        axes.bar_label(bars, [f"{loss:.3f}" for loss, _ in known], padding=3, color=INK)
+        axes.set_yticks(places, [shortened(name) for _, name in known])
+        axes.set_xlim(0, max([loss for loss, _ in known], default=0) * 1.15 or 1)
+        axes.set_xlabel("normalised certainty penalty, 0 (as it was) to 1 (all hidden)")
+        axes.grid(axis="y", visible=False)
+        return as_svg(figure, "losses")
+
+
+def marginal_chart(column: ColumnChange, place: int) -> str:
+    """Return the distribution of a column before and after, as SVG; `place` tells it apart."""
+    return _upright(column, place) if column.is_ordered else _lying(column, place)
+
+
+def _upright(column: ColumnChange, place: int) -> str:
+    with canvas(2.6) as (figure, axes):
+        for shift, side in ((-0.21, BEFORE), (0.21, AFTER)):
+            axes.bar(
+                [one + shift for one in range(len(column.bins))],
+                [_side(one, side) for one in column.bins],
+                width=0.42,
+                color=side,
+            )
+        name_ticks(axes, [one.label.partition(" - ")[0] for one in column.bins])
+        axes.yaxis.set_major_formatter(in_percent)
+        axes.grid(axis="x", visible=False)
+        return as_svg(figure, f"marginal{place}")
+
+
+def _lying(column: ColumnChange, place: int) -> str:
+    bins = column.bins[::-1]
+    with canvas(0.5 + 0.27 * max(len(bins), 2)) as (figure, axes):
+        for shift, side in ((0.2, BEFORE), (-0.2, AFTER)):
+            axes.barh(
+                [one + shift for one in range(len(bins))],
+                [_side(one, side) for one in bins],
+                height=0.4,
+                color=side,
+            )
+        axes.set_yticks(range(len(bins)), [shortened(one.label) for one in bins])
+        axes.xaxis.set_major_formatter(in_percent)
+        axes.grid(axis="y", visible=False)
+        return as_svg(figure, f"marginal{place}")
+
+
+def query_errors_chart(errors: QueryErrors) -> str:
+    """Return which share of the questions errs by how much at most, as SVG."""
+    with canvas(2.6) as (figure, axes):
+        shares = [place / 100 for place in range(101)]
+        axes.step(errors.percentiles, shares, color=AFTER, where="post", linewidth=1.8)
+        axes.axvline(errors.median, color=BEFORE, linewidth=1, linestyle="--")
+        axes.annotate(
+            f" median {errors.median:.1%}", (errors.median, 0.04), color=INK, annotation_clip=True
+        )
+        axes.set_xlim(0, max(errors.percentiles[95] * 1.1, 1e-3))
+        axes.set_ylim(0, 1.02)
+        axes.xaxis.set_major_formatter(in_percent)
+        axes.yaxis.set_major_formatter(in_percent)
+        axes.set_xlabel("relative error (up to the 95th percentile)")
+        axes.set_ylabel("questions with no more")
+        return as_svg(figure, "queries")
+
+
+def _side(one: Any, side: str) -> float:
+    return float(one.before if side == BEFORE else one.after)
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} - {high:,}"

@@ -1,0 +1,288 @@
+"""Every figure of a comparison, from two tables."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from policy_engine.audits.utility.matching import Matched, match
+from policy_engine.audits.utility.model import (
+    Bin,
+    Classification,
+    ColumnChange,
+    Comparison,
+    PairChange,
+    QueryErrors,
+    Side,
+)
+from policy_engine.audits.utility.prediction import Task, classification
+from policy_engine.audits.utility.sharing import MOST_BINS, of_release
+from policy_engine.data.catalog import Dataset, missing_columns
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines import tables
+from policy_engine.engines.engine import Progress, Stored, silent
+from policy_engine.engines.reading_back import ends_of, groups
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.kernels import utility
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.spread import Floats, Ints
+from policy_engine.kernels.utility import Entropy
+from policy_engine.methods.method import Measurement
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.plan import Anonymize
+
+_MOST_DRAWN = 12  # values without an order
+_MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins
+_MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many questions are asked, of which selectivity; what is foretold; from which seed."""
+
+    queries: int = 1_000
+    selectivity: float = 0.05
+    task: Task = field(default_factory=Task)
+    seed: int = 0
+
+
+def compare(
+    original: Path | pa.Table,
+    release: Path | pa.Table,
+    asked: Anonymize,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    *,
+    measured: tuple[Measurement, ...] = (),
+    input_digest: str = "",
+    settings: Settings | None = None,
+    shareable: bool = False,
+    progress: Progress = silent,
+) -> Comparison:
+    """Return what a release lost against its original, and what it is still good for.
+
+    `asked` tells the roles of the columns: the step of the certificate's plan, or of one made
+    from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
+    `input_digest` that of the input by the record of the release. One that is `shareable` tells
+    of the release alone, see `of_release`; that this may be its original is still checked. Raises
+    DataError where a table cannot be read or lacks a column (C005), CertificateError where the
+    release was not made from this original (V002, V003).
+    """
+    settings, trees = settings or Settings(), taxonomies or {}
+    progress("reading", 0, 0)
+    before, first = _read(original, "original", asked, with_unit=True)
+    after, second = _read(release, "release", asked)
+    suppressed = first.rows - second.rows
+    if suppressed < 0:
+        message = f"The release has {second.rows} rows, the original {first.rows}."
+        raise CertificateError.of("V003", message, source=second.name)
+    progress("matching", 0, second.rows)
+    found = groups(after, asked, trees)  # which refuses cells of other shapes than are asked for
+    columns = list(match(before, after, asked, trees))
+    alone = of_release(
+        after, second, asked, found, measured or tuple(asked.measure(found, found.ancestries))
+    )
+    if shareable:
+        return alone
+    losses = found.whole()
+    entropies = {one.name: _entropy(one, suppressed) for one in columns}
+    progress("comparing", 0, len(columns))
+    whole = sum((one for one in entropies.values() if one), Entropy(0.0, 0.0))
+    of_original = {
+        "is_shareable": False,
+        "original": first,
+        "is_certified_input": input_digest == first.digest if input_digest else None,
+        "suppressed": suppressed,
+        "certainty_penalty": losses.certainty_penalty(suppressed),
+        "entropy": whole.share,
+        "discernability": losses.discernability(suppressed),
+        "left_out": _left_out(before, asked),
+        "columns": tuple(
+            _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
+            for one in columns
+        ),
+        "pairs": tuple(_pairs(columns)),
+        "queries": _queries(columns, settings, progress),
+        "classification": _classified(before, asked, trees, settings.task, progress),
+    }
+    return alone.model_copy(update=of_original)
+
+
+def _read(
+    source: Path | pa.Table, what: str, asked: Anonymization, *, with_unit: bool = False
+) -> tuple[pa.Table, Side]:
+    """Return the columns of a table that take part, and the table as it lies."""
+    names = tuple(name for name in asked.columns.released if name not in asked.columns.redact)
+    unit = asked.columns.privacy_unit
+    names += (unit,) if with_unit and unit else ()
+    if isinstance(source, Path):
+        table, digest = tables.read_table(source), Stored.of_file(source).digest
+        label = source.name
+    else:
+        table, digest, label = tables.plain_texts(source), tables.table_digest(source), what
+    _check(table, names, label)
+    if not table.num_rows:
+        raise DataError.of("R001", "The table has no rows.", source=label)
+    return table, Side(name=label, digest=digest, rows=table.num_rows)
+
+
+def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
+    """Raise DataError (C005) with every column that a table lacks; its ends may stand for one."""
+    present = set(table.column_names)
+    columns = tuple(present | {name for name in names if ends_of(name)[0] in present})
+    dataset = Dataset(iri=label, location=label, format="memory", columns=columns)
+    problems = list(missing_columns(names, dataset))
+    if problems:
+        raise DataError(*problems)
+
+
+def _left_out(original: pa.Table, asked: Anonymization) -> tuple[str, ...]:
+    """Return the columns of the original of which the release holds nothing."""
+    kept = set(asked.columns.released) - set(asked.columns.redact)
+    return tuple(name for name in original.column_names if name not in kept)
+
+
+def _entropy(column: Matched, suppressed: int) -> Entropy | None:
+    if column.kind != "generalised":
+        return None
+    return utility.non_uniform_entropy(column.before, column.after, suppressed)
+
+
+def _column(column: Matched, loss: float | None, entropy: Entropy | None) -> ColumnChange:
+    before, after = (utility.shares(side.masses) for side in (column.before, column.after))
+    return ColumnChange(
+        name=column.name,
+        role=column.role,
+        kind=column.kind,
+        is_ordered=column.is_ordered,
+        loss=loss,
+        entropy=entropy.share if entropy else None,
+        hellinger=utility.hellinger(before, after),
+        total_variation=utility.total_variation(before, after),
+        values_before=len(np.unique(column.before.cell_of)),
+        values_after=len(np.unique(column.after.cell_of)),
+        bins=tuple(_bins(column, before, after)),
+    )
+
+
+def _bins(column: Matched, before: Floats, after: Floats) -> Iterator[Bin]:
+    """Yield the distribution as it is drawn: equally wide ranges, or the most frequent values."""
+    bins = _drawn(column, before)
+    for one in range(int(bins.max()) + 1):
+        inside = bins == one
+        if inside.any():
+            yield Bin(
+                label=_label(column, np.flatnonzero(inside)),
+                before=float(before[inside].sum()),
+                after=float(after[inside].sum()),
+            )
+
+
+def _drawn(column: Matched, before: Floats) -> Ints:
+    """Return the bin of every value, (size,)."""
+    if column.size <= MOST_BINS and column.is_ordered:
+        return np.arange(column.size)
+    if not column.is_ordered:
+        return utility.frequent_bins(before, _MOST_DRAWN)
+    blank = int(column.has_missing)
+    wide = np.minimum((column.position * MOST_BINS).astype(np.int64), MOST_BINS - 1) + blank
+    wide[:blank] = 0
+    fullest = wide == np.bincount(wide, before).argmax()
+    if before[fullest].sum() > _MOST_IN_ONE and fullest.sum() > 1:
+        # A few values far off, as where incomes are capped, would leave one bar.
+        even = utility.even_bins(column.before.masses[blank:], MOST_BINS) + blank
+        return np.concatenate([np.zeros(blank, np.int64), even])
+    return wide
+
+
+def _label(column: Matched, codes: Ints) -> str:
+    labels = [str(label) or _MISSING for label in column.labels[codes[[0, -1]]]]
+    if len(codes) == 1:
+        return labels[0]
+    return f"{labels[0]} - {labels[1]}" if column.is_ordered else f"{len(codes)} others"
+
+
+def _pairs(columns: list[Matched]) -> Iterator[PairChange]:
+    known = [one for one in columns if one.kind != "pseudonym"]
+    coarse = {one.name: _coarse(one) for one in known}
+    for first, second in combinations(known, 2):
+        if first.is_changed or second.is_changed:
+            yield _pair(first, second, coarse[first.name], coarse[second.name])
+
+
+def _coarse(column: Matched) -> Ints:
+    """Return bins of about equally many rows each, or a bin for each frequent value, (size,)."""
+    masses = column.before.masses
+    if column.is_ordered:
+        return utility.even_bins(masses, MOST_BINS)
+    return utility.frequent_bins(masses, MOST_BINS)
+
+
+def _pair(first: Matched, second: Matched, a: Ints, b: Ints) -> PairChange:
+    counts = int(a.max()) + 1, int(b.max()) + 1
+    before = utility.joint(first.before, second.before, a, b, counts)
+    after = utility.joint(first.after, second.after, a, b, counts)
+    if first.is_ordered and second.is_ordered:
+        x, y = first.numbers(), second.numbers()
+        correlations = (
+            utility.pearson(first.before, second.before, x, y),
+            utility.pearson(first.after, second.after, x, y),
+        )
+    else:
+        correlations = utility.cramers_v(before), utility.cramers_v(after)
+    shares = utility.shares(before), utility.shares(after)
+    return PairChange(
+        first=first.name,
+        second=second.name,
+        hellinger=utility.hellinger(*shares),
+        total_variation=utility.total_variation(*shares),
+        measure="pearson" if first.is_ordered and second.is_ordered else "cramers-v",
+        before=_known(correlations[0]),
+        after=_known(correlations[1]),
+    )
+
+
+def _known(figure: float) -> float | None:
+    return None if np.isnan(figure) else figure
+
+
+def _queries(
+    columns: list[Matched], settings: Settings, progress: Progress
+) -> QueryErrors | NotApplicable:
+    known = [one for one in columns if one.kind != "pseudonym"]
+    if not any(one.is_changed for one in known) or not settings.queries:
+        return NotApplicable(reason="no question is asked of a generalised column")
+    progress("asking questions", 0, settings.queries)
+    asked = list(
+        utility.range_queries(
+            [one.domain() for one in known],
+            settings.queries,
+            settings.selectivity,
+            settings.seed,
+        )
+    )
+    errors = utility.query_errors(
+        [one.before for one in known], [one.after for one in known], asked
+    )
+    return QueryErrors(
+        queries=len(asked),
+        selectivity=settings.selectivity,
+        sanity=utility.SANITY,
+        seed=settings.seed,
+        median=float(np.median(errors)),
+        mean=float(errors.mean()),
+        percentiles=tuple(np.percentile(errors, np.arange(101)).tolist()),
+    )
+
+
+def _classified(
+    original: pa.Table,
+    asked: Anonymization,
+    taxonomies: Mapping[str, Taxonomy],
+    task: Task,
+    progress: Progress,
+) -> Classification | NotApplicable:
+    progress("learning", 0, 0)
+    return classification(original, asked, taxonomies, task)

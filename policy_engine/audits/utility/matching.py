@@ -1,0 +1,175 @@
+"""The columns of two tables over one domain of values each."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.utility.model import Kind
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines import generalizations
+from policy_engine.engines.encoding import Encoded, encode, is_text
+from policy_engine.engines.reading_back import cell_column
+from policy_engine.engines.tables import is_text_of_csv
+from policy_engine.errors import CertificateError, DataError, PolicyEngineError
+from policy_engine.kernels.spread import Spread, exact, spread
+from policy_engine.kernels.utility import Domain
+from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.plan.anonymization import Anonymization
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A column before and after, over one domain.
+
+    `labels` and `position` (size,) are those of its values, see `Encoded`. Of pseudonyms the
+    domain is the ranks of their frequencies.
+    """
+
+    name: str
+    role: str
+    kind: Kind
+    labels: NDArray[np.object_]
+    position: NDArray[np.float64]
+    is_ordered: bool
+    has_missing: bool
+    before: Spread
+    after: Spread
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.labels)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether cells say other than what the values were."""
+        return self.kind in ("generalised", "representative")
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return the place of every value on the axis, nan for missing, (size,)."""
+        placed = self.position.astype(np.float64).copy()
+        placed[: int(self.has_missing)] = np.nan
+        return placed
+
+    def domain(self) -> Domain:
+        """Return what may be asked of the column."""
+        return Domain(self.size, self.is_ordered, self.has_missing, self.is_changed)
+
+
+def match(
+    original: pa.Table,
+    release: pa.Table,
+    asked: Anonymization,
+    taxonomies: Mapping[str, Taxonomy],
+) -> Iterator[Matched]:
+    """Yield every column of a release beside that of its original; blackened ones have none.
+
+    Raises CertificateError (V002) where a cell covers no value of the original: the release
+    was made from another table. Raises DataError as `encode` does.
+    """
+    columns = asked.columns
+    for one in columns.quasi_identifier:
+        if one.generalization in PERTURBATIVE:
+            yield _same(one.name, "quasi-identifier", "representative", original, release)
+        else:
+            yield _generalised(one, original, release, taxonomies.get(one.taxonomy))
+    for role in ("sensitive", "insensitive"):
+        names = columns.sensitive_names if role == "sensitive" else columns.insensitive
+        for name in names:
+            yield _same(name, role, "kept", original, release)
+    for name in columns.pseudonymize:
+        yield _pseudonyms(name, original, release)
+
+
+def _generalised(
+    asked: QuasiIdentifier, original: pa.Table, release: pa.Table, taxonomy: Taxonomy | None
+) -> Matched:
+    name = asked.name
+    values = _quasi_encoded(asked, original)
+    cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
+    codes_of = generalizations.covering(asked, values, taxonomy)
+    codes = [codes_of(label or None) for label in cells.labels]
+    if not all(map(len, codes)):
+        raise _foreign(name)
+    after = spread(cells.codes, codes, len(values.labels))
+    return _matched(name, "quasi-identifier", "generalised", values, _exact(values), after)
+
+
+def _foreign(name: str) -> PolicyEngineError:
+    message = f"A cell of {name!r} covers no value of the original."
+    hint = "Compare the release with the table that it was made from."
+    return CertificateError.of("V002", message, hint)
+
+
+def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table) -> Matched:
+    """Match a column whose cells are values, over those of both tables."""
+    field, rows = original.schema.field(name), original.num_rows
+    both = [original.column(name), release.column(name)]
+    if both[0].type != both[1].type or pa.types.is_dictionary(both[0].type):
+        both = [column.cast(pa.string()) for column in both]
+    values = encoded(name, field, pa.chunked_array([c for one in both for c in one.chunks]))
+    size = len(values.labels)
+    before, after = exact(values.codes[:rows], size), exact(values.codes[rows:], size)
+    return _matched(name, role, kind, values, before, after)
+
+
+def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> Matched:
+    """Match names that say nothing but that they are the same, by how often each occurs."""
+    before, after = (_ranks(name, table.column(name)) for table in (original, release))
+    size = int(max(before.max(initial=0), after.max(initial=0))) + 1
+    labels = np.array([f"number {rank + 1}" for rank in range(size)], dtype=object)
+    values = Encoded(before, labels, np.linspace(0, 1, size), is_ordered=True, has_missing=False)
+    return _matched(name, "pseudonymize", "pseudonym", values, _exact(values), exact(after, size))
+
+
+def _ranks(name: str, column: pa.ChunkedArray) -> NDArray[np.int32]:
+    codes = encode(name, column, numbers=False, generalised=False).codes
+    counts = np.bincount(codes)
+    rank = np.empty(len(counts), dtype=np.int32)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return rank[codes]
+
+
+def _quasi_encoded(asked: QuasiIdentifier, original: pa.Table) -> Encoded:
+    column, numbers = original.column(asked.name), _has_numbers(original.schema.field(asked.name))
+    try:
+        return generalizations.encoded(asked, column, numbers=numbers)
+    except DataError:  # infinite values have a rank, but no place
+        return generalizations.encoded(asked, column, numbers=numbers, generalised=False)
+
+
+def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> Encoded:
+    """Return a column of the original encoded, numbers placed by their value where they can be.
+
+    Numbers in a text are read as such where the field is of a file without types, or of numbers.
+    """
+    numbers = _has_numbers(field)
+    try:
+        return encode(name, column, numbers=numbers, generalised=True)
+    except DataError:  # infinite values have a rank, but no place
+        return encode(name, column, numbers=numbers, generalised=False)
+
+
+def _has_numbers(field: pa.Field) -> bool:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    return is_text_of_csv(field) or not is_text(kind)
+
+
+def _exact(values: Encoded) -> Spread:
+    return exact(values.codes, len(values.labels))
+
+
+def _matched(
+    name: str, role: str, kind: Kind, values: Encoded, before: Spread, after: Spread
+) -> Matched:
+    facts: dict[str, Any] = {
+        "labels": values.labels,
+        "position": values.position,
+        "is_ordered": values.is_ordered,
+        "has_missing": values.has_missing,
+    }
+    return Matched(name=name, role=role, kind=kind, before=before, after=after, **facts)

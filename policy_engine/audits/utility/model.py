@@ -1,0 +1,169 @@
+"""What a comparison found, frozen and as JSON."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Measurement
+
+Kind = Literal["generalised", "representative", "kept", "pseudonym"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Side(_Frozen):
+    """A table that was compared: its name, the sha-256 of its bytes, its rows."""
+
+    name: str
+    digest: str
+    rows: int
+
+
+class Bin(_Frozen):
+    """Values put together, and the share of rows that have them before and after."""
+
+    label: str
+    before: float
+    after: float
+
+
+class ColumnChange(_Frozen):
+    """One column before and after.
+
+    `loss` is the mean normalised certainty penalty, `entropy` the share of the column's
+    information that is lost (Gionis and Tassa); both are None where the cells are no
+    generalisations. `hellinger` and `total_variation` are distances of its distribution; of a
+    pseudonym, of how often its values occur, the most frequent first. `values_before` and
+    `values_after` count distinct values, or cells. What takes the original to be told is None,
+    and `bins` are none, in what is shareable.
+    """
+
+    name: str
+    role: str
+    kind: Kind
+    is_ordered: bool | None
+    loss: float | None
+    entropy: float | None
+    hellinger: float | None
+    total_variation: float | None
+    values_before: int | None
+    values_after: int
+    bins: tuple[Bin, ...]
+
+
+class PairChange(_Frozen):
+    """Two columns together, before and after, their values put into at most 20 bins each.
+
+    `before` and `after` are their correlation: Pearson's where both are ordered, else Cramer's
+    V; None where a column is constant.
+    """
+
+    first: str
+    second: str
+    hellinger: float
+    total_variation: float
+    measure: Literal["pearson", "cramers-v"]
+    before: float | None
+    after: float | None
+
+    @property
+    def change(self) -> float | None:
+        """What was added to the correlation."""
+        known = self.before is not None and self.after is not None
+        return self.after - self.before if known else None  # type: ignore[operator]
+
+
+class SizeBin(_Frozen):
+    """How many classes have from `low` up to and with `high` rows."""
+
+    low: int
+    high: int
+    classes: int
+
+
+class ClassSizes(_Frozen):
+    """How many rows the classes have, and how many classes have so many."""
+
+    classes: int
+    smallest: int
+    median: float
+    mean: float
+    largest: int
+    bins: tuple[SizeBin, ...]
+
+
+class QueryErrors(_Frozen):
+    """The relative errors of random range-count queries on 2 or 3 columns.
+
+    `percentiles` holds the 0th to the 100th. `sanity`, a share of the rows, is the least
+    denominator: smaller counts would make relative errors meaningless.
+    """
+
+    queries: int
+    selectivity: float
+    sanity: float
+    seed: int
+    median: float
+    mean: float
+    percentiles: tuple[float, ...]
+
+
+class Classification(_Frozen):
+    """How well a model predicts a column from the quasi-identifiers of rows it never saw.
+
+    Part of the original's rows (of its persons, where there are such) is held out by chance.
+    One model learns from the others as they are, one from the others anonymised by themselves,
+    as the policy asks: those held out are in neither, nor in the classes. The release itself
+    cannot be learnt from, for it holds the held-out rows too. `majority` is the accuracy of
+    always saying the most frequent value; `error` the standard error of an accuracy.
+    """
+
+    target: str
+    values: int
+    rows_learnt: int
+    rows_held_out: int
+    majority: float
+    original: float
+    anonymised: float
+    error: float
+
+
+class Comparison(_Frozen):
+    """A release against its original.
+
+    `is_certified_input` tells whether the original is what the release was made from, by the
+    record of the release; None without it. `entropy` and `certainty_penalty` are
+    shares from 0 to 1 over all generalised columns, `discernability` and
+    `average_class_ratio` those of the certificate. `left_out` are the columns of the original
+    that the release lacks or blackens. A comparison tells how often the original's values occur,
+    and is for its owner alone; one that `is_shareable` tells of the release alone, its losses
+    are those of the rows released, and all that takes the original is None or empty.
+    """
+
+    is_shareable: bool = False
+
+    original: Side | None
+    release: Side
+    is_certified_input: bool | None
+    methods: tuple[str, ...]
+    measurements: tuple[Measurement, ...]
+    suppressed: int | None
+    certainty_penalty: float | None
+    entropy: float | None
+    discernability: int
+    average_class_ratio: float
+    left_out: tuple[str, ...]
+    columns: tuple[ColumnChange, ...]
+    pairs: tuple[PairChange, ...]
+    classes: ClassSizes
+    queries: QueryErrors | NotApplicable
+    classification: Classification | NotApplicable
+
+    @property
+    def title(self) -> str:
+        """What is compared with what."""
+        other = f" against {self.original.name}" if self.original else ""
+        return f"{self.release.name}{other}"

@@ -1,0 +1,136 @@
+"""What may leave the hands of the original's owner: the figures of the release alone."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.utility.matching import encoded
+from policy_engine.audits.utility.model import (
+    ClassSizes,
+    ColumnChange,
+    Comparison,
+    Kind,
+    Side,
+    SizeBin,
+)
+from policy_engine.engines.encoding import encode
+from policy_engine.engines.reading_back import cell_column
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.grouping import Groups
+from policy_engine.methods import Measurement
+from policy_engine.methods.columns import PERTURBATIVE
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.plan import Anonymize
+
+MOST_BINS = 20
+_NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alone")
+
+
+def of_release(
+    release: pa.Table,
+    side: Side,
+    asked: Anonymize,
+    found: Groups,
+    measurements: tuple[Measurement, ...],
+) -> Comparison:
+    """Return what whoever holds a release and knows what was asked for can find out himself.
+
+    Losses are those of the rows released, as in a certificate. Nothing is of the original: no
+    rounding makes its figures safe. Wherever the edges of the rounding lie, there are tables
+    that one row moves over an edge, and who knows all rows but one then reads it off what is
+    shown: with correlations one outlier does, with counts one suppressed row.
+    """
+    whole = found.whole()
+    losses = whole.column_losses()
+    return Comparison(
+        is_shareable=True,
+        original=None,
+        release=side,
+        is_certified_input=None,
+        methods=tuple(_method(asked)),
+        measurements=measurements,
+        suppressed=None,
+        certainty_penalty=whole.certainty_penalty(),
+        entropy=None,
+        discernability=whole.discernability(),
+        average_class_ratio=side.rows / found.count / asked.k,
+        left_out=(),
+        columns=tuple(
+            _column(name, role, kind, losses.get(name), _cells(name, kind, release))
+            for name, role, kind in _roles(asked)
+        ),
+        pairs=(),
+        classes=_class_sizes(found),
+        queries=_NOT_TOLD,
+        classification=_NOT_TOLD,
+    )
+
+
+def _roles(asked: Anonymization) -> Iterator[tuple[str, str, Kind]]:
+    """Yield the name, role and kind of every column of which cells are released."""
+    columns = asked.columns
+    for one in columns.quasi_identifier:
+        is_one = one.generalization in PERTURBATIVE
+        yield one.name, "quasi-identifier", "representative" if is_one else "generalised"
+    for name in columns.sensitive_names:
+        yield name, "sensitive", "kept"
+    for name in columns.insensitive:
+        yield name, "insensitive", "kept"
+    for name in columns.pseudonymize:
+        yield name, "pseudonymize", "pseudonym"
+
+
+def _cells(name: str, kind: Kind, release: pa.Table) -> int:
+    if kind in ("generalised", "pseudonym"):
+        column = encode(name, cell_column(release, name), numbers=False, generalised=False)
+    else:
+        column = encoded(name, release.schema.field(name), release.column(name))
+    return len(np.unique(column.codes))
+
+
+def _column(name: str, role: str, kind: Kind, loss: float | None, cells: int) -> ColumnChange:
+    return ColumnChange(
+        name=name,
+        role=role,
+        kind=kind,
+        is_ordered=None,
+        loss=loss,
+        entropy=None,
+        hellinger=None,
+        total_variation=None,
+        values_before=None,
+        values_after=cells,
+        bins=(),
+    )
+
+
+def _method(asked: Anonymization) -> Iterator[str]:
+    """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
+    for notation, method in asked.methods.items():
+        given = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
+        yield f"{notation} ({given})"
+
+
+def _class_sizes(found: Groups) -> ClassSizes:
+    sizes = found.sizes()
+    return ClassSizes(
+        classes=found.count,
+        smallest=int(sizes.min()),
+        median=float(np.median(sizes)),
+        mean=float(sizes.mean()),
+        largest=int(sizes.max()),
+        bins=tuple(_size_bins(sizes)),
+    )
+
+
+def _size_bins(sizes: NDArray[np.int64]) -> Iterator[SizeBin]:
+    """Yield equally wide bins from the smallest size; the last holds all that are larger yet."""
+    low, high = int(sizes.min()), int(sizes.max())
+    usual = int(np.percentile(sizes, 98))
+    width = -(-(usual - low + 1) // (MOST_BINS - 1))
+    edges = np.unique([*range(low, usual + 1, width), usual + 1, high + 1])
+    counts, _ = np.histogram(sizes, edges)
+    for start, end, classes in zip(edges[:-1], edges[1:], counts, strict=True):
+        yield SizeBin(low=int(start), high=int(end) - 1, classes=int(classes))

@@ -1,0 +1,1 @@
+"""For who writes policies: checks, schemas, drawings, differences and tests of policies."""

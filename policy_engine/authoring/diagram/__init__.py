@@ -1,0 +1,70 @@
+"""A policy as a picture: parties, rules and assets, from left to right."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.authoring.diagram.composing import compose
+from policy_engine.authoring.diagram.dot import to_dot
+from policy_engine.authoring.diagram.graphviz import has_dot, to_svg
+from policy_engine.authoring.diagram.mermaid import to_mermaid
+from policy_engine.authoring.diagram.vocabularies import as_drawn
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.decision import Decider, World
+from policy_engine.decision.derivations import derivations
+from policy_engine.decision.history import History
+from policy_engine.policy.model import Policy
+from policy_engine.policy.owners import OwnersSource, load_owners
+from policy_engine.policy.wording import printable
+
+__all__ = ["Drawing", "DrawingFormat", "draw_policy", "has_dot"]
+
+DrawingFormat = Literal["svg", "mermaid", "dot"]
+
+
+class Drawing(BaseModel):
+    """A picture as text, in the format it says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    format: DrawingFormat
+    text: str
+
+
+def draw_policy(
+    policies: Policy | Iterable[Policy],
+    format: DrawingFormat,  # noqa: A002
+    certificates: Sequence[Certificate | Attestation] = (),
+    *,
+    owners: OwnersSource | None = None,
+    world: World | None = None,
+    history: History | None = None,
+) -> Drawing:
+    """Return policies as one picture: SVG, a Mermaid flowchart, or Graphviz's DOT.
+
+    The same policies give the same bytes; those of SVG are by the version of Graphviz. What a
+    policy says is text in the picture, never markup or a link. `certificates` tell what was made
+    from what (`prov:wasDerivedFrom`), back to the roots; where that no longer stands in a state
+    of the `world`, or by the `history` of a log, so that nobody may read it, the picture says why.
+    `owners` are drawn with what they own, and the rules that do not count for that say so. Raises
+    EngineError (S001) where
+    Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn; with
+    certificates or owners, as `Decider` does.
+    """
+    given = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    kept = policies if isinstance(policies, Sequence) else given
+    stated = load_owners(owners, given).known_by(kept)
+    made = (
+        derivations(Decider(kept, certificates, owners=stated), world, history)
+        if certificates
+        else ()
+    )
+    picture = compose(tuple(map(as_drawn, given)), made, stated)
+    if format == "mermaid":
+        return Drawing(format=format, text=to_mermaid(picture))
+    text = to_dot(picture)
+    if format == "svg":
+        text = to_svg(text, ", ".join(printable(policy.uid) for policy in given))
+    return Drawing(format=format, text=text)

@@ -1,0 +1,362 @@
+"""From policies to a picture of them."""
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from policy_engine import terms
+from policy_engine.authoring.diagram.assets import assets, columns_of
+from policy_engine.authoring.diagram.names import Labels, shortened
+from policy_engine.authoring.diagram.picture import (
+    Edge,
+    EdgeKind,
+    Line,
+    Node,
+    NodeKind,
+    Picture,
+    Weight,
+)
+from policy_engine.decision.derivations import Derivation, Source
+from policy_engine.errors import OutputError, Problem
+from policy_engine.policy.hierarchy import PARTS, Part
+from policy_engine.policy.model import Action, Asset, Condition, Party, Policy, Rule
+from policy_engine.policy.owners import Owners
+from policy_engine.policy.owners.hearing import unheard
+from policy_engine.policy.wording import (
+    condition_text,
+    conditions_text,
+    part_text,
+    printable,
+    rule_name,
+)
+
+MAX_LINES = 1_500
+MAX_EDGES = 1_500
+_WIDTH = 38
+_MOST_LINES = 10
+_MOST_CONSTRAINTS = 8
+_LONGEST_TITLE = 100
+_KINDS: dict[str, tuple[NodeKind, EdgeKind]] = {
+    "permission": ("permission", "permits"),
+    "prohibition": ("prohibition", "prohibits"),
+    "obligation": ("obligation", "obliges"),
+}
+NOBODY = Owners()
+_DOES_NOT_COUNT = " does not count: "
+_SHOWN_OF_DIGEST = 12
+_HANGS = {"duty": "owes", "remedy": "if infringed", "consequence": "if not done"}
+_STRATEGIES = {
+    "perm": "a permission wins over a prohibition",
+    "prohibit": "a prohibition wins over a permission",
+    "invalid": "rules that clash void the policy",
+}
+
+
+def compose(
+    policies: Iterable[Policy], made: Iterable[Derivation] = (), owners: Owners = NOBODY
+) -> Picture:
+    """Return the picture of policies: parties, rules and assets, and what includes what.
+
+    Also what was `made` from what, and what `owners` own. Raises OutputError (O003) where it would
+    be too large to be of use.
+    """
+    composer = _Composer(tuple(policies), tuple(made), owners)
+    composer.compose()
+    return composer.picture()
+
+
+class _Composer:
+    """Collects nodes and edges; what several rules name is one node."""
+
+    def __init__(
+        self, policies: tuple[Policy, ...], made: tuple[Derivation, ...], owners: Owners
+    ) -> None:
+        self.policies = policies
+        self.made = made
+        self.owners = owners
+        told = (problem.message for _, problem in unheard(policies, self.owners))
+        self.unheard = dict(message.split(_DOES_NOT_COUNT, 1) for message in told)
+        self.columns = columns_of(policies)
+        self.assets = {asset for policy in policies for asset in assets(policy)}
+        self.outputs = {rule.output for policy in policies for rule in policy.rules}
+        self.outputs |= {one.asset for one in made}
+        said = [p.hierarchy.action + p.hierarchy.implied for p in policies]
+        self.ordered = {one for edges in said for edge in edges for one in edge}
+        self.label = Labels(
+            _shown(policies, (self.assets | self.outputs - {""}) - self.columns.every)
+        )
+        self.rule_label = Labels(())
+        self.nodes: dict[str, Node] = {}
+        self.edges: dict[Edge, None] = {}
+        self.lines = 0
+
+    def picture(self) -> Picture:
+        """Return what was collected; several policies are groups with a title each."""
+        nodes, edges = tuple(self.nodes.values()), tuple(self.edges)
+        if len(self.policies) == 1:
+            return Picture(tuple(_title(self.policies[0])), nodes, edges)
+        titles = [" · ".join(line.text for line in _title(policy)) for policy in self.policies]
+        return Picture((), nodes, edges, tuple((f"policy:{n}", t) for n, t in enumerate(titles)))
+
+    def compose(self) -> None:
+        """Collect the rules of all policies, then what includes what."""
+        for number, policy in enumerate(self.policies):
+            self.rule_label = Labels(rule.uid for rule in _rules(policy.rules))
+            for place, rule in enumerate(policy.rules):
+                why = self.unheard.get(rule_name(rule.label(), policy.uid), "")
+                self._rule(rule, f"rule:{number}:{place}", f"policy:{number}", why)
+        for policy in self.policies:
+            for part in PARTS:
+                self._hierarchy(part, policy)
+            self._implications(policy)
+        for number, one in enumerate(self.made):
+            self._derivation(one, f"ended:{number}")
+        self._owned()
+
+    # -- rules --------------------------------------------------------------------------------
+
+    def _rule(self, rule: Rule, key: str, group: str, unheard_for: str) -> None:
+        kind, link = _KINDS[rule.kind]
+        aside = _lines(f"does not count: {unheard_for}", "faint") if unheard_for else ()
+        self._add(Node(key, kind, (*self._card(rule), *aside), _tooltip(rule), group))
+        parties = [self._party(one) for one in rule.assignees]
+        purposes = [self._named("purpose", one) for one in rule.purposes]
+        actions = [
+            self._named("action", one.iri) for one in rule.actions if one.iri in self.ordered
+        ]
+        targets = [self._target(one) for one in rule.targets]
+        for who in parties or [self._open("party", "anybody", "every party")]:
+            self._link(who, key, "who")
+        for why in purposes + actions:
+            self._link(why, key, "why")
+        for target in targets or [self._open("asset", "any asset", "every asset")]:
+            self._link(key, target, link)
+        if rule.output:
+            self._link(key, self._asset(rule.output), "makes", "makes")
+        self._hanging(rule, key)
+
+    def _hanging(self, rule: Rule, key: str) -> None:
+        """Draw the duties, remedies and consequences of a rule, and of those in turn."""
+        for place, one in enumerate(rule.within):
+            below = f"{key}:{place}"
+            self._add(Node(below, "duty", self._duty_card(one), _tooltip(one)))
+            self._link(key, below, "duty", _HANGS.get(one.kind, ""))
+            self._hanging(one, below)
+
+    def _card(self, rule: Rule) -> tuple[Line, ...]:
+        lines = [self._caption(rule), *self._actions(rule)]
+        if not rule.purposes and rule.kind != "obligation":
+            lines.append(Line("for any purpose", "faint"))
+        return (*lines, *self._small_print(rule))
+
+    def _duty_card(self, rule: Rule) -> tuple[Line, ...]:
+        lines = [self._caption(rule), *self._actions(rule)]
+        for word, parts in (("on", rule.targets), ("by", rule.assignees)):
+            if parts:
+                lines += _lines(f"{word} {self._parts(parts)}")
+        return (*lines, *self._small_print(rule))
+
+    def _caption(self, rule: Rule) -> Line:
+        name = f" {self.rule_label(rule.uid)}" if rule.uid else ""
+        return Line(f"{rule.kind}{name}", "caption")
+
+    def _actions(self, rule: Rule) -> Iterator[Line]:
+        plain = [self.label(one.iri) for one in rule.actions if not one.refinements]
+        yield from _lines(", ".join(plain), "strong")
+        for action in rule.actions:
+            if action.refinements:
+                yield from _lines(self.label(action.iri), "strong")
+                # The roles of columns stand beside the columns.
+                shown = [one for one in action.refinements if not _is_of_columns(one)]
+                yield from _lines(conditions_text(shown, self.label))
+
+    def _small_print(self, rule: Rule) -> Iterator[Line]:
+        for one in rule.constraints[:_MOST_CONSTRAINTS]:
+            yield from _lines(f"if {condition_text(one, self.label)}")
+        rest = len(rule.constraints) - _MOST_CONSTRAINTS
+        if rest > 0:
+            yield Line(f"… and if {rest} more constraints hold")
+        if rule.assigners:
+            yield from _lines(f"from {self._parts(rule.assigners)}", "faint")
+        for function, parties in sorted(rule.functions.items()):
+            yield from _lines(f"{self.label(function)}: {self._parts(parties)}", "faint")
+
+    def _parts(self, parts: Iterable[Party | Asset]) -> str:
+        return ", ".join(part_text(one, self.label) for one in parts)
+
+    # -- what rules name ----------------------------------------------------------------------
+
+    def _party(self, party: Party) -> str:
+        return self._refined("party", party) if party.refinements else self._named("party", party)
+
+    def _target(self, target: Asset) -> str:
+        if not target.refinements:
+            return self._asset(target.iri)
+        key = self._refined("asset", target)
+        self._link(self._asset(target.iri), key, "within")
+        return key
+
+    def _refined(self, kind: NodeKind, part: Party | Asset) -> str:
+        """Return the key of those members of a collection that meet the refinements."""
+        behind = f"where {conditions_text(part.refinements, self.label)}"
+        lines = (Line(self.label(part.iri), "strong"), *_lines(behind))
+        in_full = part_text(part, printable)
+        return self._add(Node(f"{kind}:{part.iri} {in_full}", kind, lines, _cut(in_full)))
+
+    def _named(self, kind: NodeKind, part: str | Party) -> str:
+        iri = part if isinstance(part, str) else part.iri
+        line = Line(self.label(iri), "plain" if kind == "purpose" else "strong")
+        return self._add(Node(f"{kind}:{iri}", kind, (line,), _cut(printable(iri))))
+
+    def _open(self, kind: NodeKind, text: str, tooltip: str) -> str:
+        return self._add(Node(f"{kind}:", kind, (Line(text, "faint"),), tooltip))
+
+    def _asset(self, iri: str) -> str:
+        """Return the key of an asset, or of the line of a dataset that it stands in."""
+        if iri in self.columns.every:
+            self._asset(terms.dataset_of(iri))
+            return f"column:{iri}"
+        key = f"asset:{iri}"
+        if key not in self.nodes:
+            lines = (Line(self.label(iri), "strong"), *self._columns(iri))
+            kind: NodeKind = "output" if iri in self.outputs else "asset"
+            self._add(Node(key, kind, lines, _cut(printable(iri))))
+            above = terms.dataset_of(iri)
+            if above in self.assets or above in self.columns.of:
+                self._link(self._asset(above), key, "within")
+        return key
+
+    def _columns(self, dataset: str) -> Iterator[Line]:
+        for column in self.columns.of.get(dataset, ()):
+            name = shortened(column.removeprefix(f"{dataset}/"))
+            roles = ", ".join(self.columns.roles.get(column, ()))
+            yield Line(name, tooltip=printable(column), key=f"column:{column}", aside=roles)
+
+    def _hierarchy(self, part: Part, policy: Policy) -> None:
+        for narrow, wide in getattr(policy.hierarchy, part):
+            if part == "asset":
+                self._link(self._asset(wide), self._asset(narrow), "within")
+            else:
+                self._link(self._named(part, narrow), self._named(part, wide), "within")
+
+    def _implications(self, policy: Policy) -> None:
+        for action, needed in policy.hierarchy.implied:
+            ends = self._named("action", action), self._named("action", needed)
+            self._link(*ends, "why", "needs")
+
+    # -- what was made from what, and whose it is ---------------------------------------------
+
+    def _derivation(self, one: Derivation, key: str) -> None:
+        """Draw that an asset was made from others, and why it no longer stands."""
+        kind: EdgeKind = "ended" if one.ended else "derived"
+        made = self._asset(one.asset)
+        for source in one.sources:
+            self._link(self._asset(source.asset), made, kind, _derived(source))
+        if one.ended:
+            lines = (Line("no longer stands", "caption"), *_lines(one.ended))
+            self._link(self._add(Node(key, "ended", lines, _cut(one.ended))), made, "ended")
+
+    def _owned(self) -> None:
+        """Draw who owns the assets that are drawn, where that is said of them."""
+        for one in self.owners.statements:
+            if one.asset in self.columns.every or f"asset:{one.asset}" in self.nodes:
+                for word, parties in (("owns", one.owners), ("regulates", one.regulators)):
+                    for party in parties:
+                        named = self._named("party", party)
+                        self._link(named, self._asset(one.asset), "owns", word)
+
+    # -- nodes and edges ----------------------------------------------------------------------
+
+    def _add(self, node: Node) -> str:
+        if node.key not in self.nodes:
+            self.nodes[node.key] = node
+            self.lines += len(node.lines)
+        if self.lines > MAX_LINES:
+            raise _too_large(f"more than {MAX_LINES:,} lines of text")
+        return node.key
+
+    def _link(self, tail: str, head: str, kind: EdgeKind, label: str = "") -> None:
+        if tail != head:
+            self.edges[Edge(tail, head, kind, label)] = None
+        if len(self.edges) > MAX_EDGES:
+            raise _too_large(f"more than {MAX_EDGES:,} connections")
+
+
+def _derived(source: Source) -> str:
+    """Return what an edge to what was made from something says."""
+    digest = source.digest[:_SHOWN_OF_DIGEST]
+    return f"wasDerivedFrom, sha-256 {digest}…" if digest else "wasDerivedFrom"
+
+
+def _title(policy: Policy) -> Iterator[Line]:
+    """Yield what a policy is called, and what happens where its rules disagree."""
+    yield Line(_cut(printable(policy.uid), _LONGEST_TITLE), "strong")
+    clash = f" · {_STRATEGIES[policy.conflict]}" if policy.prohibitions else ""
+    yield Line(printable(f"{terms.local_name(policy.type)}{clash}"), "faint")
+
+
+def _shown(policies: Iterable[Policy], named: Iterable[str]) -> Iterator[str]:
+    """Yield every IRI that is given a label."""
+    yield from sorted(named)
+    for policy in policies:
+        said = policy.hierarchy
+        for edge in (*said.party, *said.action, *said.implied, *said.purpose):
+            yield from edge
+        for rule in _rules(policy.rules):
+            yield from _named_in(rule)
+
+
+def _rules(rules: Iterable[Rule]) -> Iterator[Rule]:
+    """Yield rules and all that hangs on them."""
+    for rule in rules:
+        yield rule
+        yield from _rules(rule.within)
+
+
+def _named_in(rule: Rule) -> Iterator[str]:
+    """Yield the IRIs that a rule's card and its parties show."""
+    others = (party for parties in rule.functions.values() for party in parties)
+    refined: list[Party | Asset | Action] = [*rule.assigners, *rule.assignees, *rule.actions]
+    refined += others
+    yield from (part.iri for part in refined)
+    yield from (*rule.purposes, *rule.functions)
+    if rule.kind in _HANGS:
+        yield from (target.iri for target in rule.targets)
+    conditions = [*rule.constraints]
+    conditions += (one for part in (*refined, *rule.targets) for one in part.refinements)
+    for one in (leaf for condition in conditions for leaf in condition.constraints()):
+        if not terms.names_columns(one.left_operand):
+            yield from (one.left_operand, *one.references)
+            yield from (str(value.value) for value in one.right_operands if value.is_iri)
+
+
+def _is_of_columns(condition: Condition) -> bool:
+    return all(terms.names_columns(one.left_operand) for one in condition.constraints())
+
+
+def _tooltip(rule: Rule) -> str:
+    """Return all that a card says, with IRIs in full, a line a part."""
+    parts = [f"{rule.kind} {printable(rule.uid)}".strip()]
+    parts += [part_text(action, printable) for action in rule.actions]
+    parts += [f"if {condition_text(one, printable)}" for one in rule.constraints]
+    for word, parties in (("from", rule.assigners), *sorted(rule.functions.items())):
+        if parties:
+            parts.append(f"{printable(word)} {', '.join(part_text(p, printable) for p in parties)}")
+    return _cut("\n".join(parts))
+
+
+def _lines(text: str, weight: Weight = "plain") -> Iterator[Line]:
+    """Yield a text in lines that are short enough; what is too long for a card ends so."""
+    found = wrap(text, _WIDTH, break_on_hyphens=False)
+    for line in found[:_MOST_LINES]:
+        yield Line(line, weight)
+    if len(found) > _MOST_LINES:
+        yield Line("… and more", weight)
+
+
+def _cut(text: str, longest: int = 2_000) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _too_large(what: str) -> OutputError:
+    message = f"The picture would be too large to be of use: {what}."
+    return OutputError(Problem("O003", message, "Draw fewer policies at once."))

@@ -1,0 +1,48 @@
+"""Short labels for IRIs, no two of them alike."""
+
+from collections.abc import Iterable, Mapping
+
+from policy_engine.policy.wording import printable, short_name
+
+_LONGEST = 60
+
+
+class Labels:
+    """The label of every IRI of a picture: its last part, or all of it where two would be one."""
+
+    def __init__(self, iris: Iterable[str]) -> None:
+        distinct = tuple(dict.fromkeys(iris))
+        self._labels = _numbered(_lengthened({iri: shortened(short_name(iri)) for iri in distinct}))
+
+    def __call__(self, iri: str) -> str:
+        """Return the label of an IRI."""
+        return self._labels.get(iri) or shortened(short_name(iri))
+
+
+def _lengthened(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels with all of the IRI where the last part does not tell it apart."""
+    times = _times(labels)
+    return {iri: label if times[label] == 1 else shortened(iri) for iri, label in labels.items()}
+
+
+def _numbered(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels with a number behind those that are still alike."""
+    times, seen, numbered = _times(labels), dict.fromkeys(labels.values(), 0), {}
+    for iri, label in labels.items():
+        seen[label] += 1
+        numbered[iri] = label if times[label] == 1 else f"{label} ({seen[label]})"
+    return numbered
+
+
+def _times(labels: Mapping[str, str]) -> dict[str, int]:
+    times: dict[str, int] = {}
+    for label in labels.values():
+        times[label] = times.get(label, 0) + 1
+    return times
+
+
+def shortened(text: str) -> str:
+    """Return a text with its middle left out where it is too long to be shown."""
+    shown = printable(text)
+    half = _LONGEST // 2
+    return shown if len(shown) <= _LONGEST else f"{shown[: half - 1]}…{shown[-half:]}"

@@ -1,0 +1,203 @@
+"""Policies before and after: what changed, and which way each change can work."""
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
+from operator import or_
+from typing import get_args
+
+from policy_engine import terms
+from policy_engine.authoring.diff.matching import match
+from policy_engine.authoring.diff.model import Change, Way
+from policy_engine.authoring.diff.rules import beside, covered, hanging, in_full, rule_text
+from policy_engine.authoring.diff.transforming import transforms
+from policy_engine.policy.hierarchy import PARTS, Hierarchy
+from policy_engine.policy.model import GRANT_USE, Policy, Rule, Strategy
+from policy_engine.policy.owners import Owners
+from policy_engine.policy.owners.hearing import unheard
+from policy_engine.policy.wording import INCLUSION, printable
+
+_STRICTNESS = get_args(Strategy)
+NOBODY = Owners()
+_KINDS = ("permissions", "prohibitions", "obligations")
+
+
+def changes(
+    old: Sequence[Policy], new: Sequence[Policy], owners: Owners = NOBODY
+) -> Iterator[Change]:
+    """Yield what changed; policies are matched by uid, one alone with one alone.
+
+    Each tendency is judged as if its change came alone, on data that is certified under the new
+    text, and for policies that are decided together with any others. Where there are `owners`, a
+    change of who speaks for an asset may do either.
+    """
+    of_owners = {one.policy for one in owners.statements if one.policy}
+    for found in _changes(old, new):
+        is_of_owners = owners and _is_of_owners(found, (*old, *new), of_owners)
+        yield found.model_copy(update={"tendency": "either"}) if is_of_owners else found
+
+
+def _is_of_owners(change: Change, policies: Sequence[Policy], named: Collection[str]) -> bool:
+    """Tell whether a change is of who speaks for an asset, so that other rules count after it.
+
+    It is of who issued a rule, of one by which an owner lets others grant the use, or of a policy
+    that is `named` as that of its owner.
+    """
+    if change.what in ("assigner changed", "inherited policy added", "inherited policy removed"):
+        return True
+    about = [policy for policy in policies if printable(policy.uid) == change.policy]
+    rules = (
+        rule
+        for policy in about
+        for rule in policy.permissions
+        if change.rule in ("", printable(terms.compact(rule.label())))
+    )
+    is_leave = any(action.iri == GRANT_USE for rule in rules for action in rule.actions)
+    return is_leave or any(policy.uid in named for policy in about)
+
+
+def _changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
+    before, after = ({policy.uid: policy for policy in some} for some in (old, new))
+    if len(before) == len(after) == 1:
+        [(one, other)] = zip(old, new, strict=True)
+        yield from _policy(one, other)
+        return
+    for uid in dict.fromkeys((*before, *after)):
+        if uid not in after:
+            yield from _whole(before[uid], "removed")
+        elif uid not in before:
+            yield from _whole(after[uid], "added")
+        else:
+            yield from _policy(before[uid], after[uid])
+
+
+def notes(old: Sequence[Policy], new: Sequence[Policy], owners: Owners) -> Iterator[str]:
+    """Yield what follows from a change of what a policy means, and which new rules do not count."""
+    after = {policy.uid: policy.digest for policy in new}
+    for policy in old:
+        changed = after.get(policy.uid) not in (None, policy.digest)
+        if changed and any(rule.output for rule in policy.permissions):
+            yield (
+                f"What {printable(policy.uid)} means changed: its outputs are readable again "
+                "once they are certified under the new policy."
+            )
+    known = {printable(problem.message) for _, problem in unheard(old, owners.known_by(old))}
+    for _, problem in unheard(new, owners.known_by(new)):
+        if printable(problem.message) not in known:
+            yield printable(problem.message)
+
+
+def _whole(policy: Policy, verb: str) -> Iterator[Change]:
+    uid = printable(policy.uid)
+    before, after = (uid, "") if verb == "removed" else ("", uid)
+    rules = (*policy.permissions, *policy.prohibitions)
+    ways = [_way(rule, Way.GROWS, policy, policy, whole=True) for rule in rules]
+    # What it says of inclusion counts for the prohibitions of all others.
+    way = reduce(or_, ways, Way.SAME if policy.hierarchy == Hierarchy() else Way.BOTH)
+    way = way.flipped() if verb == "removed" else way
+    yield _change(uid, "", f"policy {verb}", before, after, way)
+
+
+def _policy(old: Policy, new: Policy) -> Iterator[Change]:
+    uid = printable(new.uid)
+    for what, before, after, way in _of_the_whole(old, new):
+        yield _change(uid, "", what, before, after, way)
+    for kind in _KINDS:
+        yield from _rules(old, new, kind)
+    yield from _hierarchy(old, new)
+
+
+def _of_the_whole(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, Way]]:
+    if old.uid != new.uid:
+        yield "uid changed", printable(old.uid), printable(new.uid), Way.SAME
+    if old.type != new.type:
+        yield "type changed", in_full(old.type), in_full(new.type), Way.BOTH
+    if old.conflict != new.conflict:
+        stricter = _STRICTNESS.index(new.conflict) > _STRICTNESS.index(old.conflict)
+        way = Way.SHRINKS if stricter else Way.GROWS
+        yield "conflict strategy changed", old.conflict, new.conflict, way
+    if old.accepted != new.accepted:
+        yield "digest of what was accepted changed", old.accepted, new.accepted, Way.BOTH
+    for name in sorted({*old.ends_with} ^ {*new.ends_with}):
+        # What is void with another one grants nothing, and its outputs may be another's.
+        is_gone = name in old.ends_with
+        what = f"policy that it ends with {'removed' if is_gone else 'added'}"
+        before, after = (in_full(name), "") if is_gone else ("", in_full(name))
+        yield what, before, after, Way.BOTH
+    for word, some, others in (
+        ("profile", old.profiles, new.profiles),
+        # What is inherited stands among the rules.
+        ("inherited policy", old.inherits, new.inherits),
+    ):
+        for name in sorted({*some} - {*others}):
+            yield f"{word} removed", in_full(name), "", Way.SAME
+        for name in sorted({*others} - {*some}):
+            yield f"{word} added", "", in_full(name), Way.SAME
+
+
+def _rules(old: Policy, new: Policy, kind: str) -> Iterator[Change]:
+    uid, matched = printable(new.uid), match(getattr(old, kind), getattr(new, kind))
+    for rule in matched.removed:
+        way = _way(rule, Way.SHRINKS, old, new, whole=True)
+        what, text = f"{rule.kind} removed", rule_text(rule)
+        yield _change(uid, rule.label(), what, text, "", way)
+    for rule in matched.added:
+        way = _way(rule, Way.GROWS, old, new, whole=True)
+        yield _change(uid, rule.label(), f"{rule.kind} added", "", rule_text(rule), way)
+    # What a policy says of inclusion counts for its permissions; prohibitions meet both ways.
+    hierarchies = (old.hierarchy, new.hierarchy) if kind == "permissions" else ()
+    for one, other in matched.pairs:
+        for found in (*covered(one, other, hierarchies), *hanging(one, other)):
+            way = _way(one, found.way, old, new, whole=found.is_of_inputs)
+            yield _change(uid, other.label(), found.what, found.before, found.after, way)
+        for found in beside(one, other):
+            yield _change(uid, other.label(), found.what, found.before, found.after, found.way)
+
+
+def _way(rule: Rule, way: Way, old: Policy, new: Policy, *, whole: bool) -> Way:
+    """Return which way what is permitted goes where what a rule covers goes a way.
+
+    `whole` tells that it is about a rule as a whole: one that has an output makes it readable
+    to some, and unreadable without a certificate to all.
+    """
+    if rule.kind == "obligation":
+        return Way.SAME
+    if rule.kind == "prohibition":
+        return way.flipped()
+    # More that is permitted may clash with more, and void a policy; and the other way round.
+    is_void_soon = "invalid" in (old.conflict, new.conflict) and bool(
+        old.prohibitions or new.prohibitions
+    )
+    is_either = is_void_soon or (whole and transforms(rule))
+    return Way.BOTH if way and is_either else way
+
+
+def _hierarchy(old: Policy, new: Policy) -> Iterator[Change]:
+    """Yield the edges that changed: they widen what permissions and prohibitions cover."""
+    uid = printable(new.uid)
+    for part in (*PARTS, "implied"):
+        some, others = (set(getattr(policy.hierarchy, part)) for policy in (old, new))
+        way = Way.SHRINKS if part == "implied" else Way.BOTH
+        for edge in sorted(some - others):
+            text = _edge(part, edge)
+            yield _change(uid, "", f"{_word(part)} removed", text, "", way.flipped())
+        for edge in sorted(others - some):
+            yield _change(uid, "", f"{_word(part)} added", "", _edge(part, edge), way)
+
+
+def _word(part: str) -> str:
+    return "implication of actions" if part == "implied" else f"inclusion of {part}"
+
+
+def _edge(part: str, edge: tuple[str, str]) -> str:
+    return f"{in_full(edge[0])} {INCLUSION[part]} {in_full(edge[1])}"
+
+
+def _change(policy: str, rule: str, what: str, before: str, after: str, way: Way) -> Change:
+    return Change(
+        policy=policy,
+        rule=printable(terms.compact(rule)),
+        what=what,
+        before=before,
+        after=after,
+        tendency=way.tendency(),
+    )

@@ -1,0 +1,84 @@
+"""Which rule of an old policy became which rule of a new one."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from policy_engine.authoring.diff.meaning import features, rule_key
+from policy_engine.policy.model import Rule
+
+_LEAST_LIKENESS = 1 / 3
+_MOST_COMPARISONS = 250_000
+
+
+class Matched(NamedTuple):
+    """Pairs of rules, in the order of the old ones, and those that have no partner."""
+
+    pairs: tuple[tuple[Rule, Rule], ...]
+    removed: tuple[Rule, ...]
+    added: tuple[Rule, ...]
+
+
+def match(old: Sequence[Rule], new: Sequence[Rule]) -> Matched:
+    """Match rules by uid, else by what they say, else, where one has no uid, by likeness."""
+    partner: dict[int, int] = {}
+    taken: set[int] = set()
+    for found in (_by_uid, _by_content, _by_likeness):
+        left = [n for n in range(len(old)) if n not in partner]
+        right = [n for n in range(len(new)) if n not in taken]
+        pairs = found(old, new, left, right)
+        partner |= pairs
+        taken |= set(pairs.values())
+    return Matched(
+        tuple((old[n], new[partner[n]]) for n in sorted(partner)),
+        tuple(rule for n, rule in enumerate(old) if n not in partner),
+        tuple(rule for n, rule in enumerate(new) if n not in taken),
+    )
+
+
+def _by_uid(
+    old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
+) -> dict[int, int]:
+    places = {new[n].uid: n for n in right if new[n].uid}
+    return {n: places[old[n].uid] for n in left if old[n].uid in places}
+
+
+def _by_content(
+    old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
+) -> dict[int, int]:
+    places: dict[tuple[object, ...], list[int]] = {}
+    for n in reversed(right):
+        places.setdefault(rule_key(new[n]), []).append(n)
+    keys = ((n, places.get(rule_key(old[n]))) for n in left)
+    return {n: found.pop() for n, found in keys if found}
+
+
+def _by_likeness(
+    old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
+) -> dict[int, int]:
+    if len(left) * len(right) > _MOST_COMPARISONS:
+        return {}
+    ours = {n: _features(old[n]) for n in left}
+    theirs = {n: _features(new[n]) for n in right}
+    ranked = sorted(
+        (-likeness, one, other)
+        for one in left
+        for other in right
+        if not (old[one].uid and new[other].uid)
+        and (likeness := _likeness(ours[one], theirs[other])) >= _LEAST_LIKENESS
+    )
+    pairs: dict[int, int] = {}
+    for _, one, other in ranked:
+        if one not in pairs and other not in pairs.values():
+            pairs[one] = other
+    return pairs
+
+
+def _features(rule: Rule) -> frozenset[tuple[str, object]]:
+    """Return what two rules are likened by; a part left open is alike where both leave it."""
+    return frozenset(
+        (name, one) for name, keys in features(rule).items() for one in keys or ("open",)
+    )
+
+
+def _likeness(one: frozenset[object], other: frozenset[object]) -> float:
+    return len(one & other) / len(one | other)

@@ -1,0 +1,165 @@
+"""The entries of a decision log, judged by what they were given, under other policies."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from policy_engine.authoring.diff.meaning import Key, rule_key
+from policy_engine.authoring.diff.model import Redecided, Replay
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.decision.model import Decision, Effect, Request, World
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import Policy
+from policy_engine.policy.owners import Owners
+
+if TYPE_CHECKING:
+    from policy_engine.decision import Decider
+    from policy_engine.decision.history import History
+    from policy_engine.decision.log import Entry
+
+_Answer = tuple[Request, Effect, Effect]
+
+
+@dataclass(frozen=True)
+class Side:
+    """What requests are decided by: policies, and what is given with them."""
+
+    policies: Sequence[Policy]
+    certificates: Sequence[Certificate | Attestation] = ()
+    hierarchy: Hierarchy | None = None
+    world: World = field(default_factory=World)
+    owners: Owners = field(default_factory=Owners)
+
+    @cached_property
+    def decider(self) -> "Decider":
+        """What decides by the policies."""
+        from policy_engine.decision import Decider  # noqa: PLC0415
+
+        return Decider(self.policies, self.certificates, self.hierarchy, self.owners)
+
+    @cached_property
+    def rules(self) -> dict[tuple[str, str], Key]:
+        """What the rules say, and what their policies do beside, by policy and label."""
+        return {
+            (policy.uid, rule.label()): (
+                rule_key(rule),
+                policy.type,
+                policy.conflict,
+                policy.hierarchy.digest,
+            )
+            for policy in self.policies
+            for rule in policy.rules
+        }
+
+    def decide(self, entry: "Entry", history: "History") -> Decision:
+        """Return the answer to a logged request, at its time and by what was done until then."""
+        world = self.world.model_copy(update={"time": entry.time or self.world.time})
+        return self.decider.decide(entry.request, world, None if world.counts else history)
+
+
+def replay(old: Side, new: Side, log: str | Path) -> Replay:
+    """Judge each entry of a log by the new side, and return those that come out otherwise.
+
+    What an entry was answered stands in the log. Where the old side gives the same answer now, the
+    new one's is the other. Where it does not, something was known then that is not known now: a
+    permit then stays one as long as the rule that granted it says the same, and nothing that is
+    new prohibits it. Raises LogError where the log cannot be read.
+    """
+    judged: dict[_Answer, Redecided] = {}
+    entries = 0
+    unlike: list[int] = []
+    undecided: list[int] = []
+    requests = set()
+    for entry, history in _with_history(log):
+        entries += 1
+        requests.add(entry.request)
+        was, now = old.decide(entry, history), new.decide(entry, history)
+        logged = entry.decided.effect
+        is_alike = was.effect == logged
+        after = now.effect if is_alike else _after(entry, (old, was), (new, now))
+        if not is_alike:
+            (undecided if after is None else unlike).append(entry.number)
+        if after is not None and after != logged:
+            key = entry.request, logged, after
+            first = judged.get(key)
+            judged[key] = _redecided(entry, was, now, (first.times if first else 0) + 1)
+    return Replay(
+        entries=entries,
+        requests=len(requests),
+        unlike_log=len(unlike) + len(undecided),
+        undecided=len(undecided),
+        judged_by_rule=tuple(unlike),
+        undecided_entries=tuple(undecided),
+        changed=tuple(judged.values()),
+    )
+
+
+def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
+    """Yield the decisions of a log, each with what was done before it."""
+    from policy_engine.decision.history import History  # noqa: PLC0415
+    from policy_engine.decision.log import read_log  # noqa: PLC0415
+    from policy_engine.decision.log.state import record  # noqa: PLC0415
+
+    history = History()
+    for entry in read_log(log):
+        if entry.decision is not None:
+            yield entry, history
+        record(history, entry.plain())
+
+
+def _after(
+    entry: "Entry", before: tuple[Side, Decision], after: tuple[Side, Decision]
+) -> Effect | None:
+    """Return what the new side answers where the old one's answer is not the logged one.
+
+    None where what would tell is not in the log.
+    """
+    (old, was), (new, now) = before, after
+    logged, rule = entry.decided.effect, (entry.decided.policy, entry.decided.rule)
+    if now.effect == logged:
+        return logged
+    if logged == "deny" or rule not in old.rules:
+        # Where the old side would permit it now, and so would the new one, nobody can tell.
+        return None if now.effect == was.effect else now.effect
+    is_barred = bool(_prohibiting(now, new) - _prohibiting(was, old))
+    if not is_barred and new.rules.get(rule) == old.rules[rule]:
+        return "permit"
+    # One that says other things, and is not about the request any more, grants nothing.
+    is_gone = rule not in new.rules or (_covered(was, rule) and not _covered(now, rule))
+    return "deny" if is_barred or is_gone else None
+
+
+def _covered(decision: Decision, rule: tuple[str, str]) -> bool:
+    return any((one.policy, one.rule) == rule for one in decision.matches)
+
+
+def _prohibiting(decision: Decision, side: Side) -> set[Key]:
+    """Return the prohibitions that a request meets, by what they say."""
+    return {
+        (one.policy, *side.rules[one.policy, one.rule])
+        for one in decision.matches
+        if one.kind == "prohibition" and one.applies and (one.policy, one.rule) in side.rules
+    }
+
+
+def _redecided(entry: "Entry", was: Decision, now: Decision, times: int) -> Redecided:
+    logged = entry.decided
+    permitted = f"{logged.rule or 'A rule'} permitted it then, by what was known."
+    denied = "It was denied then, by what was known."
+    then = permitted if logged.effect == "permit" else denied
+    return Redecided(
+        assignee=entry.request.assignee,
+        action=entry.request.action,
+        targets=entry.request.targets,
+        purpose=entry.request.purpose,
+        time=entry.time,
+        times=times,
+        logged=logged.effect,
+        before=logged.effect,
+        after="deny" if logged.effect == "permit" else "permit",
+        reason_before=was.reason if was.effect == logged.effect else then,
+        reason_after=now.reason,
+    )

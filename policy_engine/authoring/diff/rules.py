@@ -1,0 +1,259 @@
+"""What changed within a rule, and whether it covers more or less for it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from policy_engine import terms
+from policy_engine.authoring.diff.bounds import way_of
+from policy_engine.authoring.diff.matching import match
+from policy_engine.authoring.diff.meaning import condition_key, flat, part_key
+from policy_engine.authoring.diff.model import Way
+from policy_engine.authoring.diff.transforming import parameters
+from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.policy.model import (
+    ANONYMIZE,
+    COUNTS,
+    JOINTLY,
+    Action,
+    Asset,
+    Condition,
+    Constraint,
+    Party,
+    Rule,
+)
+from policy_engine.policy.wording import condition_text, conditions_text, part_text, printable
+
+Named = Action | Party | Asset
+
+
+class Finding(NamedTuple):
+    """A change of a rule, and which way what the rule covers goes by it.
+
+    `is_of_inputs` tells that it is about what a transformation would be made of.
+    """
+
+    what: str
+    before: str
+    after: str
+    way: Way
+    is_of_inputs: bool = False
+
+
+def in_full(iri: str) -> str:
+    """Return a term by its compact name, any other IRI as it is, fit to be shown."""
+    return printable(terms.compact(iri))
+
+
+def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[Finding]:
+    """Yield what changed in which requests a rule covers, and in the transformation it asks for.
+
+    `hierarchies` are what both policies say of what includes what, where coverage goes by it.
+    """
+    parts: tuple[tuple[str, Part, Sequence[Named], Sequence[Named]], ...] = (
+        ("assignee", "party", old.assignees, new.assignees),
+        ("target", "asset", old.targets, new.targets),
+        ("action", "action", old.actions, new.actions),
+    )
+    for word, part, before, after in parts:
+        yield from _members(word, before, after, _inclusion(part, hierarchies))
+    some, others = (tuple(map(Party, rule.purposes)) for rule in (old, new))
+    yield from _members("purpose", some, others, _inclusion("purpose", hierarchies))
+    yield from _conditions("constraint", old.constraints, new.constraints)
+    if old.output != new.output:
+        yield Finding("output changed", in_full(old.output), in_full(new.output), Way.BOTH)
+
+
+def beside(old: Rule, new: Rule) -> Iterator[Finding]:
+    """Yield what changed beside what a rule covers: who made it, and who else has a part in it."""
+    yield from _named_alike("assigner", old.assigners, new.assigners)
+    for function in sorted({*old.functions, *new.functions}):
+        some, others = old.functions.get(function, ()), new.functions.get(function, ())
+        yield from _named_alike(in_full(function), some, others)
+    if old.uid != new.uid:
+        counts = Way.BOTH if _is_counted(old) or _is_counted(new) else Way.SAME
+        before, after = (in_full(rule.uid) for rule in (old, new))
+        yield Finding("uid changed", before, after, counts)
+
+
+def hanging(old: Rule, new: Rule) -> Iterator[Finding]:
+    """Yield what changed in the duties, remedies and consequences of a rule.
+
+    A duty more narrows what is covered, for it must be done first. Remedies and consequences are
+    owed where it is too late to permit anything.
+    """
+    yield from _rules(old.duties, new.duties, added=Way.SHRINKS, removed=Way.GROWS)
+    for some, others in ((old.remedies, new.remedies), (old.consequences, new.consequences)):
+        yield from _rules(some, others, added=Way.SAME, removed=Way.SAME)
+
+
+def rule_text(rule: Rule) -> str:
+    """Return a rule in a sentence."""
+    parties = ", ".join(part_text(one, in_full) for one in rule.assignees)
+    parts = [parties or "anybody", ", ".join(part_text(one, in_full) for one in rule.actions)]
+    parts.append(", ".join(part_text(one, in_full) for one in rule.targets) or "any asset")
+    if rule.purposes:
+        parts.append(f"for {' or '.join(map(in_full, rule.purposes))}")
+    if rule.constraints:
+        parts.append(f"if {conditions_text(rule.constraints, in_full)}")
+    if rule.output:
+        parts.append(f"to {in_full(rule.output)}")
+    return " ".join(filter(None, parts))
+
+
+def _rules(
+    old: Sequence[Rule], new: Sequence[Rule], *, added: Way, removed: Way
+) -> Iterator[Finding]:
+    matched = match(old, new)
+    for rule in matched.removed:
+        yield Finding(f"{rule.kind} removed", rule_text(rule), "", removed)
+    for rule in matched.added:
+        yield Finding(f"{rule.kind} added", "", rule_text(rule), added)
+    for one, other in matched.pairs:
+        for found in (*covered(one, other, ()), *beside(one, other), *hanging(one, other)):
+            what = f"{found.what} of the {one.kind} {one.label()}"
+            way = Way.BOTH if added and found.way else Way.SAME
+            yield Finding(printable(what), found.before, found.after, way)
+
+
+def _named_alike(word: str, old: Sequence[Party], new: Sequence[Party]) -> Iterator[Finding]:
+    if {*map(part_key, old)} != {*map(part_key, new)}:
+        before, after = (
+            ", ".join(part_text(one, in_full) for one in parties) for parties in (old, new)
+        )
+        yield Finding(f"{word} changed", before, after, Way.SAME)
+
+
+def _is_counted(rule: Rule) -> bool:
+    """Tell whether something is known by the uid of the rule: how often, or what became of it."""
+    names = {one.left_operand for c in rule.constraints for one in c.constraints()}
+    return rule.kind == "duty" or bool(rule.duties) or not names.isdisjoint(COUNTS)
+
+
+# -- parties, assets, actions and purposes ----------------------------------------------------
+
+_Includes = Callable[[str, str], bool]
+
+
+def _inclusion(part: Part, hierarchies: Sequence[Hierarchy]) -> _Includes:
+    """Return what tells whether, in both states, whatever one name covers another one does.
+
+    A column is not held to be covered with its dataset: what lies below its own name is not.
+    """
+
+    def includes(narrow: str, wide: str) -> bool:
+        ways = [one.path(part, narrow, wide) for one in hierarchies]
+        if part == "asset":
+            ways = [w if _is_said(h, w) else () for h, w in zip(hierarchies, ways, strict=True)]
+        return bool(ways) and all(ways)
+
+    return includes
+
+
+def _is_said(hierarchy: Hierarchy, way: tuple[str, ...]) -> bool:
+    """Tell whether every step of a way is an edge, none by the name alone."""
+    return all(edge in hierarchy.asset for edge in pairwise(way))
+
+
+def _members(
+    word: str, old: Sequence[Named], new: Sequence[Named], includes: _Includes
+) -> Iterator[Finding]:
+    """Yield what changed in alternatives; where none is given, everything is covered."""
+    inputs = word in ("target", "action")
+    before, after = ({part_key(one): one for one in some} for some in (old, new))
+    gone = [one for key, one in before.items() if key not in after]
+    come = [one for key, one in after.items() if key not in before]
+    for one, other in _refined_otherwise(gone, come):
+        gone.remove(one)
+        come.remove(other)
+        yield from _refinements(word, one, other)
+    if bool(old) != bool(new):
+        yield _opened_or_closed(word, old, new)
+        return
+    for one in gone:
+        way = Way.SAME if _is_within(one, new, includes) else Way.SHRINKS
+        yield Finding(f"{word} removed", part_text(one, in_full), "", way, inputs)
+    for one in come:
+        way = Way.SAME if _is_within(one, old, includes) else Way.GROWS
+        yield Finding(f"{word} added", "", part_text(one, in_full), way, inputs)
+
+
+def _opened_or_closed(word: str, old: Sequence[Named], new: Sequence[Named]) -> Finding:
+    before, after = (
+        ", ".join(part_text(one, in_full) for one in some) or f"any {word}" for some in (old, new)
+    )
+    way = Way.SHRINKS if new else Way.GROWS
+    return Finding(f"{word} changed", before, after, way, is_of_inputs=word == "target")
+
+
+def _is_within(one: Named, others: Sequence[Named], includes: _Includes) -> bool:
+    """Tell whether something is covered by one of several others that are not refined."""
+    return any(not other.refinements and includes(one.iri, other.iri) for other in others)
+
+
+def _refined_otherwise(gone: list[Named], come: list[Named]) -> list[tuple[Named, Named]]:
+    """Return those that have their name still, and other refinements; each name once."""
+    pairs = []
+    for one in gone:
+        same = [other for other in come if other.iri == one.iri]
+        if len(same) == 1 and sum(other.iri == one.iri for other in gone) == 1:
+            pairs.append((one, same[0]))
+    return pairs
+
+
+def _refinements(word: str, old: Named, new: Named) -> Iterator[Finding]:
+    name = f"refinement of the {word} {in_full(old.iri)}"
+    if isinstance(old, Action) and old.iri == ANONYMIZE:
+        yield from (Finding(*found) for found in parameters(old.refinements, new.refinements))
+        return
+    yield from _conditions(name, old.refinements, new.refinements)
+
+
+# -- conditions -------------------------------------------------------------------------------
+
+
+def _conditions(word: str, old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[Finding]:
+    """Yield what changed in conditions that must all hold.
+
+    One on what is read jointly narrows a permission, and may let it mix outputs with their inputs.
+    """
+    before, after = ({condition_key(one): one for one in flat(some)} for some in (old, new))
+    gone = [one for key, one in before.items() if key not in after]
+    come = [one for key, one in after.items() if key not in before]
+    for one, other in _about_one_operand(gone, come):
+        gone.remove(one)
+        come.remove(other)
+        texts = condition_text(one, in_full), condition_text(other, in_full)
+        way = Way.BOTH if _may_mix(one) or _may_mix(other) else way_of(one, other)
+        yield Finding(f"{word} changed", *texts, way)
+    for one in gone:
+        way = Way.BOTH if _may_mix(one) else Way.GROWS
+        yield Finding(f"{word} removed", condition_text(one, in_full), "", way)
+    for one in come:
+        way = Way.BOTH if _may_mix(one) else Way.SHRINKS
+        yield Finding(f"{word} added", "", condition_text(one, in_full), way)
+
+
+def _may_mix(condition: Condition) -> bool:
+    return any(leaf.left_operand == JOINTLY for leaf in condition.constraints())
+
+
+def _about_one_operand(
+    gone: list[Condition], come: list[Condition]
+) -> list[tuple[Condition, Condition]]:
+    """Return the pairs that one would say changed: the only ones of their left operand."""
+    pairs = []
+    for one in gone:
+        same = [other for other in come if _operand(other) == _operand(one)]
+        if len(same) == 1 and sum(_operand(other) == _operand(one) for other in gone) == 1:
+            pairs.append((one, same[0]))
+    return pairs
+
+
+def _operand(condition: Condition) -> tuple[str, ...]:
+    if isinstance(condition, Constraint):
+        ends = ("lt", "lteq"), ("gt", "gteq")
+        name = terms.local_name(condition.operator)
+        side = next((names[0] for names in ends if name in names), "")
+        return (condition.left_operand, side)
+    return (condition.operator,)

@@ -1,0 +1,123 @@
+"""What changed in the transformation that a rule asks for."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from policy_engine import terms
+from policy_engine.authoring.diff.meaning import condition_key
+from policy_engine.authoring.diff.model import Way
+from policy_engine.policy.model import ANONYMIZE, Condition, Constraint, Rule, Value
+from policy_engine.policy.wording import condition_text, printable, value_text
+
+_EQ = f"{terms.ODRL}eq"
+_Finding = tuple[str, str, str, Way]
+
+
+def transforms(rule: Rule) -> bool:
+    """Tell whether a rule asks for a transformation."""
+    return bool(rule.output) or any(action.iri == ANONYMIZE for action in rule.actions)
+
+
+def parameters(old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[_Finding]:
+    """Yield the parameters that changed: what, before, after, and which way what is shown goes.
+
+    A bound that is asked for more strictly shows less, one that is asked for less strictly
+    more. All else can do both: a column less to be told apart by makes the others finer.
+    """
+    before, after = _by_operand(old), _by_operand(new)
+    for name in dict.fromkeys((*before, *after)):
+        one, other = before.get(name, []), after.get(name, [])
+        if {*map(condition_key, one)} == {*map(condition_key, other)}:
+            continue
+        shown = printable(terms.local_name(name))
+        if terms.names_columns(name) and _is_list(one + other):
+            yield from _columns(shown, one, other)
+        else:
+            what = f"{shown} of {terms.local_name(ANONYMIZE)} changed"
+            yield what, _texts(one), _texts(other), _way(one, other)
+
+
+def _by_operand(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
+    found: dict[str, list[Condition]] = {}
+    for one in conditions:
+        operand = one.left_operand if isinstance(one, Constraint) else one.operator
+        found.setdefault(operand, []).append(one)
+    return found
+
+
+def _texts(conditions: list[Condition]) -> str:
+    return ", ".join(map(_text, conditions))
+
+
+def _text(condition: Condition) -> str:
+    if isinstance(condition, Constraint) and condition.operator == _EQ:
+        return ", ".join(value_text(value, _name) for value in condition.right_operands)
+    return condition_text(condition, _name)
+
+
+def _name(iri: str) -> str:
+    return printable(terms.compact(iri))
+
+
+def _is_list(conditions: Iterable[Condition]) -> bool:
+    return all(isinstance(one, Constraint) and not one.references for one in conditions)
+
+
+def _columns(role: str, old: list[Condition], new: list[Condition]) -> Iterator[_Finding]:
+    """Yield the columns that took on a role or lost it, or of which other things are said."""
+    before, after = (
+        {value_text(v, _name, is_name=True) for one in some for v in _values(one)}
+        for some in (old, new)
+    )
+    for name in sorted(before - after):
+        yield (f"{role} removed", name, "", Way.BOTH)
+    for name in sorted(after - before):
+        yield (f"{role} added", "", name, Way.BOTH)
+    if before == after:
+        yield (f"{role} changed", _texts(old), _texts(new), Way.BOTH)
+
+
+def _values(condition: Condition) -> tuple[Value, ...]:
+    return condition.right_operands if isinstance(condition, Constraint) else ()
+
+
+def _way(old: list[Condition], new: list[Condition]) -> Way:
+    one, other = _number(old), _number(new)
+    if one is None or other is None or one[0] != other[0]:
+        return Way.BOTH
+    name, before = one
+    after = other[1]
+    rising = _senses().get(name)
+    if rising is None or before == after:
+        return Way.BOTH
+    return Way.SHRINKS if (after > before) == rising else Way.GROWS
+
+
+def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
+    """Return the parameter and its value where it is one number."""
+    if len(conditions) == 1 and isinstance(conditions[0], Constraint):
+        given = conditions[0]
+        values = [value.value for value in given.right_operands if not value.settings]
+        if given.operator == _EQ and len(values) == 1 and len(given.right_operands) == 1:
+            [value] = values
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return terms.compact(given.left_operand), value
+    return None
+
+
+@cache
+def _senses() -> dict[str, bool]:
+    """Return by each parameter that bounds a guarantee whether more of it is stricter."""
+    from policy_engine.methods import method_class  # noqa: PLC0415 (imports pydantic models)
+
+    senses = {"k": True}
+    for notation in terms.methods():
+        guarantee = getattr(method_class(notation), "guarantee", None)
+        if guarantee is not None:
+            senses[guarantee.parameter] = guarantee.sense == "at least"
+    known = terms.vocabulary()
+    return {
+        terms.compact(iri): senses[terms.local_name(iri)]
+        for iri in known
+        if terms.local_name(iri) in senses and "range" in known[iri].facts
+    }

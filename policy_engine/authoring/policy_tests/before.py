@@ -1,0 +1,63 @@
+"""What a log holds before a test: what was asked and answered, and what was done."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from policy_engine.authoring.policy_tests.model import Asking, Doing, Logged
+from policy_engine.decision import Decider
+from policy_engine.decision.history import History
+from policy_engine.decision.log import LoggedDeed, Record
+from policy_engine.decision.log.state import record
+from policy_engine.decision.owing import find_duty
+from policy_engine.errors import RequestError
+from policy_engine.policy.doing import meaning_of
+
+
+def history_of(decider: Decider, logged: Sequence[Logged]) -> tuple[History, tuple[str, ...]]:
+    """Return what a log comes to in which all of it stands, and where it is not as it says.
+
+    Each request is decided by what stands before it, as with a log. Raises RequestError: D006 for
+    a duty that no policy has, or several, D005 where a state of the world denies what is logged.
+    """
+    history = History()
+    failures: list[str] = []
+    for number, one in enumerate(logged, 1):
+        try:
+            if isinstance(one, Doing):
+                record(history, _done(decider, one))
+            else:
+                failures += _asked(decider, one, history, number)
+        except RequestError as error:
+            raise RequestError(
+                *(replace(each, place=one.place) for each in error.problems)
+            ) from None
+    return history, tuple(failures)
+
+
+def _asked(decider: Decider, one: Asking, history: History, number: int) -> list[str]:
+    """Take up a request as often as it was made, and return what was not answered as it says."""
+    for _ in range(one.times):
+        decision = decider.decide(one.request, one.world, history)
+        kept = Record.of(decision).model_dump(exclude_none=True)
+        record(history, {"decision": kept, "logged": datetime.now(UTC).isoformat()})
+        if decision.effect != one.effect:
+            came = f"expected {one.effect}, got {decision.effect}: {decision.reason}"
+            return [f"logged before, entry {number}: {came}"]
+    return []
+
+
+def _done(decider: Decider, one: Doing) -> dict[str, object]:
+    is_violated = one.state == "violated"
+    policy, duty = find_duty(decider.policies, one.duty, one.of, violated=is_violated)
+    time = (one.time or datetime.now(UTC)).isoformat()
+    deed = LoggedDeed(
+        state=one.state,
+        policy=policy.uid,
+        digest=policy.digest,
+        duty=duty.label(),
+        by=one.by,
+        time=time,
+        meaning=meaning_of(policy, duty),
+    )
+    return {"deed": deed.model_dump(exclude_none=True)}

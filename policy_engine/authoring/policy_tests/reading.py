@@ -1,0 +1,342 @@
+"""A file of policy tests, read strictly: every problem at once, each with its place."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, get_args
+
+from policy_engine.authoring.policy_tests.model import (
+    Asking,
+    Doing,
+    Expectation,
+    Logged,
+    PolicyTest,
+    Suite,
+)
+from policy_engine.authoring.policy_tests.yaml_text import Item, read_yaml
+from policy_engine.decision.model import Effect, Performance, Request, World
+from policy_engine.decision.requests import check_name
+from policy_engine.decision.worlds import Way, world_faults
+from policy_engine.errors import (
+    Problem,
+    RequestError,
+    by_place,
+    did_you_mean,
+    listed,
+)
+from policy_engine.policy.naming import Names
+
+_FILES = ("policies", "parents", "certificates", "hierarchies", "vocabularies")
+_OF_FILE = (*_FILES, "owners", "world", "log", "tests")
+_OF_TEST = ("name", "request", "world", "log", "expect")
+_OF_ASKING = ("request", "time", "times", "expect")
+_OF_DOING = (*get_args(Performance), "by", "of", "time")
+_MOST_TIMES = 10_000
+_OF_REQUEST = ("assignee", "action", "target", "purpose")
+_OF_EXPECT = ("effect", "rule", "duties")
+_OF_WORLD = tuple(World.model_fields)
+_DENY = Expectation("deny")
+
+
+def _without(_files: Suite) -> Names:
+    return Names()
+
+
+def read_suite(text: bytes, source: str, named: Callable[[Suite], Names] = _without) -> Suite:
+    """Return the tests that a YAML text holds.
+
+    `named` tells what short names stand for, given the files that the tests are about. Raises
+    RequestError with every problem in it (K001, and D001 for names that are none), and what
+    `named` raises.
+    """
+    top = read_yaml(text, source)
+    reader = _Reader()
+    files = reader.files(top)
+    reader.names = Names() if reader.problems else named(files)
+    suite = replace(files, tests=reader.tests(top))
+    if reader.problems:
+        raise RequestError(*sorted(reader.problems, key=by_place), source=source)
+    return suite
+
+
+class _Reader:
+    """Reads items as what they should be, and notes what they are not."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.names = Names()
+
+    def files(self, top: Item) -> Suite:
+        """Return which files the tests are about; without the tests."""
+        self._known(top, _OF_FILE, ("policies", "tests"), "A file of policy tests")
+        policies, *others = (self._texts(top, key, some=key == "policies") for key in _FILES)
+        parents, certificates, hierarchies, vocabularies = others
+        owners = self._owners(top.keys.get("owners"))
+        return Suite(policies, parents, certificates, hierarchies, vocabularies, owners)
+
+    def _owners(self, item: Item | None) -> str | Mapping[str, Any]:
+        """Return the file that says who owns what, or who does where that is said in place."""
+        if item is not None and isinstance(item.value, dict):
+            found: Mapping[str, Any] = item.plain()
+            return found
+        text = _text_of(item) if item else ""
+        if item is not None and not text:
+            self._add(f"'owners' is a file, or a mapping of assets. Given: {_shown(item)}.", item)
+        return text
+
+    def tests(self, top: Item) -> tuple[PolicyTest, ...]:
+        """Return the tests."""
+        world = self._plain_world(top.keys.get("world"))
+        if "world" in top.keys:
+            self._world(world, top.keys["world"])
+        tests = self._items(top, "tests")
+        if "tests" in top.keys and not tests:
+            self._add("The file holds no test.", top.keys["tests"])
+        logged = self._logged(top, world)
+        read = tuple(self._test(one, world, logged) for one in tests)
+        self._check_names(tests)
+        return read
+
+    def _test(
+        self, item: Item, default: Mapping[str, Any], before: tuple[Logged, ...] | None
+    ) -> PolicyTest:
+        self._known(item, _OF_TEST, ("name", "request", "expect"), "A test")
+        own = item.keys.get("world")
+        world = _over(self._plain_world(own), default)
+        logged = self._logged(item, world)
+        if before is not None or logged is not None:
+            logged = (*(before or ()), *(logged or ()))
+            if world.get("counts"):
+                self._add("Counts are what the log tells. Leave out one of them.", own or item)
+        return PolicyTest(
+            name=self._text(item, "name"),
+            request=self._request(item.keys.get("request")),
+            world=self._world(world, own),
+            expect=self._expectation(item.keys.get("expect")),
+            place=item.place,
+            logged=logged,
+        )
+
+    # -- what was logged before ---------------------------------------------------------------
+
+    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[Logged, ...] | None:
+        """Return what stands in the log, in order; None where there is none."""
+        if "log" not in item.keys:
+            return None
+        return tuple(self._entry(one, world) for one in self._items(item, "log"))
+
+    def _entry(self, item: Item, default: Mapping[str, Any]) -> Logged:
+        own = item.keys.get("time")
+        world = self._world({**default, **({"time": own.plain()} if own else {})}, item)
+        done = [key for key in get_args(Performance) if key in item.keys]
+        if not done:
+            self._known(item, _OF_ASKING, ("request",), "A request in the log")
+            expected = item.keys.get("expect")
+            effect = self._effect(expected) if expected else "permit"
+            asked = self._request(item.keys.get("request"))
+            return Asking(asked, world, item.place, effect, self._times(item.keys.get("times")))
+        self._known(item, _OF_DOING, ("by",), "What was done by the log")
+        if len(done) > 1:
+            self._add("A duty was fulfilled or violated, in an entry each.", item)
+        [by] = self._names(item, "by", "assignee") or ("",)
+        duty, of = self._text(item, done[0]), self._text(item, "of")
+        return Doing(done[0], duty, by, world.time, item.place, of)
+
+    def _times(self, item: Item | None) -> int:
+        times = 1 if item is None else item.value
+        if isinstance(times, int) and not isinstance(times, bool) and 1 <= times <= _MOST_TIMES:
+            return times
+        self._add(f"'times' is from 1 to {_MOST_TIMES:,}. Given: {_shown(item)}.", item)  # type: ignore[arg-type]
+        return 1
+
+    def _check_names(self, tests: Iterable[Item]) -> None:
+        seen: dict[Any, int] = {}
+        for test in tests:
+            name = test.keys.get("name")
+            if name and isinstance(name.value, str):
+                if name.value in seen:
+                    self._add(
+                        f"Two tests have the name {name.value!r}, the first in line "
+                        f"{seen[name.value]}.",
+                        name,
+                    )
+                seen.setdefault(name.value, name.place.line)
+
+    # -- requests and expectations ------------------------------------------------------------
+
+    def _request(self, item: Item | None) -> Request:
+        nothing = Request(assignee="", action="", targets=("",))
+        if item is None:
+            return nothing
+        self._known(item, _OF_REQUEST, ("assignee", "action", "target"), "A request")
+        parts = {key: self._names(item, key) for key in _OF_REQUEST}
+        for key in ("assignee", "action", "purpose"):
+            if len(parts[key]) > 1:
+                self._add(f"A request has one {key}. Given: {len(parts[key])}.", item.keys[key])
+        if not all(parts[key] for key in _OF_REQUEST[:3]):
+            return nothing
+        return Request(
+            assignee=parts["assignee"][0],
+            action=parts["action"][0],
+            targets=parts["target"],
+            purpose=(*parts["purpose"], "")[0],
+        )
+
+    def _names(self, item: Item, key: str, part: str = "") -> tuple[str, ...]:
+        """Return names of a part in full, be they IRIs or short."""
+        if key not in item.keys:
+            return ()
+        named = []
+        for one, text in zip(item.keys[key].parts, self._texts(item, key, some=True), strict=False):
+            try:
+                named.append(self.names.full(text, part or key))
+                check_name(part or key, named[-1])
+            except RequestError as error:
+                [problem] = error.problems
+                self.problems.append(replace(problem, place=one.place))
+        return tuple(named)
+
+    def _expectation(self, item: Item | None) -> Expectation:
+        if item is None:
+            return _DENY
+        if not isinstance(item.value, dict):
+            return Expectation(self._effect(item))
+        self._known(item, _OF_EXPECT, ("effect",), "What is expected")
+        effect = self._effect(item.keys["effect"]) if "effect" in item.keys else "deny"
+        rule = self._text(item, "rule") if "rule" in item.keys else None
+        duties = self._texts(item, "duties") if "duties" in item.keys else None
+        return Expectation(effect, rule, duties)
+
+    def _effect(self, item: Item) -> Effect:
+        for effect in get_args(Effect):
+            if item.value == effect:
+                return effect  # type: ignore[no-any-return]
+        hint = did_you_mean(str(item.value), get_args(Effect))
+        self._add(f"Expected is 'permit' or 'deny'. Given: {item.value!r}.", item, hint)
+        return "deny"
+
+    # -- the world ----------------------------------------------------------------------------
+
+    def _plain_world(self, item: Item | None) -> Mapping[str, Any]:
+        """Return a state of the world as it is written, with names of left operands in full."""
+        if item is None:
+            return {}
+        self._known(item, _OF_WORLD, (), "A state of the world")
+        try:
+            return self.names.world(item.plain() if isinstance(item.value, dict) else {})
+        except RequestError as error:
+            [problem] = error.problems
+            self.problems.append(replace(problem, place=item.place))
+            return {}
+
+    def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
+        """Return a state of the world; what is wrong with it is noted where it stands."""
+        from pydantic import ValidationError  # noqa: PLC0415
+
+        try:
+            return World.model_validate(plain)
+        except ValidationError as error:
+            for way, (message, hint) in world_faults(error).items():
+                if len(way) != 1 or way[0] in _OF_WORLD:  # other keys are noted already
+                    self._add(message, item and self._at(item, way), hint)
+            return World()
+
+    def _at(self, item: Item, way: Way) -> Item:
+        """Return the part of an item that a way leads to, as far as it goes there."""
+        for step in way:
+            key = self.names.written(item.keys, step) if isinstance(step, str) else ""
+            if key:
+                item = item.keys[key]
+            elif isinstance(step, int) and isinstance(item.value, tuple) and step < len(item.value):
+                item = item.value[step]
+            else:
+                break
+        return item
+
+    # -- parts of mappings --------------------------------------------------------------------
+
+    def _known(
+        self, item: Item, known: tuple[str, ...], needed: tuple[str, ...], what: str
+    ) -> None:
+        """Note keys that are not known, and those that are missing."""
+        if not isinstance(item.value, dict):
+            self._add(f"{what} is a mapping with the keys {listed(known)}.", item)
+            return
+        for key, value in item.keys.items():
+            if key not in known:
+                hint = did_you_mean(key, known)
+                message = f"{what} has no key {key!r}. It has {listed(known)}."
+                self.problems.append(Problem("K001", message, hint, value.key))
+        for key in needed:
+            if key not in item.keys:
+                self._add(f"{what} needs the key {key!r}.", item)
+
+    def _items(self, item: Item, key: str) -> tuple[Item, ...]:
+        found = item.keys.get(key)
+        if found is None:
+            return ()
+        if not isinstance(found.value, tuple):
+            self._add(f"{key!r} is a list.", found)
+            return ()
+        return found.value
+
+    def _texts(self, item: Item, key: str, *, some: bool = False) -> tuple[str, ...]:
+        """Return the texts of a list, or the only one; `some` tells that there must be one."""
+        found = item.keys.get(key)
+        if found is None:
+            return ()
+        if some and not found.parts:
+            self._add(f"{key!r} is empty.", found)
+        texts = [(one, _text_of(one)) for one in found.parts]
+        for one, text in texts:
+            if not text:
+                hint = "Put it in quotes if it is meant as one." if one.value else ""
+                self._add(f"{key!r} holds texts. Given: {_shown(one)}.", one, hint)
+        return tuple(text for _, text in texts if text)
+
+    def _text(self, item: Item, key: str) -> str:
+        texts = self._texts(item, key)
+        if len(texts) > 1:
+            self._add(f"{key!r} is one text. Given: {len(texts)}.", item.keys[key])
+        return (*texts, "")[0]
+
+    def _add(self, message: str, item: Item | None, hint: str = "") -> None:
+        """Note a problem with an item; with nothing, it was noted elsewhere."""
+        if item is not None:
+            self.problems.append(Problem("K001", message, hint, item.place))
+
+
+def _text_of(item: Item) -> str:
+    """Return a text; a day without quotes, which YAML takes for more than that, as it stands."""
+    if type(item.value) is date:
+        return item.value.isoformat()
+    return item.value if isinstance(item.value, str) else ""
+
+
+def _shown(item: Item) -> str:
+    kinds = {dict: "a mapping", tuple: "a list", type(None): "nothing"}
+    return kinds.get(type(item.value)) or repr(item.value)
+
+
+def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state of the world laid over another: what it says, and the rest of the other.
+
+    What it says to be nothing (null) is unset: a fact, a duty, a count, or all of them.
+    """
+    joined = {**default, **own}
+    for key, value in own.items():
+        below = default.get(key)
+        if isinstance(value, dict):
+            joined[key] = _laid(value, below if isinstance(below, dict) else {})
+    return {key: value for key, value in joined.items() if value is not None}
+
+
+def _laid(own: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a state of the world laid over another, without what it unsets."""
+    joined = {**below, **own}
+    for key, value in own.items():
+        under = below.get(key)
+        if isinstance(value, dict) and None in value.values():
+            inner = {**(under if isinstance(under, dict) else {}), **value}
+            joined[key] = {name: one for name, one in inner.items() if one is not None}
+    return {key: value for key, value in joined.items() if value is not None}

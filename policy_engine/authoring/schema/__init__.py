@@ -1,0 +1,46 @@
+"""The JSON Schema of policies, made from the vocabulary and the models: help for editors.
+
+It sees how a policy is built: its keys, its terms, its values and their ranges. What takes more
+than one place to see (a name that stands for nothing, two rules that clash) the reader alone
+finds. Whatever the reader accepts the schema accepts: of terms that a policy declares itself it
+knows nothing, and keeps silent.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policy_engine.authoring.schema.building import Schema, when
+from policy_engine.authoring.schema.conditions import conditions
+from policy_engine.authoring.schema.documents import documents
+from policy_engine.authoring.schema.names import names
+from policy_engine.authoring.schema.parameters import anonymization
+from policy_engine.authoring.schema.rules import rules
+from policy_engine.authoring.schema.values import values
+from policy_engine.policy import Reading, VocabularySource
+
+__all__ = ["Schema", "policy_schema"]
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_URL = "https://w3id.org/policy-engine/schema/policy.json"
+
+
+def policy_schema(
+    vocabularies: Sequence[VocabularySource] = (), contexts: Mapping[str, Any] | None = None
+) -> Schema:
+    """Return the schema of policies in JSON-LD with the bundled contexts (draft 2020-12).
+
+    It offers the terms of the vocabularies as well; these are read with `contexts`, as in
+    `Reading`. Raises what reading them raises.
+    """
+    known = Reading(contexts, vocabularies=vocabularies).vocabulary
+    document = {"$ref": "#/$defs/document"}
+    parts = names(known) | values(known) | conditions(known)
+    parts |= anonymization() | rules() | documents()
+    return {
+        "$schema": _DRAFT,
+        "$id": _URL,
+        "title": "ODRL policy",
+        "description": "A policy in ODRL 2.2 as JSON-LD, with the MOSAICrOWN profile.",
+        **when({"type": "array"}, {"minItems": 1, "items": document}, document),
+        "$defs": dict(sorted(parts.items())),
+    }

@@ -1,0 +1,97 @@
+"""Literals: as JSON has them, with a type of XML Schema, and of the types an operand takes."""
+
+from collections.abc import Iterable
+
+from policy_engine import terms
+from policy_engine.authoring.schema.building import Schema, ref, several, spelling, when
+from policy_engine.policy.vocabulary import Vocabulary
+
+HAS_VALUE: Schema = {"type": "object", "required": ["@value"]}
+DECIMAL = r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
+_ZONE = "(Z|[-+][0-9]{2}:[0-9]{2})?"
+_DATE = "-?[0-9]{4,}-[0-9]{2}-[0-9]{2}"
+_LEXICAL = {
+    "integer": "[-+]?[0-9]+",
+    "decimal": DECIMAL,
+    "double": rf"{DECIMAL}([eE][-+]?[0-9]+)?|[-+]?INF",
+    "boolean": "true|false|1|0",
+    "dateTime": rf"{_DATE}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]+)?{_ZONE}",
+    "date": f"{_DATE}{_ZONE}",
+    "duration": r"-?P(?=[0-9T])([0-9]+Y)?([0-9]+M)?([0-9]+D)?"
+    r"(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?",
+}
+"""How literals are written (XSD 1.1 part 2, section 3.3), by the name of their type."""
+
+
+def values(vocabulary: Vocabulary) -> dict[str, Schema]:
+    """Return the definitions of literals, and of what may stand where one may."""
+    scalar = {"type": ["string", "number", "boolean"]}
+    literal = {
+        "type": "object",
+        "required": ["@value"],
+        "properties": {
+            "@value": {**scalar, "description": "The literal itself."},
+            "@type": {**ref("anyName"), "description": "Its data type, such as xsd:integer."},
+            "type": ref("anyName"),
+            "@language": {"type": "string", "description": "The language of a text."},
+        },
+        "additionalProperties": False,
+        "allOf": [_typed(name) for name in _LEXICAL],
+    }
+    either = when(HAS_VALUE, ref("literal"), when({"type": "object"}, ref("name"), scalar))
+    return {
+        "literal": literal,
+        "value": either,
+        **several("values", ref("value")),
+        **several("oneValue", ref("value"), most=1),
+        **{name: one for kinds in _taken(vocabulary) for name, one in _taking(kinds).items()},
+    }
+
+
+def taking(term: terms.Term) -> str:
+    """Return the name of the definition of values that a left operand takes."""
+    return _name(tuple(map(terms.local_name, term.iris("takes"))))
+
+
+def _typed(name: str) -> Schema:
+    """Return that a literal whose type this is is written like one."""
+    kind = {"pattern": spelling([f"{terms.XSD}{name}"])}
+    typed = {"required": ["@type"], "properties": {"@type": kind, "@value": {"type": "string"}}}
+    return when(typed, {"properties": {"@value": {"pattern": lexical(_LEXICAL[name])}}})
+
+
+def lexical(*patterns: str) -> str:
+    """Return the pattern of literals, with the space around them that XSD drops."""
+    return f"^[ \\t\\r\\n]*({'|'.join(patterns)})[ \\t\\r\\n]*$"
+
+
+def is_lexical(term: terms.Term) -> bool:
+    """Tell whether a left operand takes literals of types whose form is known here."""
+    kinds = term.iris("takes")
+    return bool(kinds) and all(terms.local_name(kind) in _LEXICAL for kind in kinds)
+
+
+def _taken(vocabulary: Vocabulary) -> Iterable[tuple[str, ...]]:
+    own = filter(is_lexical, vocabulary.operands.values())
+    operands = (*terms.instances(f"{terms.ODRL}LeftOperand").values(), *own)
+    return {tuple(map(terms.local_name, one.iris("takes"))) for one in operands} - {()}
+
+
+def _name(kinds: tuple[str, ...]) -> str:
+    return f"{'Or'.join(kinds)}Values"
+
+
+def _taking(kinds: tuple[str, ...]) -> dict[str, Schema]:
+    """Return the definition of values of some types; names are left to the reader."""
+    plain: list[Schema] = [
+        {"type": "string", "pattern": lexical(*(_LEXICAL[kind] for kind in kinds))}
+    ]
+    plain += [{"type": "integer"}] if "integer" in kinds else []
+    plain += [{"type": "number"}] if "decimal" in kinds else []
+    scalar = {"anyOf": plain} if len(plain) > 1 else plain[0]
+    # A number of JSON is a double in other syntaxes, and comes back from them with that type.
+    double = [{"type": "string", "pattern": lexical(_LEXICAL["double"])}]
+    typed = {"anyOf": [*plain, *double]} if "decimal" in kinds else scalar
+    literal = {"properties": {"@value": typed}, **ref("literal")}
+    item = when(HAS_VALUE, literal, when({"type": "object"}, ref("name"), scalar))
+    return several(_name(kinds), item)

@@ -1,0 +1,167 @@
+"""Files of policies or of vocabularies, checked as far as can be without the data's values."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from policy_engine.data.catalog import Catalog, make_catalog
+from policy_engine.errors import DataError, PolicyEngineError, Problem, by_place
+from policy_engine.plan.spelling import column_problems, in_spelling_of
+from policy_engine.plan.training import check_plannable
+from policy_engine.policy import InForce, Policy, Reading
+from policy_engine.policy.collecting.files import is_collection, kind_of
+from policy_engine.policy.collecting.registry import files_of
+from policy_engine.policy.datasets import named_data
+from policy_engine.policy.hierarchy import Edge
+from policy_engine.policy.owners import Claims, OwnersSource, load_owners
+from policy_engine.policy.owners.hearing import unheard
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a file: problems, hints, and what it holds: policies, or what else.
+
+    `notes` say which policies of a folder or a registry are in force no longer, which are `ended`.
+    """
+
+    path: Path
+    problems: tuple[Problem, ...] = ()
+    hints: tuple[Problem, ...] = ()
+    what: str = ""
+    exit_code: int = 0
+    notes: tuple[str, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    ended: tuple[Policy, ...] = ()
+
+
+def check_files(
+    paths: Sequence[Path],
+    reading: Reading,
+    data: Mapping[str, Any] | None = None,
+    owners: OwnersSource | None = None,
+) -> list[Checked]:
+    """Return what is wrong with files, each by itself and as a set, as `check_path` does.
+
+    Policies are a set where they meet in one decision: the outputs of each have to be its own to
+    name. By who the `owners` are, the rules that do not count are among the hints. Raises
+    RequestError (D004) for owners that cannot be understood.
+    """
+    checked = [one for path in paths for one in check_path(path, reading, data)]
+    policies = InForce(
+        (policy for one in checked for policy in one.policies),
+        ended=(policy for one in checked for policy in one.ended),
+    )
+    stated = load_owners(owners, policies, reading.contexts)
+    given = _named(data, checked)
+    claims = Claims(policies)
+    known, edges = stated.known_by(policies), _edges(policies)
+    problems = _by_file(claims.problems(known, edges, given))
+    hints = _by_file(unheard(policies, known, edges))
+    return [_with(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
+
+
+def _named(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
+    """Return the IRIs of data, which may be named differently in each file."""
+    found = (named_data(data, one.policies) for one in checked if data and one.policies)
+    return [*dict.fromkeys(iri for named in found for iri in named)]
+
+
+def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
+    """Return what the vocabularies say of which asset is a part of which."""
+    return tuple(dict.fromkeys(e for p in policies for e in p.vocabulary.hierarchy.asset))
+
+
+def _by_file(found: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Problem]]:
+    by_file: dict[str, list[Problem]] = defaultdict(list)
+    for policy, problem in found:
+        if problem not in by_file[policy.source]:
+            by_file[policy.source].append(problem)
+    return by_file
+
+
+def _with(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
+    if problems:
+        told = tuple(sorted((*one.problems, *problems), key=by_place))
+        return replace(one, problems=told, hints=(), exit_code=one.exit_code or 1)
+    return replace(one, hints=(*one.hints, *hints)) if hints else one
+
+
+def check_path(
+    path: Path, reading: Reading, data: Mapping[str, Any] | None = None
+) -> list[Checked]:
+    """Return what is wrong with a file, or with each file of a folder or a registry of policies.
+
+    Of what is in force no longer no more is asked than that it can be read, if it is there.
+    """
+    if not is_collection(path):
+        return [check_file(path, reading, data)]
+    try:
+        found = reading.in_force(path)
+    except PolicyEngineError as error:
+        single = [check_file(one, reading, data) for one in _files(path) if not error.source]
+        wrong = [one for one in single if one.problems]
+        return wrong or [Checked(Path(error.source or path), error.problems, exit_code=1)]
+    checked = []
+    for source in dict.fromkeys(policy.source for policy in found):
+        own = tuple(policy for policy in found if policy.source == source)
+        checked.append(_checked(Path(source), own, data, found))
+    what = f" ({len(found)} in force)"
+    return [*checked, Checked(path, what=what, notes=found.notes, ended=found.ended)]
+
+
+def _files(path: Path) -> list[Path]:
+    return [*files_of(path)] if path.is_dir() else []
+
+
+def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = None) -> Checked:
+    """Return what is wrong with a file of policies, of who belongs to what, or of terms.
+
+    With data by IRI, the columns that it names and the data lacks are among it.
+    """
+    try:
+        kind = kind_of(path, reading.limits)
+        if kind == "hierarchy":
+            in_spelling_of(_catalog(data), [], [reading.hierarchy([path])])
+            return Checked(path, what=" (who and what belongs to what)")
+        if kind == "vocabulary":
+            _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
+            return Checked(path, what=" (a vocabulary)")
+        policies = reading.policies(path)
+    except PolicyEngineError as error:
+        return Checked(path, error.problems, exit_code=_exit_code(error))
+    return _checked(path, policies, data, policies)
+
+
+def _checked(
+    path: Path,
+    policies: tuple[Policy, ...],
+    data: Mapping[str, Any] | None,
+    among: Sequence[Policy],
+) -> Checked:
+    """Return what is wrong with the policies of a file, which are given among others."""
+    try:
+        catalog = _catalog(data, among)
+        for policy in policies:
+            check_plannable(policy)
+        problems = [
+            problem for policy in policies for problem in column_problems(policy, catalog, among)
+        ]
+    except PolicyEngineError as error:
+        return Checked(path, error.problems, exit_code=_exit_code(error))
+    if problems:
+        return Checked(path, tuple(problems), exit_code=1)
+    hints = tuple(hint for policy in policies for hint in policy.hints)
+    return Checked(path, hints=hints, policies=policies)
+
+
+def _exit_code(error: PolicyEngineError) -> int:
+    if isinstance(error, DataError):
+        is_about_names = {problem.code for problem in error.problems} <= {"C001", "C005"}
+        return 1 if is_about_names else error.exit_code
+    return error.exit_code
+
+
+def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:
+    return make_catalog(named_data(data, policies)) if data else Catalog()

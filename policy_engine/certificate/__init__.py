@@ -1,0 +1,1 @@
+"""What was measured on the output itself; no certificate, no release."""

@@ -1,0 +1,164 @@
+"""Attestations: a person's word for an output that no engine can certify."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from policy_engine import terms
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, listed
+from policy_engine.policy import Policy, Rule
+from policy_engine.policy.attestable import attestable
+from policy_engine.policy.syntax.json_text import read_json
+
+KEY = "pe:attestation"
+ATTESTATION = ".attestation.json"
+"""What the name of an output's attestation ends with, after that of the output."""
+_CONTEXT: Mapping[str, Any] = MappingProxyType(
+    {
+        "prov": "http://www.w3.org/ns/prov#",
+        "pe": "https://w3id.org/policy-engine/ns#",
+        "xsd": "http://www.w3.org/2001/XMLSchema#",
+        "generatedAtTime": {"@id": "prov:generatedAtTime", "@type": "xsd:dateTime"},
+        KEY: {"@type": "@json"},
+    }
+)
+
+
+class Attestation(BaseModel):
+    """That an output is what its policy asks for, by the word of a person and nothing else.
+
+    It holds the digests of the policy and of the output, as a certificate does, so that neither
+    can be changed unnoticed; `file` is the name of the output's file. `by` is who says so, and
+    `evidence` by what.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    policy: str
+    policy_digest: str
+    asset: str
+    actions: tuple[str, ...]
+    file: str = ""
+    output_digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    by: str
+    evidence: str = ""
+    time: datetime
+
+    @field_validator("time")
+    @classmethod
+    def _was(cls, time: datetime) -> datetime:
+        if time.tzinfo is None or time > datetime.now(UTC):
+            raise ValueError("the time has no zone, or is in the future")
+        return time
+
+    def to_jsonld(self) -> str:
+        """Return the attestation as JSON-LD, in the terms of PROV-O where it has them."""
+        document = {
+            "@context": dict(_CONTEXT),
+            "@id": self.asset,
+            "@type": "prov:Entity",
+            "prov:wasAttributedTo": {"@id": self.by},
+            "generatedAtTime": self.time.isoformat(),
+            KEY: self.model_dump(mode="json"),
+        }
+        return json.dumps(document, indent=2) + "\n"
+
+    def line(self) -> str:
+        """Return what it says as a step of a derivation, by name: nothing was measured."""
+        evidence = f" by {self.evidence!r}" if self.evidence else ""
+        return (
+            f"attested by {self.by}{evidence}, and not certified; output sha-256 "
+            f"{self.output_digest}"
+        )
+
+
+def attest(
+    policy: Policy, output: Place, by: str, *, asset: str = "", evidence: str = ""
+) -> Attestation:
+    """Return the word of a person that a file or folder is an output of a policy.
+
+    `asset` names the output, where the policy has several that can be attested. Raises
+    CertificateError (V012) for one that is certified instead, or that the policy does not have,
+    RequestError (D001) for a person that is no IRI, DataError where the output cannot be read.
+    """
+    if not terms.has_known_scheme(by):
+        message = f"Who attests is named by an IRI. Given: {by!r}."
+        raise RequestError.of("D001", message)
+    rule = _rule(policy, asset)
+    with storage.reading(output):
+        digest = storage.digest(output)
+    return Attestation(
+        policy=policy.uid,
+        policy_digest=policy.digest,
+        asset=rule.output,
+        actions=tuple(action.iri for action in rule.actions),
+        file=storage.name(output),
+        output_digest=digest,
+        by=terms.canonical(by),
+        evidence=evidence,
+        time=datetime.now(UTC),
+    )
+
+
+def read_attestation(text: str | bytes, source: str = "") -> Attestation:
+    """Read an attestation back. Raises CertificateError (V005) where it is none."""
+    try:
+        document = read_json(text, source)
+        found = Attestation.model_validate_json(json.dumps(document.value[KEY]))
+    except (ValueError, KeyError, TypeError, PolicyError) as error:
+        message = f"The text is no attestation of this version ({type(error).__name__})."
+        raise CertificateError.of("V005", message, source=source) from None
+    if document.problems or json.loads(found.to_jsonld()) != document.value:
+        message = "The attestation contradicts itself, or says more than attestations do."
+        raise CertificateError.of("V005", message, source=source)
+    return found
+
+
+def load_attestation(path: Path) -> Attestation | None:
+    """Read a file, None where it is none or says that it is something else.
+
+    Raises CertificateError: V005 where it is a broken attestation, V004 where the file beside it
+    is not the one that was attested.
+    """
+    try:
+        text = path.read_bytes() if path.is_file() else b""
+    except OSError as error:
+        message = f"The attestation cannot be read: {error.strerror or error}."
+        raise DataError.of("C003", message, source=str(path)) from None
+    if f'"{KEY}": {{'.encode() not in text:
+        return None
+    found = read_attestation(text, str(path))
+    output = path.with_name(found.file) if found.file else path
+    if output != path and output.exists():
+        check_attested([found], storage.digest(output), str(output))
+    return found
+
+
+def check_attested(attestations: list[Attestation], digest: str, source: str) -> None:
+    """Raise CertificateError (V004) for an output that is none of those attested."""
+    if all(one.output_digest != digest for one in attestations):
+        message = f"It is not what was attested: its sha-256 is {digest}."
+        raise CertificateError.of("V004", message, source=source)
+
+
+def _rule(policy: Policy, asset: str) -> Rule:
+    known = attestable(policy)
+    name = terms.canonical(asset) if asset else ""
+    if len(known) == 1 and not name:
+        return next(iter(known.values()))
+    if name in known:
+        return known[name]
+    if not known:
+        what = f"no output{f' {asset!r}' if asset else ''} to attest, nor any that can be attested"
+    else:
+        what = f"no output {asset!r} to attest" if asset else "several outputs to attest"
+    message = f"{policy.uid} has {what}.{f' Allowed are {listed(known)}.' if known else ''}"
+    hint = "What is anonymised or trained is certified when it is made, and never attested."
+    raise CertificateError.of("V012", message, hint)

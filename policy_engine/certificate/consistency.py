@@ -1,0 +1,160 @@
+"""What no release can have: the ways in which a certificate contradicts itself."""
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from policy_engine.audits.utility.figures import Utility
+from policy_engine.kernels.estimates import Estimate
+from policy_engine.methods import Measurement
+from policy_engine.methods.audits.membership_inference import AttackMeasurement
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate
+    from policy_engine.plan.plan import Plan
+
+_AHEAD = timedelta(days=1)
+"""How far another machine's clock may be ahead of this one's, time zones mistaken and all."""
+_ROUNDING = 1e-9
+_COUNTS = ("k", "l", "entropy-l")
+"""The bounds whose figures count rows or values of a class, of which there are as many at most."""
+
+
+def contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield what a certificate says that no release can have, a sentence each.
+
+    Whether its bounds hold is another question: those of a true certificate may fall short.
+    """
+    if certificate.time.tzinfo is None:
+        yield "Its time is without a time zone."
+    elif certificate.time > datetime.now(UTC) + _AHEAD:
+        yield f"It was made in the future, at {certificate.time.isoformat()}."
+    yield from _of_attacks(certificate)
+    yield from _of_attempts(certificate)
+    yield from _of_files(certificate)
+    if not certificate.output_digest:
+        if certificate != certificate.refused():
+            yield "It is of no output, and says what was measured of one."
+        return
+    if certificate.rows_out < 1:
+        yield "Its output has no rows."
+        return
+    yield from _of_columns(certificate)
+    yield from _of_measurements(certificate)
+    if isinstance(certificate.utility, Utility):
+        yield from _of_utility(certificate.utility, certificate)
+    elif certificate.plan.train is None:
+        yield "It does not say what was lost."
+
+
+def _of_attacks(certificate: "Certificate") -> Iterator[str]:
+    asked = [
+        (name, bound)
+        for step in certificate.plan.audits
+        for name in step.method.run
+        for bound in step.method.bounds
+    ]
+    found = [(one.attack, one.bound) for one in certificate.attacks]
+    if not set(found) <= set(asked):
+        yield "It has figures of attacks that its plan does not run."
+    if any(found.count(one) > asked.count(one) for one in found):
+        yield "It has several figures for one bound on an attack."
+
+
+def _of_attempts(certificate: "Certificate") -> Iterator[str]:
+    """Yield where what is told of models is not that of so many, or of none."""
+    has_audits, attacks = bool(certificate.plan.audits), certificate.attacks
+    if has_audits != bool(certificate.attempts) or has_audits < bool(certificate.models):
+        yield "It does not say how often a model was made, or there was none to make."
+    if has_audits and certificate.output_digest and not certificate.models:
+        yield "It does not say how often the model that was attacked is right."
+    is_pooled = certificate.attempts > 1
+    if any((one.pooled is not None) != (is_pooled and _is_figure(one)) for one in attacks):
+        yield "Its figures are not those of so many attempts."
+
+
+def _is_figure(one: AttackMeasurement) -> bool:
+    return isinstance(one.reached, Estimate)
+
+
+def _of_files(certificate: "Certificate") -> Iterator[str]:
+    if certificate.files and certificate.files.asked != certificate.plan.file_bounds:
+        yield "It has figures of a model's files that its plan does not ask for."
+
+
+def _of_columns(certificate: "Certificate") -> Iterator[str]:
+    asked, columns = certificate.plan.anonymize, certificate.approximated
+    if certificate.ended and not _can_end(certificate.plan, certificate.ended.stage):
+        yield "It says that a search was ended which its plan does not have."
+    quasi = asked.columns.quasi_names if asked else ()
+    if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
+        yield "The columns that it calls approximated are no quasi-identifiers."
+
+
+def _can_end(plan: "Plan", stage: str) -> bool:
+    """Tell whether a plan has a stage that a time limit can end."""
+    if plan.anonymize is None or plan.train or plan.audits or plan.engine != "local":
+        return False
+    recoding = plan.anonymize.recoding
+    is_lattice = recoding.algorithm == "full-domain"
+    return is_lattice == (stage == "searching the lattice") and (
+        recoding.polish or stage != "polishing"
+    )
+
+
+def _of_measurements(certificate: "Certificate") -> Iterator[str]:
+    asked, found = certificate.plan.anonymize, certificate.measurements
+    bounds = asked.bounds() if asked else ()
+    said = sorted((m.bound, m.column, m.sense, m.asked) for m in found)
+    if said != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
+        yield "Its measurements are not one for each bound of its plan."
+    for one in found:
+        if not _is_possible(one, certificate.rows_out):
+            yield f"{one.bound} cannot be {one.achieved:g} in {certificate.rows_out} rows."
+
+
+def _is_possible(measured: Measurement, rows: int) -> bool:
+    """Tell whether some table of so many rows could have a figure; below 0 there is none."""
+    most = rows * (1 + _ROUNDING) if measured.bound in _COUNTS else math.inf
+    return -_ROUNDING <= measured.achieved <= most
+
+
+def _of_utility(lost: Utility, certificate: "Certificate") -> Iterator[str]:
+    """Yield where figures of the loss are not those of so many rows in so many classes."""
+    asked, rows = certificate.plan.anonymize, certificate.rows_out
+    if asked is None:
+        yield "It says what generalising lost, and nothing was generalised."
+        return
+    if not 1 <= lost.classes <= rows:
+        yield f"{rows} rows are not {lost.classes} classes."
+        return
+    # The least class has as many rows as it has persons, or values.
+    least = max((m.achieved for m in certificate.measurements if m.bound in _COUNTS), default=1)
+    if lost.classes * least > rows * (1 + _ROUNDING):
+        yield f"{rows} rows are not {lost.classes} classes of {least:g} or more."
+    size = rows / lost.classes
+    if not _is_close(lost.average_class_size, size):
+        yield f"The average class of {rows} rows in {lost.classes} classes is {size:g}."
+    if not _is_close(lost.average_class_ratio, size / asked.k):
+        yield f"The average class is {size / asked.k:g} times k."
+    if not rows * size * (1 - _ROUNDING) <= lost.discernability <= rows * rows:
+        yield f"The discernability of {lost.classes} classes cannot be {lost.discernability}."
+    yield from _of_penalties(lost, asked.columns.quasi_names)
+
+
+def _of_penalties(lost: Utility, quasi: tuple[str, ...]) -> Iterator[str]:
+    named = (*lost.column_losses, *lost.perturbed)
+    if sorted(named) != sorted(set(quasi)):
+        yield "It does not say once of each quasi-identifier what it lost."
+    found = list(lost.column_losses.values())
+    if any(not -_ROUNDING <= one <= 1 + _ROUNDING for one in found):
+        yield "What a column lost does not lie between 0 and 1."
+    mean = sum(found) / len(found) if found else None
+    penalty = lost.global_certainty_penalty
+    if (mean is None) != (penalty is None) or not _is_close(penalty or 0, mean or 0):
+        yield "Its certainty penalty is not the mean of what its columns lost."
+
+
+def _is_close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)

@@ -1,0 +1,25 @@
+"""A certificate as a part of a page: what was asked, and what was measured."""
+
+from collections.abc import Iterator
+
+from policy_engine.audits.gate import said
+from policy_engine.audits.reports.html import html_table
+from policy_engine.certificate.certificate import Certificate, files_of
+
+
+def certificate_html(certificate: Certificate) -> str:
+    """Return a table of the bounds of a certificate, in HTML with every value escaped."""
+    caption = f"{certificate.plan.publish.asset}: {certificate.rows_out:,} rows"
+    return html_table(
+        caption, ("measure", "asked", "achieved"), _bounds(certificate), texts=(0, 1, 2)
+    )
+
+
+def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    for one in certificate.measurements:
+        name = f"{one.bound} of {one.column}" if one.column else one.bound
+        yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
+    for attacked in certificate.attacks:
+        yield attacked.attack, str(attacked.bound), said(attacked)
+    for name, asked, achieved, _ in files_of(certificate):
+        yield name, asked, achieved

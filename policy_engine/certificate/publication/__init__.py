@@ -1,0 +1,53 @@
+"""Make an output visible: beside its certificate, whole or not at all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy_engine.certificate.publication.destinations import (
+    check_alone,
+    check_apart,
+    destination,
+    destination_of,
+    destinations_of,
+    model_destination,
+)
+from policy_engine.certificate.publication.files import Publication
+from policy_engine.certificate.publication.renewing import renew
+from policy_engine.certificate.publication.tables import TablePublication
+from policy_engine.data.catalog import TABLE
+from policy_engine.data.storage import Place
+from policy_engine.engines.engine import Progress, silent
+
+
+def publication(
+    places: Mapping[str, Place],
+    session: Any,
+    *,
+    overwrite: bool,
+    wait: bool = False,
+    progress: Progress = silent,
+) -> Publication | TablePublication:
+    """Return the publication for the places of assets, all of one folder.
+
+    A table, of one asset alone, is published in the catalog of a session. One run at a time
+    writes to a destination: with `wait` the others wait for it, and tell `progress`.
+    """
+    how: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
+    [*_, last] = places.values()
+    if str(last).startswith(TABLE):
+        return TablePublication(session, str(last), **how)
+    return Publication(*places.values(), assets=tuple(places), **how)
+
+
+__all__ = [
+    "Publication",
+    "TablePublication",
+    "check_alone",
+    "check_apart",
+    "destination",
+    "destination_of",
+    "destinations_of",
+    "model_destination",
+    "publication",
+    "renew",
+]

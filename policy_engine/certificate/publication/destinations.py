@@ -1,0 +1,120 @@
+"""Where an output goes, given what the user calls it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from policy_engine.data import storage
+from policy_engine.data.catalog import (
+    FORMATS,
+    SPARK_FORMATS,
+    TABLE,
+    Catalog,
+    format_of,
+    place_of,
+    with_ending,
+)
+from policy_engine.data.storage import Place, writing
+from policy_engine.errors import OutputError, listed
+from policy_engine.plan.plan import Plan
+from policy_engine.release.staging import CERTIFICATE, strangers, told
+from policy_engine.terms import local_name
+
+
+def destination(output: Place, asset: str, like: str, *, as_folder: bool = False) -> Place:
+    """Return the place for an output: the path itself, or one in it where it is a folder.
+
+    A path that ends like data is one; any other without a suffix is a folder, in which the
+    output is named after the asset and has the format of the input (`like`; CSV for tables in
+    memory). With `as_folder` the output is itself to be a folder of files, as Spark writes
+    them: its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
+    DataError (C004) for a suffix that is not known, OutputError (O002) for a table's name.
+    """
+    if str(output).startswith(TABLE):
+        if as_folder:
+            return output
+        message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
+        raise OutputError.of("O002", message, 'Give engine="spark", or a file.')
+    with writing(output):
+        is_folder = storage.is_folder(output)
+    formats = SPARK_FORMATS if as_folder else FORMATS
+    name = storage.name(output)
+    if with_ending(name, formats) and (as_folder or not is_folder):
+        return output
+    if not is_folder and Path(name).suffix:
+        format_of(Path(name), formats)
+    kind = like if like in formats else ("parquet" if as_folder else "csv")
+    return storage.join(output, f"{local_name(asset)}.{kind}")
+
+
+def model_destination(output: Place, asset: str) -> Place:
+    """Return the folder for a model: in the one given, named after the asset.
+
+    Raises OutputError (O002) for what is no place for a folder.
+    """
+    name = storage.name(output)
+    if str(output).startswith(TABLE) or storage.is_remote(output) or Path(name).suffix:
+        message = f"A model is released into a folder of this machine. Given: {str(output)!r}."
+        raise OutputError.of("O002", message, "Give the path of a folder.")
+    return storage.join(output, local_name(asset))
+
+
+def destination_of(output: str | Path, plan: Plan) -> Place:
+    """Return where an output goes, given the path of it or of a folder for it.
+
+    Raises OutputError (O002) for an empty path, which would be the current folder's.
+    """
+    if not str(output).strip():
+        message = f"The path of the output is empty. Given: {str(output)!r}."
+        raise OutputError.of("O002", message, "The current folder is '.'.")
+    asset, like = plan.publish.asset, plan.reads[0].format
+    if plan.train:
+        return model_destination(place_of(output), asset)
+    return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")
+
+
+def destinations_of(plans: Sequence[Plan], output: str | Path) -> list[Place]:
+    """Return where outputs go. Raises OutputError (O002) where they cannot share a folder."""
+    files = [destination_of(output, plan) for plan in plans]
+    if len(files) == 1:
+        return files
+    assets = [plan.publish.asset for plan in plans]
+    names = {storage.name(file).lower() for file in files}
+    models = [plan.publish.asset for plan in plans if plan.train]
+    why = ""
+    if any(file == place_of(output) for file in files):
+        why = f"go into a folder. Given: {str(output)!r}"
+    elif models:
+        why = f"do not go into one folder: the model {models[0]!r} has one of its own"
+    elif len(names) < len(files):
+        why = f"would have one name in the folder: {listed(sorted(names))}"
+    if why:
+        message = f"The outputs {listed(assets)} {why}."
+        raise OutputError.of("O002", message, "Choose one of them: asset=IRI.")
+    return files
+
+
+def check_apart(output: Place, catalog: Catalog) -> None:
+    """Refuse to write an output over one of its inputs, even where it may be overwritten."""
+    for dataset in catalog.datasets:
+        if storage.is_same(output, dataset.location):
+            message = f"The output {str(output)!r} is the input itself."
+            raise OutputError.of("O001", message, "Give another path.")
+
+
+def check_alone(model: Place, report: str | Path | None) -> None:
+    """Raise where a model would not lie alone with its certificate: such a release is not valid.
+
+    OutputError (O001) where its folder holds anything else, (O002) for a report within it.
+    """
+    folder = storage.parent(model)
+    with storage.writing(folder):
+        released = (CERTIFICATE, storage.name(model))
+        found = strangers(folder, released) if storage.is_folder(folder) else ()
+    if found:
+        message = f"A model is released into a folder of its own. {str(folder)!r} holds "
+        raise OutputError.of("O001", f"{message}{told(found)}.", "Give the path of a new folder.")
+    here = Path(folder).resolve()
+    if report is not None and here in (Path(report).resolve(), *Path(report).resolve().parents):
+        message = f"The report {str(report)!r} would lie in the folder of the released model, "
+        message += "and is for its owner alone."
+        raise OutputError.of("O002", message, "Give a folder outside of it: report=DIR.")

@@ -1,0 +1,227 @@
+"""Releases in files: staged beside their destination, verified there, and moved into view."""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+
+from policy_engine.certificate.beside import place_of_certificate
+from policy_engine.certificate.certificate import Certificate, read_certificate
+from policy_engine.certificate.publication.journal import (
+    Journal,
+    Pair,
+    discard,
+    find_journal,
+    sweep,
+)
+from policy_engine.certificate.publication.modes import hide, show
+from policy_engine.certificate.publication.sharing import check_shared
+from policy_engine.data import storage
+from policy_engine.data.storage import Place, writing
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import CertificateError, OutputError, listed
+from policy_engine.release.locking import Hold, hold
+from policy_engine.release.staging import JOURNAL, STAGE, check_name
+
+_ATTEMPTS = 100
+
+
+class Publication:
+    """A place for outputs, files or folders of files, staged until all of them are published.
+
+    Used as a context: on leaving it without `publish`, nothing of the outputs remains. Within, no
+    other run makes a release in that folder; what killed ones left there is finished or removed
+    on entering. The staging folder, which nobody else may read, lies beside the destination, in
+    the same storage, so that renames publish. An object store (s3a:, gs:) has none: there the
+    files are copied, and the certificate, without which nobody may read the output, comes last
+    and goes first. Of outputs that share a folder, at once or one after the other, each has a
+    certificate of its own name; `assets` are what they are, in their order. Raises OutputError
+    (O002) for a name that no output can have.
+    """
+
+    def __init__(
+        self,
+        *files: Place,
+        overwrite: bool,
+        wait: bool = False,
+        progress: Progress = silent,
+        assets: Sequence[str] = (),
+    ) -> None:
+        for file in files:
+            check_name(storage.name(file), "An output")
+        self.files, self.file = files, files[0]
+        self.folder = storage.parent(self.file)
+        self._assets = dict(zip(files, assets, strict=True)) if assets else {}
+        self._certificates: dict[Place, Place] = {}
+        self._overwrite, self._wait, self._progress = overwrite, wait, progress
+        self._made: list[Place] = []
+        self._hold: Hold
+        self._has_begun = False
+        self._stage = storage.join(self.folder, f"{STAGE}{secrets.token_hex(16)}")
+
+    @property
+    def staged(self) -> Place:
+        """The place to which the only output, or the first, is to be written."""
+        return self.stage_of(self.file)
+
+    def stage_of(self, file: Place) -> Place:
+        """Return the place to which an output is to be written."""
+        return storage.join(self._stage, storage.name(file))
+
+    def certificate_of(self, file: Place) -> Place:
+        """Return where the certificate of an output lies, once it is published."""
+        return self._certificates[file]
+
+    def __enter__(self) -> "Publication":
+        with writing(self.file):
+            try:
+                self._hold = self._held()
+            except BaseException:
+                self._remove_made()
+                raise
+            try:
+                storage.make_private_folder(self._stage)
+                self._settle()
+                self._name_certificates()
+                self._check_free()
+            except BaseException:
+                self._leave()
+                raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    def hide(self, *files: Place) -> None:
+        """Take from others what rights they have to outputs as they were written; else to all."""
+        with writing(self.file):
+            for file in files or self.files:
+                hide(self.stage_of(file))
+
+    def publish(self, *certificates: Certificate) -> None:
+        """Make the outputs and their certificates, in the same order, visible.
+
+        At no moment does an output lie there without the certificate that speaks of it, or
+        beside that of another one; an earlier release is moved out of sight before. Of a run
+        that is killed meanwhile, the next run into the folder publishes the rest. Raises
+        OutputError where a destination has been taken meanwhile, or cannot be written.
+        """
+        self._publish(dict(zip(self.files, certificates, strict=True)), with_outputs=True)
+
+    def refuse(self, certificate: Certificate) -> None:
+        """Leave a certificate that says why there is no output; an earlier release stays."""
+        file = next(one for one in self.files if storage.name(one) == certificate.file)
+        if not storage.is_taken(file) and not storage.is_taken(self.certificate_of(file)):
+            self._publish({file: certificate}, with_outputs=False)
+
+    def _publish(self, certified: Mapping[Place, Certificate], *, with_outputs: bool) -> None:
+        with writing(self.file):
+            self._check_free()
+            self._check_held()
+            for file, certificate in certified.items():
+                name = storage.name(self.certificate_of(file))
+                staged = storage.join(self._stage, name)
+                storage.write_bytes(staged, certificate.to_jsonld().encode())
+                for place in (staged, *([self.stage_of(file)] if with_outputs else [])):
+                    show(place, self._stage)
+            storage.sync(self._stage)
+            journal = self._journal(certified, with_outputs=with_outputs)
+            self._has_begun = True
+            journal.carry_out()
+
+    def _journal(self, files: Iterable[Place], *, with_outputs: bool) -> Journal:
+        pairs = tuple(
+            Pair(
+                storage.name(self.certificate_of(file)), storage.name(file) if with_outputs else ""
+            )
+            for file in files
+        )
+        named = [name for pair in pairs for name in (pair.certificate, pair.file) if name]
+        replaced = [one for one in named if storage.is_taken(storage.join(self.folder, one))]
+        return Journal(self.folder, storage.name(self._stage), pairs, replaced)
+
+    def _held(self) -> Hold:
+        """Return the hold of the destination's folder, made first where there is none."""
+        waiting = (lambda: self._progress("waiting for another run", 0, 0)) if self._wait else None
+        for _ in range(_ATTEMPTS):
+            self._made += [one for one in _missing(self.folder) if one not in self._made]
+            storage.make_folder(self.folder)
+            # Another run that made the folder may be taking it away again.
+            with suppress(FileNotFoundError):
+                return hold(self.folder, waiting)
+        raise OSError(f"{self.folder} does not stay")
+
+    def _settle(self) -> None:
+        """Finish what a killed run was publishing, and remove what others staged."""
+        journal = find_journal(self.folder, self._stage)
+        if journal:
+            journal.finish()
+        sweep(self.folder, storage.name(self._stage))
+
+    def _check_held(self) -> None:
+        if not self._hold.is_kept():
+            message = f"What marked {str(self.folder)!r} as in use was removed during the run."
+            raise OutputError.of("O001", message, "Another run may be making a release there.")
+
+    def _name_certificates(self) -> None:
+        """Find where the certificates lie or are to lie, and whether the folder may be shared."""
+        shares = len(self.files) > 1
+        for file in self.files:
+            self._certificates[file] = place_of_certificate(file, shares=shares)
+        check_shared(self.folder, [*self._certificates.values()], [*self._assets.values()])
+
+    def _check_free(self) -> None:
+        for file, certificate in self._certificates.items():
+            self._check_place(file, certificate)
+
+    def _check_place(self, file: Place, certificate: Place) -> None:
+        """Raise OutputError (O001) where an output or its certificate is not to be put there."""
+        is_taken = storage.is_taken(file)
+        is_certified = storage.is_taken(certificate)
+        if (is_taken or is_certified) and not self._overwrite:
+            both = ((file, is_taken), (certificate, is_certified))
+            taken = listed(str(place) for place, is_there in both if is_there)
+            message = f"The output exists: {taken}."
+            raise OutputError.of("O001", message, "Give another path, or overwrite=True.")
+        certified = _certified_file(certificate) if is_certified else None
+        if certified is not None and certified != storage.name(file):
+            message = f"{str(certificate)!r} certifies another file, or is no certificate."
+            raise OutputError.of("O001", message, "Give each release a folder of its own.")
+        if certified is None and is_taken:
+            message = f"{str(file)!r} is no release: no certificate lies beside it."
+            raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
+
+    def _leave(self) -> None:
+        """Remove what is staged, unless it is still needed to finish; give the folder back."""
+        try:
+            with suppress(OSError):
+                if not (self._has_begun and storage.is_taken(storage.join(self.folder, JOURNAL))):
+                    discard(self._stage)
+        finally:
+            self._hold.release()
+        self._remove_made()
+
+    def _remove_made(self) -> None:
+        """Remove the folders made for an output that did not come to be."""
+        with suppress(OSError):
+            for folder in sorted(self._made, key=lambda one: -len(str(one))):
+                storage.remove_empty(folder)
+
+
+def _missing(folder: Place) -> Iterator[Place]:
+    """Yield the folder and those above it that there are not, the deepest first."""
+    while not storage.exists(folder) and storage.parent(folder) != folder:
+        yield folder
+        folder = storage.parent(folder)
+
+
+def _certified_file(place: Place) -> str:
+    try:
+        return read_certificate(storage.read_bytes(place)).file
+    except (CertificateError, OSError):
+        return ""

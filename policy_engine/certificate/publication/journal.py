@@ -1,0 +1,334 @@
+"""The steps of a publication, written down before the first, so that anybody can finish them."""
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+from policy_engine.errors import OutputError, listed
+from policy_engine.release.staging import (
+    BACK,
+    CERTIFICATE,
+    JOURNAL,
+    OLD,
+    is_certificate,
+    is_stage,
+    unfit,
+)
+
+_OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The names of a certificate and of the output that it is of, empty where there is none."""
+
+    certificate: str
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file or folder on its way from where it is staged to its place.
+
+    Where it `replaces` what was in its place before, that is kept until all parts are published.
+    Renames tell by what lies where how far they have come: each step may be done again.
+    """
+
+    staged: Place
+    place: Place
+    kept: Place
+    replaces: bool
+
+    def keep(self) -> None:
+        """Make a copy of what is to be taken out: none, where it is renamed.
+
+        Raises OSError where it could not be kept under its name there.
+        """
+        storage.is_taken(self.kept)
+
+    def take_out(self) -> None:
+        """Take away what was there before."""
+        if self.replaces and storage.is_taken(self.staged) and storage.is_taken(self.place):
+            _rename(self.place, self.kept)
+
+    def put_in(self) -> None:
+        """Put the new one in its place."""
+        if storage.is_taken(self.staged):
+            _rename(self.staged, self.place)
+
+    def take_back(self) -> None:
+        """Undo `put_in`."""
+        if not storage.is_taken(self.staged) and storage.is_taken(self.place):
+            _rename(self.place, self.staged)
+
+    def put_back(self) -> None:
+        """Undo `take_out`."""
+        if _was_kept(self.kept):
+            _rename(self.kept, self.place)
+
+
+class CopiedPart(Part):
+    """A part in an object store, where a move is many steps: it is copied, again if need be."""
+
+    def keep(self) -> None:
+        """Make a copy of what is to be taken out."""
+        if self.replaces:
+            storage.copy(self.place, self.kept)
+
+    def take_out(self) -> None:
+        """Take away what was there before, or what was copied in part."""
+        if storage.exists(self.staged):
+            storage.remove(self.place)
+
+    def put_in(self) -> None:
+        """Put the new one in its place."""
+        if storage.exists(self.staged):
+            storage.copy(self.staged, self.place)
+
+    def take_back(self) -> None:
+        """Undo `put_in`."""
+        if not self.replaces or storage.exists(self.kept):
+            storage.remove(self.place)
+
+    def put_back(self) -> None:
+        """Undo `take_out`."""
+        if self.replaces and storage.exists(self.kept):
+            storage.copy(self.kept, self.place)
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What is published into a folder: from which stage, under which names.
+
+    Of several outputs all or none. `replaced` are the names of what was there before. It
+    lies in the folder from before the first step until after the last, and before and after in
+    the stage; a mark in the stage turns it back. Of every state that a kill leaves, `finish`
+    makes the whole new release or the whole old one.
+    """
+
+    folder: Place
+    stage: str
+    pairs: tuple[Pair, ...] = ()
+    replaced: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Place, text: bytes) -> "Journal":
+        """Read a journal back. Raises ValueError, TypeError or KeyError where it is none."""
+        facts: dict[str, Any] = json.loads(text)
+        if "file" in facts:  # of a run of a version that knew one output a folder
+            facts["pairs"] = [{"certificate": CERTIFICATE, "file": facts.pop("file")}]
+        pairs = tuple(Pair(**one) for one in facts.pop("pairs"))
+        return cls(folder, pairs=pairs, **facts)
+
+    @property
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The names of all that is published, in order, and what each replaces is kept as."""
+        for number, pair in enumerate(self.pairs):
+            end = f".{number}" if number else ""
+            yield pair.certificate, f"{_OLD_CERTIFICATE}{end}"
+            if pair.file:
+                yield pair.file, f"{_OLD_OUTPUT}{end}"
+
+    @property
+    def parts(self) -> list[Part]:
+        """What is published, in order; what it replaces leaves in the other order before.
+
+        The certificate comes before the output, so that no output ever lies without the
+        certificate that speaks of it. Where folders are copied file by file, it comes last:
+        without it nobody may read them.
+        """
+        stage = storage.join(self.folder, self.stage)
+        kind = Part if storage.can_rename(self.folder) else CopiedPart
+        parts = [
+            kind(
+                storage.join(stage, name),
+                storage.join(self.folder, name),
+                storage.join(stage, old),
+                name in self.replaced,
+            )
+            for name, old in self.names
+        ]
+        return parts if kind is Part else parts[::-1]
+
+    def carry_out(self) -> None:
+        """Publish all parts, or raise what a step raised, with those before it undone.
+
+        Where not even that can be done, the journal stays, and whoever comes next finishes. What
+        interrupts when the journal has gone comes too late: all is published, and stays so.
+        """
+        facts = {name: value for name, value in asdict(self).items() if name != "folder"}
+        storage.write_bytes(self._ended, json.dumps(facts).encode())
+        for part in self.parts:
+            part.keep()
+        try:
+            _rename(self._ended, storage.join(self.folder, JOURNAL))
+            self.finish()
+        except BaseException:
+            with suppress(OSError, OutputError):
+                self._turn_back()
+            raise
+
+    def finish(self) -> None:
+        """Bring the publication to its end, forward or back, however far it has come."""
+        if storage.exists(self._back):
+            self._undo()
+            return
+        parts = self.parts
+        for part in reversed(parts):
+            part.take_out()
+        for part in parts:
+            part.put_in()
+        self._end()
+
+    def _turn_back(self) -> None:
+        if storage.is_taken(storage.join(self.folder, JOURNAL)):
+            with suppress(OSError):
+                storage.write_bytes(self._back, b"")
+                storage.sync(storage.parent(self._back))
+            self._undo()
+
+    def _undo(self) -> None:
+        parts = self.parts
+        for part in reversed(parts):
+            part.take_back()
+        for part in parts:
+            part.put_back()
+        self._end()
+
+    @property
+    def _back(self) -> Place:
+        return storage.join(storage.join(self.folder, self.stage), BACK)
+
+    @property
+    def _ended(self) -> Place:
+        """Where the journal lies in the stage: what is kept beside it, nobody needs."""
+        return storage.join(storage.join(self.folder, self.stage), JOURNAL)
+
+    def _end(self) -> None:
+        place = storage.join(self.folder, JOURNAL)
+        if storage.is_taken(storage.parent(self._ended)):
+            storage.move(place, self._ended)
+        else:
+            storage.remove(place)
+        with suppress(OSError):  # it may come again with the power; to finish twice is no harm
+            for folder in (self.folder, storage.parent(self._ended)):
+                storage.sync(folder)
+
+
+def find_journal(folder: Place, like: Place) -> Journal | None:
+    """Return the journal of a publication that was broken off in a folder, if there was one.
+
+    It is to be of the user who made the folder `like`: it says what is moved where. Raises
+    OutputError (O002) for another one, or one that cannot be understood; OSError where it cannot
+    be read.
+    """
+    place = storage.join(folder, JOURNAL)
+    if not storage.is_taken(place):
+        return None
+    if _owner(place) != _owner(like):
+        message = f"Another user's run was broken off while it published into {str(folder)!r}."
+        raise OutputError.of("O002", message, "That user can finish it, by any run into it.")
+    try:
+        journal = Journal.read(folder, storage.read_bytes(place))
+        if _is_sound(journal):
+            return journal
+    except (ValueError, TypeError, KeyError, AttributeError):
+        pass
+    message = f"{str(place)!r} is not the journal of a publication."
+    stages = [name for name in storage.names(folder) if is_stage(name)]
+    hint = "Look at the release beside it, and remove it."
+    if stages:
+        hint = f"The release that was to be replaced may lie in {listed(stages)}, as "
+        hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away first, then remove it."
+    raise OutputError.of("O002", message, hint)
+
+
+def sweep(folder: Place, own: str) -> None:
+    """Remove what other runs staged in a folder, none of which is alive.
+
+    Raises OutputError (O002) where one holds what it was to replace, and what it needs to go on
+    is gone: only a person can tell where that belongs.
+    """
+    others = [name for name in storage.names(folder) if is_stage(name) and name != own]
+    for stage in (storage.join(folder, name) for name in others):
+        if not storage.is_folder(stage) or _is_link(stage):
+            continue
+        kept = _kept(stage)
+        if kept and not storage.is_taken(storage.join(stage, JOURNAL)):
+            found = listed(str(place) for place in kept)
+            message = f"A publication was broken off, its journal is gone, and it kept {found}."
+            hint = f"That is the release it replaced. Move it away, then remove {str(stage)!r}."
+            raise OutputError.of("O002", message, hint)
+        with suppress(OSError):
+            discard(stage)
+
+
+def discard(stage: Place) -> None:
+    """Remove a stage, and first what it kept: its journal says until then that nobody needs it.
+
+    Raises OSError.
+    """
+    for place in reversed(_kept(stage)):
+        storage.remove(place)
+    storage.remove(stage)
+
+
+def _kept(stage: Place) -> list[Place]:
+    """Return what a stage keeps of what is replaced, certificates before outputs."""
+    names = storage.names(stage) if storage.is_folder(stage) else ()
+    return [storage.join(stage, name) for name in names if name.startswith(OLD)]
+
+
+def _was_kept(place: Place) -> bool:
+    """Tell whether something was kept there; what no file system bears was not."""
+    try:
+        return storage.is_taken(place)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
+def _is_link(place: Place) -> bool:
+    return not storage.is_remote(place) and storage.local_path(place).is_symlink()
+
+
+def _is_sound(journal: Journal) -> bool:
+    names = [name for name, _ in journal.names]
+    return (
+        is_stage(journal.stage)
+        and bool(names)
+        and len({*names}) == len(names)
+        and all(map(_is_sound_pair, journal.pairs))
+        and isinstance(journal.replaced, list)
+        and {*names}.issuperset(journal.replaced)
+    )
+
+
+def _is_sound_pair(pair: Pair) -> bool:
+    own = pair.certificate.removesuffix(CERTIFICATE).removesuffix(".")
+    return (
+        is_certificate(pair.certificate)
+        and (own == "" or not unfit(own))
+        and (pair.file == "" or not unfit(pair.file))
+    )
+
+
+def _owner(place: Place) -> int:
+    return 0 if storage.is_remote(place) else os.lstat(storage.local_path(place)).st_uid
+
+
+def _rename(source: Place, target: Place) -> None:
+    """Move to where nothing is; what a loss of power keeps of several moves is the first ones."""
+    if storage.is_taken(target):
+        message = f"{str(target)!r} came while a release was being published."
+        raise OutputError.of("O001", message, "Move it away.")
+    storage.move(source, target)
+    for folder in dict.fromkeys((storage.parent(target), storage.parent(source))):
+        storage.sync(folder)

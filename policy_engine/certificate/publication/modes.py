@@ -1,0 +1,63 @@
+"""Who may read a release: nobody but its maker until it is published, then whom the umask lets."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+
+_ALL = 0o777
+
+
+def hide(place: Place) -> None:
+    """Let nobody but the owner read a file, or a folder and all in it. Raises OSError.
+
+    Of another machine's storage, its own rules hold.
+    """
+    if not storage.is_remote(place):
+        for path in _tree(storage.local_path(place)):
+            _set_mode(path, 0o700 if path.is_dir() else 0o600)
+
+
+def show(place: Place, stage: Place) -> None:
+    """Give a file, or a folder and all in it, the modes of new ones, flushed to the disk.
+
+    What those are is read off a file and a folder that are made in the stage: the user's umask,
+    and what the file system has of defaults. Raises OSError.
+    """
+    if storage.is_remote(place):
+        return
+    file_mode, folder_mode = _modes_of_new(storage.local_path(stage))
+    for path in _tree(storage.local_path(place)):
+        _set_mode(path, folder_mode if path.is_dir() else file_mode)
+        storage.sync(path)
+
+
+def _tree(path: Path) -> Iterator[Path]:
+    """Yield all in a folder and then the folder, no links; of a file, the file."""
+    if path.is_dir():
+        for root, _, files in os.walk(path, topdown=False):
+            yield from (Path(root) / name for name in files if not (Path(root) / name).is_symlink())
+            yield Path(root)
+    else:
+        yield path
+
+
+def _modes_of_new(stage: Path) -> tuple[int, int]:
+    probe = stage / secrets.token_hex(8)
+    os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    file_mode = probe.stat().st_mode & _ALL
+    probe.unlink()
+    probe.mkdir(_ALL)
+    folder_mode = probe.stat().st_mode & _ALL
+    probe.rmdir()
+    return file_mode, folder_mode
+
+
+def _set_mode(path: Path, mode: int) -> None:
+    # What another user wrote for this run, an executor of a cluster, keeps that user's modes.
+    with suppress(PermissionError):
+        path.chmod(path.stat().st_mode & ~_ALL & 0o7777 | mode)

@@ -1,0 +1,41 @@
+"""A certificate in the place of an earlier one, beside an output that stays as it is."""
+
+from collections.abc import Callable
+
+from policy_engine.certificate.beside import certificate_beside
+from policy_engine.certificate.certificate import Certificate, check_digest
+from policy_engine.data import storage
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.storage import Place, writing
+from policy_engine.engines.engine import Stored
+from policy_engine.errors import DataError
+from policy_engine.release.locking import hold
+from policy_engine.release.staging import check_settled
+
+
+def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored]) -> None:
+    """Write a certificate beside its output, in one step: whoever reads finds one or the other.
+
+    No run makes a release there meanwhile, and the output is looked at once more (`stored`).
+    Raises DataError (C002) where none names the output, OutputError (O001) where another run is at
+    work, CertificateError (V004) where the output is not the one that was measured any more.
+    """
+    folder = storage.parent(output)
+    with writing(output):
+        held = hold(folder)
+        try:
+            check_settled(folder)
+            found = certificate_beside(output)
+            if found is None:
+                message = f"No certificate lies beside {str(output)!r}, to be renewed."
+                hint = "How an output was made is told by apply, which certifies what it makes."
+                raise DataError.of("C002", message, hint)
+            place, _ = found
+            check_digest(certificate, stored())
+            text = certificate.to_jsonld()
+            if storage.is_remote(place):
+                storage.write_bytes(place, text.encode())
+            else:
+                write_whole(storage.local_path(place), text)
+        finally:
+            held.release()

@@ -1,0 +1,35 @@
+"""Folders that outputs share, each beside a certificate of its own name."""
+
+from collections.abc import Collection
+
+from policy_engine.certificate.beside import certificates_in, names_of_certificates
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+from policy_engine.errors import OutputError
+
+
+def check_shared(folder: Place, own: Collection[Place], assets: Collection[str]) -> None:
+    """Raise OutputError (O001) where a folder is not to be shared with what is there already.
+
+    That is what no certificate that can be read is of, a released model, and another file of one
+    of the `assets`: nobody could tell which of the two is meant. The certificates that are to be
+    replaced are its `own`. Raises OSError.
+    """
+    known = certificates_in(folder)
+    for name in names_of_certificates(folder):
+        place = storage.join(folder, name)
+        why = "" if place in own else _why_alone(known.get(name), assets)
+        if why:
+            message = f"{str(place)!r} {why}."
+            raise OutputError.of("O001", message, "Give each release a folder of its own.")
+
+
+def _why_alone(certificate: Certificate | None, assets: Collection[str]) -> str:
+    if certificate is None:
+        return "certifies another file, or is no certificate"
+    if certificate.plan.train is not None:
+        return f"is of {certificate.file!r}, and a released model has a folder of its own"
+    if certificate.plan.publish.asset in assets:
+        return f"certifies another file of {certificate.plan.publish.asset}, {certificate.file!r}"
+    return ""

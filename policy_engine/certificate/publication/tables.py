@@ -1,0 +1,212 @@
+"""Releases in the catalog of a Spark session."""
+
+import os
+import random
+import re
+import secrets
+import socket
+import time
+from contextlib import AbstractContextManager, suppress
+from types import TracebackType
+from typing import Any
+
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.catalog import TABLE
+from policy_engine.data.storage import Place
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.spark.catalog_tables import (
+    PROPERTY,
+    certificate_text,
+    joined,
+    parts_of,
+    sql_name,
+)
+from policy_engine.errors import OutputError, PolicyEngineError
+
+_OWN = "__policy_engine_"
+_STAGED = f"{_OWN}stage_"
+_PAUSE = 1.0
+
+
+class TablePublication:
+    """A place for an output in the catalog of a Spark session, staged until it is published.
+
+    The staged table has another name until it is renamed, its certificate then being among its
+    properties, as `policy_engine.certificate`. An earlier release is renamed before, and dropped
+    afterwards; the next run puts it back where a run is killed in between. A view beside the
+    table stands for a lock; that of a run that was killed is for a person to drop.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        location: str,
+        *,
+        overwrite: bool,
+        wait: bool = False,
+        progress: Progress = silent,
+    ) -> None:
+        _check_name(location)
+        self.file = location
+        self._session, self._overwrite = session, overwrite
+        self._wait, self._progress = wait, progress
+        self._name = sql_name(location)
+        self._own = secrets.token_hex(8)
+        self._stage = sql_name(location, f"{_STAGED}{self._own}")
+        self._old = sql_name(location, f"{_OWN}old")
+        self._lock, self._kind = sql_name(location, f"{_OWN}lock"), ""
+
+    @property
+    def staged(self) -> Place:
+        """The table to which the output is to be written."""
+        return f"{TABLE}{self._stage}"
+
+    def stage_of(self, _file: Place) -> Place:
+        """Return the table to which the only output is to be written."""
+        return self.staged
+
+    def __enter__(self) -> "TablePublication":
+        self._exists(self._name)  # tells of a name that is none before anything is made
+        self._hold()
+        try:
+            self._settle()
+            self._check_free()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    def hide(self, *_files: Place) -> None:
+        """Leave all as it is: who may read tables is for the catalog to say."""
+
+    def publish(self, *certificates: Certificate) -> None:
+        """Make the table visible under its name. Raises OutputError where that is taken."""
+        [certificate] = certificates
+        text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
+        self._check_free()
+        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
+        self._replace()
+
+    def refuse(self, certificate: Certificate) -> None:
+        """Leave nothing: a certificate is a property of its table, and there is none."""
+
+    def _replace(self) -> None:
+        is_there = self._exists(self._name)
+        if is_there:
+            self._rename(self._name, self._old)
+        try:
+            self._rename(self._stage, self._name)
+        except BaseException:
+            if is_there:
+                with suppress(PolicyEngineError):
+                    self._rename(self._old, self._name)
+            raise
+        with suppress(PolicyEngineError):
+            self._drop(self._old)
+
+    def _settle(self) -> None:
+        """Put back what a killed run renamed, and drop what others staged."""
+        if self._exists(self._old):
+            if not self._exists(self._name):
+                self._rename(self._old, self._name)
+            elif self._is_release():
+                self._drop(self._old)
+        *above, name = parts_of(self.file)
+        with self._running():
+            tables = self._session.catalog.listTables(joined(*above) or None)
+        for table in tables:
+            if _is_stage_of(table.name, name):
+                self._drop(joined(*above, table.name))
+
+    def _hold(self) -> None:
+        """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
+        is_told = False
+        while not self._is_held():
+            if not self._wait:
+                message = f"Another run is making a release in {self.file!r}."
+                hint = f"If it has ended, drop {self._lock!r}; else wait=True."
+                raise OutputError.of("O001", message, hint)
+            if not is_told:
+                self._progress("waiting for another run", 0, 0)
+                is_told = True
+            time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
+
+    def _is_held(self) -> bool:
+        who = f"process {os.getpid()} of {socket.gethostname()}".replace("'", "")
+        made = {
+            "VIEW": f"CREATE VIEW {self._lock} COMMENT '{who}' AS SELECT 1 AS run",
+            "TABLE": f"CREATE TABLE {self._lock} (run INT) COMMENT '{who}'",  # without views
+        }
+        for kind, statement in made.items():
+            try:
+                self._run(statement)
+            except PolicyEngineError:
+                if self._exists(self._lock):
+                    return False
+                if kind == "TABLE":
+                    raise
+            else:
+                self._kind = kind
+                return True
+        return False
+
+    def _leave(self) -> None:
+        with suppress(PolicyEngineError):
+            self._drop(self._stage)
+        with suppress(PolicyEngineError):
+            self._run(f"DROP {self._kind} IF EXISTS {self._lock}")
+
+    def _check_free(self) -> None:
+        is_taken = self._exists(self._name)
+        if is_taken and not self._overwrite:
+            message = f"The output exists: {self.file!r}."
+            raise OutputError.of("O001", message, "Give another name, or overwrite=True.")
+        if is_taken and not self._is_release():
+            message = f"{self.file!r} is no release: it has no certificate as a property."
+            raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
+
+    def _is_release(self) -> bool:
+        with self._running():
+            return certificate_text(self._session, self.file) is not None
+
+    def _exists(self, name: str) -> bool:
+        with self._running():
+            return bool(self._session.catalog.tableExists(name))
+
+    def _rename(self, old: str, new: str) -> None:
+        # Of Spark's own catalog, which a new name may not name.
+        short = new.removeprefix(f"{joined('spark_catalog')}.")
+        self._run(f"ALTER TABLE {old} RENAME TO {short}")
+
+    def _drop(self, name: str) -> None:
+        self._run(f"DROP TABLE IF EXISTS {name}")
+
+    def _run(self, statement: str) -> list[Any]:
+        with self._running():
+            rows: list[Any] = self._session.sql(statement).collect()
+            return rows
+
+    def _running(self) -> AbstractContextManager[str]:
+        from policy_engine.engines.spark.session import running  # noqa: PLC0415 (for Spark alone)
+
+        return running(self._session, "publishing")
+
+
+def _check_name(location: str) -> None:
+    """Refuse the names of what runs keep beside a table, which others would take for theirs."""
+    if _OWN in location.lower():
+        message = f"{location!r} has {_OWN!r} in its name, as what runs keep beside a table."
+        raise OutputError.of("O002", message, "Give another name.")
+
+
+def _is_stage_of(other: str, name: str) -> bool:
+    stage = f"{re.escape(name)}{_STAGED}[0-9a-f]{{16}}"
+    return re.fullmatch(stage, other, re.IGNORECASE) is not None

@@ -1,0 +1,158 @@
+"""What only the owner of a release knows of it: opens the commitment of its certificate."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.audits.utility.figures import Utility
+from policy_engine.data import storage
+from policy_engine.data.catalog import MEMORY, TABLE
+from policy_engine.data.commitment import Commitment, Hexadecimal
+from policy_engine.data.storage import Place
+from policy_engine.errors import CertificateError, DataError, PolicyError
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.plan.plan import EngineName
+from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.release.attempts import Attempt
+
+Count = Annotated[int, Field(ge=0, le=2**63)]
+
+
+class Input(BaseModel):
+    """The input of a release: where it lay, its digest, how many rows it had.
+
+    `digest` is the SHA-256 of a file, of the manifest of a folder (`storage.digest`), or of a
+    frame's rows, as the engine took it. `unmentioned` are columns that the policy says nothing of.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    asset: str
+    location: str
+    format: str
+    digest: Hexadecimal
+    rows: Count
+    unmentioned: tuple[str, ...] = ()
+
+
+class Record(BaseModel):
+    """What a release's certificate commits to, with the nonce that opens the commitment.
+
+    `release` is the digest of the output, `place` where it was written, empty for a table in
+    memory. `suppressed` rows were left out, `held_out` kept for the audit of a model.
+    `taxonomies` holds their digests, by name; `utility` counts suppressed rows too and, of a
+    model, is that of the table which it learnt from. Where several inputs were joined, `input` is
+    the first, `joined` are the others, and `rows_joined` is how many rows they make together.
+    `seed` is the one that was given, None where it was drawn and forgotten. With the `salt` and
+    the owner's key, the pseudonyms of this release can be made again; None where it has none of
+    its own. `attempts` are all that were
+    made at a model of the same data, refused ones too, in their order. `earlier` are the records
+    that stood in the same file, kept until this release had replaced theirs; nothing commits to
+    them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    kind: Literal["policy-engine record 2"] = "policy-engine record 2"
+    nonce: Annotated[Hexadecimal, Field(repr=False)]
+    engine: EngineName
+    release: Hexadecimal
+    place: str = ""
+    input: Input
+    joined: tuple[Input, ...] = ()
+    rows_joined: Count | None = None
+    suppressed: Count = 0
+    held_out: Count = 0
+    taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
+    utility: Utility | NotApplicable
+    seed: int | None = None
+    salt: Annotated[Hexadecimal | None, Field(repr=False)] = None
+    attempts: tuple[Attempt, ...] = ()
+    earlier: tuple["Record", ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """All inputs, in the order in which the plan reads them."""
+        return (self.input, *self.joined)
+
+    @property
+    def rows_in(self) -> int:
+        """How many rows were anonymised, or learnt from, before any was left out."""
+        return self.input.rows if self.rows_joined is None else self.rows_joined
+
+    @property
+    def commitment(self) -> Commitment:
+        """The commitment to all that the record says."""
+        return Commitment.to(self._facts(), self.nonce)
+
+    def opens(self, commitment: Commitment | None) -> bool:
+        """Tell whether this is the record that was committed to."""
+        return commitment is not None and commitment.is_to(self._facts(), self.nonce)
+
+    def alone(self) -> "Record":
+        """Return the record without those that stood in its file before."""
+        return self.model_copy(update={"earlier": ()})
+
+    def each(self) -> Iterator["Record"]:
+        """Yield the record, and those that stood in its file before."""
+        yield self.alone()
+        yield from self.earlier
+
+    def to_json(self) -> str:
+        """Return the record as JSON, by which it can be read back."""
+        return self.model_dump_json(indent=2) + "\n"
+
+    def _facts(self) -> dict[str, Any]:
+        nothing = {"joined", "rows_joined"} if self.rows_joined is None else set()
+        return self.model_dump(mode="json", exclude={"nonce", "earlier", *nothing})
+
+
+def named(place: Place | None) -> str:
+    """Return a place as records name it: a path from the root, a URI or table as it is."""
+    is_elsewhere = str(place) == MEMORY or str(place).startswith(TABLE)
+    if place is None:
+        return ""
+    if is_elsewhere or storage.is_remote(place):
+        return str(place)
+    return str(storage.local_path(place).absolute())
+
+
+def read_record(text: str | bytes, source: str = "") -> Record:
+    """Read a record back. Raises CertificateError (V005) where it is none."""
+    try:
+        document = read_json(text, source)
+        found = Record.model_validate(document.value) if not document.problems else None
+    except (ValueError, PolicyError):
+        found = None
+    if found is None or any(record.earlier for record in found.earlier):
+        message = "The text is not a record of a release, as this version writes it."
+        raise CertificateError.of("V005", message, source=source)
+    return found
+
+
+def load_record(path: Place) -> Record:
+    """Read a record from its file.
+
+    Raises DataError where there is none (C002) or it cannot be read (C003), CertificateError
+    (V005) where it is not a record.
+    """
+    with storage.reading(path):
+        if not storage.exists(path):
+            raise DataError.of("C002", f"There is no record {str(path)!r}.")
+        text = storage.read_bytes(path)
+    return read_record(text, str(path))
+
+
+def opening(record: Record, commitment: Commitment | None, source: str = "") -> Record:
+    """Return the record of a file that opens a certificate's commitment.
+
+    Raises CertificateError (V008) where none does.
+    """
+    for one in record.each():
+        if one.opens(commitment):
+            return one
+    message = "The record does not open the certificate: it is not of this release, or was changed."
+    if commitment is None:
+        message = "The certificate commits to no input, so no record opens it."
+    raise CertificateError.of("V008", message, source=source)

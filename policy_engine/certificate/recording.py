@@ -1,0 +1,140 @@
+"""Write the record of a release where its owner asks, and only together with the release."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from policy_engine.certificate.record import Record, named, read_record
+from policy_engine.data import storage
+from policy_engine.data.catalog import TABLE
+from policy_engine.data.storage import Place, writing
+from policy_engine.errors import CertificateError, OutputError
+from policy_engine.release.staging import RECORD, check_name
+
+_PRIVATE = 0o600
+
+
+class RecordFile:
+    """A place for the record of a release, which only its owner may read.
+
+    Nothing is overwritten but, where the release may be, the record of an earlier release of
+    the same place. Nor does it lie in the folder that is shared: beside the `output`, or below
+    the folder that was `given` for it. Raises OutputError where the place is taken (O001) or is
+    none (O002).
+    """
+
+    def __init__(
+        self,
+        file: Place,
+        output: Place | None = None,
+        given: Place | None = None,
+        *,
+        overwrite: bool,
+    ) -> None:
+        if str(file).startswith(TABLE) or storage.is_remote(file):
+            message = f"A record is kept in a file of this machine. Given: {str(file)!r}."
+            raise OutputError.of("O002", message, "Give the path of a file.")
+        self.file = storage.local_path(file)
+        self._output = named(output)
+        self._overwrite = overwrite
+        with writing(self.file):
+            self._check_place()
+            if output is not None:
+                self._check_apart(output, given)
+            if not self.file.parent.is_dir():
+                message = f"There is no folder {str(self.file.parent)!r} for the record."
+                raise OutputError.of("O002", message)
+            self._earlier()
+
+    @contextmanager
+    def kept(self, record: Record, is_published: Callable[[], bool]) -> Iterator[None]:
+        """Write a record while a release is published inside; it goes where that fails.
+
+        The record comes first: a release whose record was lost could never be opened. What
+        stood in the file stays in it until the release is out, so that a kill loses nothing.
+        """
+        with writing(self.file):
+            before = self._earlier()
+            earlier = tuple(read_record(before).each()) if before else ()
+            both = record.model_copy(update={"earlier": earlier})
+            self._put(both.to_json().encode(), is_new=before is None)
+        try:
+            yield
+        except BaseException:
+            if not is_published():
+                with suppress(OSError):
+                    self._restore(before)
+            raise
+        if before is not None:
+            with suppress(OSError):  # the file opens both releases then
+                self._put(record.to_json().encode(), is_new=False)
+
+    def _check_place(self) -> None:
+        if self.file.is_dir() or not self.file.name:
+            message = f"A record is a file, and {str(self.file)!r} is a folder."
+            raise OutputError.of("O002", message, "Give the path of a file.")
+        check_name(self.file.name, "A record")
+        whole = named(self.file)
+        if self._output and (f"{whole}/").startswith(f"{self._output}/"):
+            message = f"The record {str(self.file)!r} is not to lie in the output."
+            raise OutputError.of("O002", message, "Give another path.")
+
+    def _check_apart(self, output: Place, given: Place | None) -> None:
+        """Refuse a record in the folder of the release, which others are given whole."""
+        here = self.file.parent.resolve()
+        if not storage.is_remote(output) and not str(output).startswith(TABLE):
+            folder = storage.local_path(storage.parent(output)).resolve()
+            is_below = given is not None and given != output and folder in here.parents
+            if here == folder or is_below:
+                message = f"The record {str(self.file)!r} is for the owner alone, and lies in the "
+                message += f"folder of the release, {str(storage.parent(output))!r}."
+                raise OutputError.of("O002", message, "Give a path outside of that folder.")
+
+    def _earlier(self) -> bytes | None:
+        """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
+        if not storage.is_taken(self.file):
+            return None
+        hint = "Give another path, or overwrite=True for the output of that record."
+        if self._overwrite and self._output and not self.file.is_symlink() and self.file.is_file():
+            with suppress(CertificateError):
+                found = self.file.read_bytes()
+                if read_record(found).place == self._output:
+                    return found
+            hint = "Only the record of the release that is replaced is overwritten; move it away."
+        raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.", hint)
+
+    def _restore(self, before: bytes | None) -> None:
+        if before is None:
+            self.file.unlink()
+        else:
+            self._put(before, is_new=False)
+
+    def _put(self, text: bytes, *, is_new: bool) -> None:
+        """Write the file whole and for its owner alone, in one step."""
+        # A name of its own: one longer than the record's might be too long.
+        staged = self.file.with_name(f"{RECORD}{uuid.uuid4().hex}")
+        handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if is_new:
+                self._link(staged)
+            else:
+                staged.replace(self.file)
+            storage.sync(self.file.parent)
+        finally:
+            staged.unlink(missing_ok=True)
+
+    def _link(self, staged: Path) -> None:
+        """Give a file its name unless that is taken meanwhile, which a rename does not tell."""
+        try:
+            os.link(staged, self.file)
+        except FileExistsError:
+            raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.") from None
+        except OSError:  # a file system without links
+            os.close(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
+            staged.replace(self.file)

@@ -1,6 +1,0 @@
-"""Pictures, drawn with matplotlib, a module for what they show."""
-
-from policy_engine.charts.canvas import need_matplotlib
-from policy_engine.charts.lines import line_chart
-
-__all__ = ["line_chart", "need_matplotlib"]

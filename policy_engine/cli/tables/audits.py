@@ -1,0 +1,141 @@
+"""Audits on a terminal: the verdict first, then the figures."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine.audits.membership.over_targets import OverTargets, over_targets_rows
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    Figures,
+    FittedTarget,
+    MembershipAudit,
+    Slice,
+    TprAtFpr,
+)
+from policy_engine.audits.membership.verdict import rate_text, share_text
+from policy_engine.cli.tables.tables import new_table
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.plan.lineage import Maker
+
+if TYPE_CHECKING:
+    from policy_engine.audits.privacy.tradeoff import Tradeoff
+
+
+def audit_lines(audit: MembershipAudit) -> Iterator[str]:
+    """Yield the verdict, a sentence a line, and the warnings, as markup."""
+    first, *others = audit.verdict or ("",)
+    yield f"[bold]{escape(first)}[/]"
+    yield from map(escape, others)
+    if isinstance(audit.fitted, FittedTarget):
+        yield f"attacked: {escape(audit.fitted.text)}"
+    if isinstance(audit.made_by, Maker):
+        yield f"made by: {escape(audit.made_by.party)}"
+    yield from (f"[yellow]beware[/]: {escape(one)}" for one in audit.warnings)
+
+
+def attacks_table(audit: MembershipAudit) -> Table:
+    """Return what every attack reaches, the strongest first; then the worst slice of that one."""
+    fprs = [rate_text(at.fpr) for at in audit.attacks[0].figures.tpr_at_fpr]
+    names = ("attack", "precision", "recall", "accuracy", "AUC", *(f"TPR\nat {at}" for at in fprs))
+    table = _plain(new_table(f"Membership inference against {audit.data}", *names))
+    for one in sorted(
+        audit.attacks, key=lambda one: (one.attack != audit.strongest, -one.figures.accuracy.value)
+    ):
+        table.add_row(_named(one), *_cells(one.figures))
+    worst = audit.attack(audit.strongest).worst
+    if isinstance(worst, Slice):
+        table.add_section()
+        table.add_row(f"worst slice of\n{escape(audit.strongest)}", *_cells(worst.figures))
+    return table
+
+
+def _plain(table: Table) -> Table:
+    """Return a table of figures without lines, as narrow as its figures are."""
+    table.box, table.show_edge, table.padding = box.SIMPLE_HEAD, False, (0, 0, 0, 0)
+    for column in table.columns:
+        column.no_wrap = True
+    for column in table.columns[1:]:
+        # Of a figure no digit is ever cut off without a mark, however narrow the terminal.
+        column.overflow, column.justify = "ellipsis", "right"
+    return table
+
+
+def marks_lines(audit: MembershipAudit) -> Iterator[str]:
+    """Yield what the marks in the table of attacks stand for, as markup."""
+    if any(at.randomised for one in audit.attacks for at in one.figures.tpr_at_fpr):
+        yield (
+            "by coin: too many records share the highest scores for any threshold to have so few "
+            "false alarms; a coin among them has. A finer score may find more."
+        )
+
+
+def over_targets_table(found: OverTargets) -> Table:
+    """Return what every attack reaches over all targets: means and standard deviations."""
+    head, rows = over_targets_rows(found)
+    short = [_FPR.sub("\nat ", name).removesuffix(" FPR") for name in head]
+    title = f"Over {found.targets} targets: mean \u00b1 standard deviation"
+    table = _plain(new_table(title, *short))
+    for name, *cells in rows:
+        table.add_row(escape(name), *(_below(cell) for cell in cells))
+    return table
+
+
+_FPR = re.compile(" at (?=.* FPR)")
+
+
+def _below(cell: str) -> str:
+    """Return a mean with its deviation below."""
+    mean, sign, deviation = cell.partition(" \u00b1 ")
+    return f"{mean}\n[dim]\u00b1 {deviation}[/]" if sign else cell
+
+
+def _named(one: AttackResult) -> str:
+    return f"{escape(one.attack)}\n[dim]degenerate[/]" if one.degenerate else escape(one.attack)
+
+
+def _cells(figures: Figures) -> tuple[str, ...]:
+    ends = f"{figures.accuracy.low * 100:.1f}-{share_text(figures.accuracy.high)}"
+    accuracy = f"{share_text(figures.accuracy.value)}\n[dim]{ends}[/]"
+    found = (_found(at) for at in figures.tpr_at_fpr)
+    auc = f"{figures.auc.value:.3f}"
+    return _share(figures.precision), _share(figures.recall), accuracy, auc, *found
+
+
+def _found(at: TprAtFpr) -> str:
+    """Return a rate, in brackets where no threshold but a coin among equal scores reaches it."""
+    ends = f"{at.tpr.low * 100:.2g}-{share_text(at.tpr.high)}"
+    found = share_text(at.tpr.value)
+    return f"({found})\n[dim]by coin[/]" if at.randomised else f"{found}\n[dim]{ends}[/]"
+
+
+def _share(figure: Estimate | NotApplicable) -> str:
+    return "-" if isinstance(figure, NotApplicable) else share_text(figure.value)
+
+
+def tradeoff_table(found: "Tradeoff") -> Table:
+    """Return what each privacy costs the model and takes from the attacker, the original first."""
+    names = ("privacy", "setting", "epsilon", "model\non others", "on its\nmembers")
+    attack = ("attack:\nprecision", "attack:\nrecall", "phi by\nprecision", "phi by\nrecall")
+    table = _plain(new_table(f"{found.attack} against a model of {found.data}", *names, *attack))
+    for one in found.points:
+        table.add_row(
+            "none" if one.kind == "original" else one.kind,
+            _number(one.setting),
+            _number(one.epsilon),
+            f"{one.test_accuracy:.1%}",
+            f"{one.train_accuracy:.1%}",
+            _share(one.precision),
+            _share(one.recall),
+            _number(one.phi_precision),
+            _number(one.phi_recall),
+        )
+    return table
+
+
+def _number(figure: float | NotApplicable) -> str:
+    return "-" if isinstance(figure, NotApplicable) else f"{figure:.3g}"

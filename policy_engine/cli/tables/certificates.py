@@ -1,0 +1,105 @@
+"""A certificate on a terminal."""
+
+from collections.abc import Iterator
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine.audits.gate import said, state
+from policy_engine.certificate.certificate import Certificate, files_of
+from policy_engine.certificate.record import Record
+from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.plan.lineage import Maker
+from policy_engine.terms import compact
+
+
+def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
+    """Return what was asked and what was measured, a row a bound; then the loss.
+
+    To the owner, who has the record, also how many rows there were.
+    """
+    table = new_table("Certificate", "measure", "asked", "achieved", "")
+    for m in certificate.measurements:
+        name = f"{m.bound} of {m.column}" if m.column else m.bound
+        verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
+        asked = f"{m.sense} {m.asked:g}"
+        table.add_row(escape(name), asked, printed_figure(m.achieved, m.sense), verdict)
+    for one in certificate.attacks:
+        name = f"{one.bound.measure} of {one.attack}"
+        if one.bound.fpr is not None:
+            name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
+        asked = f"{one.bound.sense} {one.bound.asked:g}"
+        table.add_row(escape(name), asked, said(one), _STATES[state(one)])
+    for name, asked, achieved, holds in files_of(certificate):
+        table.add_row(name, asked, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
+    table.add_section()
+    for name, value in _figures(certificate, record):
+        table.add_row(name, "", value, "")
+    return table
+
+
+_STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence": "no evidence"}
+
+
+def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
+    rows = f"{certificate.rows_out:,}"
+    if record:
+        rows += f" of {record.rows_in:,}"
+        rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
+        rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
+    yield "rows", rows
+    yield from _of_makers(certificate)
+    yield from _of_models(certificate)
+    asked, utility = certificate.plan.anonymize, (record or certificate).utility
+    if isinstance(utility, NotApplicable) or asked is None:
+        return
+    if asked.columns.privacy_unit:
+        yield "counted in", f"distinct {escape(asked.columns.privacy_unit)}"
+    yield "classes", f"{utility.classes:,}"
+    yield "average class size", f"{utility.average_class_size:.2f}"
+    yield "global certainty penalty", printed_loss(utility.global_certainty_penalty)
+    for name, loss in utility.column_losses.items():
+        yield f"  loss of {escape(name)}", f"{loss:.4f}"
+    if certificate.approximated:
+        yield "first cut at quantiles", escape(", ".join(certificate.approximated))
+    if certificate.ended:
+        yield "ended by its time limit", escape(str(certificate.ended))
+    if utility.perturbed:
+        yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
+    yield "discernability", f"{utility.discernability:,}"
+
+
+def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield who made it, or that nobody knows."""
+    made_by = certificate.made_by
+    if isinstance(made_by, Maker):
+        purpose = f" for {compact(made_by.purpose)}" if made_by.purpose else ""
+        yield "made by", escape(f"{made_by.party}{purpose}")
+    else:
+        yield "made by", f"the {made_by}" if made_by else "not known, measured alone"
+    for one in certificate.plan.by_consent:
+        asked = escape(", ".join(one.bounds)) or "in any way"
+        yield f"by leave of {escape(one.rule)}", f"{escape(one.asset)}: {asked}"
+
+
+def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield what is told of the models that were attacked, and with what."""
+    if not certificate.attempts:
+        return
+    yield "attempts at a model", f"{certificate.attempts:,}"
+    for one in certificate.models:
+        yield "right about its members", in_percent(one.on_members)
+        yield "right about other records", in_percent(one.on_others)
+        yield "membership told by labels alone", in_percent(one.baseline)
+    added = dict.fromkeys(name for step in certificate.plan.audits for name in step.method.added)
+    if added:
+        yield "attacks beside those asked for", ", ".join(added)
+    for attack, why in dict.fromkeys((one.attack, one.unfit) for one in certificate.attacks):
+        if why:
+            yield f"no evidence by {escape(attack)}", escape(why)
+
+
+def in_percent(figure: Estimate) -> str:
+    """Return a share that is rounded to percents, with its interval."""
+    return f"{figure.value:.0%} (95% interval {figure.low:.0%} to {figure.high:.0%})"

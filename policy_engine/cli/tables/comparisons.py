@@ -1,0 +1,99 @@
+"""What a release lost, and what others would lose, on a terminal."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Measurement
+
+if TYPE_CHECKING:
+    from policy_engine.api.exploring import Run
+    from policy_engine.audits.utility import Comparison
+
+
+def comparison_tables(found: "Comparison") -> Iterator[Table]:
+    """Yield what a comparison found: the whole, each column, the correlations most changed."""
+    whole = new_table(found.title, "measure", "")
+    of_all = f" of {found.original.rows:,}" if found.original else ""
+    whole.add_row("rows", f"{found.release.rows:,}{of_all}")
+    whole.add_row("global certainty penalty", printed_loss(found.certainty_penalty))
+    whole.add_row("information lost", _percent(found.entropy))
+    whole.add_row("average class size over k", f"{found.average_class_ratio:.2f}")
+    whole.add_row("discernability", f"{found.discernability:,}")
+    whole.add_row("error of queries", _query_error(found))
+    whole.add_row("accuracy of a classifier", _accuracy(found))
+    if found.is_certified_input is False:
+        whole.add_row("[red]beware[/]", "the original is not what the release was made from")
+    yield whole
+    names = ("column", "role", "loss", "information lost", "Hellinger", "total variation")
+    columns = new_table("Columns", *names)
+    for one in found.columns:
+        loss = printed_loss(one.loss)
+        distances = printed_loss(one.hellinger), printed_loss(one.total_variation)
+        columns.add_row(escape(one.name), one.role, loss, _percent(one.entropy), *distances)
+    yield columns
+    pairs = new_table("Correlations most changed", "columns", "measure", "before", "after")
+    changed = [pair for pair in found.pairs if pair.change is not None]
+    for pair in sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:_MOST_PAIRS]:
+        name = escape(f"{pair.first}, {pair.second}")
+        pairs.add_row(name, pair.measure, f"{pair.before:.3f}", f"{pair.after:.3f}")
+    if changed:
+        yield pairs
+
+
+_MOST_PAIRS = 5
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _query_error(found: "Comparison") -> str:
+    errors = found.queries
+    if isinstance(errors, NotApplicable):
+        return escape(errors.reason)
+    return f"median {errors.median:.1%}, mean {errors.mean:.1%} of {errors.queries:,} range counts"
+
+
+def _accuracy(found: "Comparison") -> str:
+    model = found.classification
+    if isinstance(model, NotApplicable):
+        return escape(model.reason)
+    return (
+        f"{model.anonymised:.1%} learnt from anonymised rows, {model.original:.1%} from the "
+        f"original, {model.majority:.1%} by always saying the most frequent value "
+        f"(of {escape(model.target)})"
+    )
+
+
+def runs_table(runs: "Sequence[Run]") -> Table:
+    """Return what each setting would lose, or why it cannot be had."""
+    names = ("setting", "GCP", "C_avg", "classes", "discernability", "suppressed", "achieved", "s")
+    table = new_table("What a release would lose", *names)
+    for run in runs:
+        setting = escape(", ".join(f"{name} = {value:g}" for name, value in run.setting.items()))
+        if isinstance(run.outcome, NotApplicable):
+            table.add_row(setting, *[""] * 5, escape(run.outcome.reason), "")
+            continue
+        one = run.outcome
+        achieved = ", ".join(map(_achieved, one.measurements))
+        table.add_row(
+            setting,
+            printed_loss(one.global_certainty_penalty),
+            f"{one.average_class_ratio:.2f}",
+            f"{one.classes:,}",
+            f"{one.discernability:,}",
+            f"{one.suppressed:,}",
+            escape(achieved),
+            f"{one.seconds:.1f}{' (ended)' if one.ended else ''}",
+        )
+    return table
+
+
+def _achieved(one: Measurement) -> str:
+    of_what = f" of {one.column}" if one.column else ""
+    return f"{one.bound} {printed_figure(one.achieved, one.sense)}{of_what}"

@@ -1,0 +1,60 @@
+"""Decisions and their derivations on a terminal."""
+
+from collections.abc import Iterator
+
+from rich.markup import escape
+
+from policy_engine import terms
+from policy_engine.cli.tables.tables import printed_list
+from policy_engine.decision import Decision, Match
+from policy_engine.decision.explaining import ways
+
+
+def decision_lines(decision: Decision) -> Iterator[str]:
+    """Yield the answer, then what of its derivation the reason does not say."""
+    colour = "green" if decision.permitted else "red"
+    yield f"[bold {colour}]{decision.effect}[/]: {escape(decision.reason)}"
+    yield from (
+        f"  - {escape(line)}" for line in decision.derivation if line not in decision.reason
+    )
+
+
+def explanation(decision: Decision) -> Iterator[str]:
+    """Yield the answer as one would give it to a person: who, what, when, why, what is owed."""
+    asked = decision.request
+    purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ", for no purpose said"
+    targets = " together with ".join(asked.targets)
+    when = f"{decision.time:%Y-%m-%d %H:%M:%S %Z}" if decision.time else "a time not said"
+    clock = " by the clock" if decision.time_by == "clock" else ""
+    yield escape(
+        f"{asked.assignee} asks to {terms.local_name(asked.action)} {targets}{purpose}, "
+        f"at {when}{clock}."
+    )
+    yield from decision_lines(decision)
+    for match in decision.matches:
+        yield escape(_matched(match))
+        is_told = decision.derivation and (match.policy, match.rule) == (
+            decision.policy,
+            decision.rule,
+        )
+        yield from () if is_told else (f"  - {escape(line)}" for line in _ways(match))
+    if decision.strategy:
+        yield escape(f"The conflict strategy that decided is {decision.strategy!r}.")
+    for owed in decision.duties:
+        actions = " and ".join(map(terms.compact, owed.actions))
+        by = f" by {printed_list(owed.by)}" if owed.by else ""
+        yield escape(f"{owed.state.capitalize()}: {actions}{by} ({owed.duty}, of {owed.rule}).")
+    yield escape(f"Looked at: policies {', '.join(one[:12] for one in decision.policy_digests)}.")
+
+
+def _matched(match: Match) -> str:
+    verb = "permits" if match.kind == "permission" else "prohibits"
+    if match.applies:
+        return f"{match.rule} of {match.policy} {verb} it."
+    return f"{match.rule} of {match.policy} covers it, but does not hold now."
+
+
+def _ways(match: Match) -> Iterator[str]:
+    """Yield how a rule covers a request, and what its conditions came to."""
+    yield from ways(match.steps)
+    yield from (f"{verdict.state}: {verdict.reason}" for verdict in match.conditions)

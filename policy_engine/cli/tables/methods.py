@@ -1,0 +1,28 @@
+"""The methods and their parameters on a terminal."""
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine import terms
+from policy_engine.cli.tables.tables import new_table
+from policy_engine.methods.reference import Parameter
+
+
+def parameters_table(
+    title: str, parameters: list[Parameter], *, with_engines: bool = True
+) -> Table:
+    """Return what can be given, a row each."""
+    engines = ["engines"] if with_engines else []
+    table = new_table(title, "parameter", "type", "default", *engines, "")
+    table.columns[0].no_wrap = True
+    for one in parameters:
+        has = [_engines(one)] if with_engines else []
+        table.add_row(*map(escape, (one.name, one.type, one.default, *has, one.definition)))
+    return table
+
+
+def _engines(one: Parameter) -> str:
+    """Return the engines that have a parameter, and a line for each that has its default alone."""
+    others = [name for name in terms.engines() if name not in one.engines]
+    alone = [] if one.default == "required" else [f"{name}: default only" for name in others]
+    return "\n".join([", ".join(one.engines), *alone])

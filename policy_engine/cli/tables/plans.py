@@ -1,0 +1,137 @@
+"""A plan on a terminal."""
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine import terms
+from policy_engine.cli.tables.tables import new_table, printed_list
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.classifier import Architecture, Estimator
+from policy_engine.methods.columns import QuasiIdentifier
+from policy_engine.plan.plan import Anonymize, Attack, Plan
+from policy_engine.plan.training import Modelling
+
+if TYPE_CHECKING:
+    from policy_engine.plan.effort import Effort
+    from policy_engine.release.trained_model import Cost
+
+
+def plan_table(plan: Plan) -> Table:
+    """Return what will be done, a row a step."""
+    table = new_table(f"Plan for {plan.publish.asset}", "step", "what", "how")
+    for read in plan.reads:
+        location = read.location or "wherever it lies"
+        columns = f"{escape(location)}: {printed_list(read.columns)}"
+        table.add_row("read", escape(read.asset), columns)
+        if read.generalised:
+            made = ", ".join(f"{one.name}{one.how}" for one in read.generalised)
+            table.add_row("", "generalised before", escape(made))
+    if plan.join:
+        rows = "rows of one key; those without a partner are left out"
+        keys = printed_list(tuple(f"{one.asset}/{one.on}" for one in plan.join.inputs))
+        table.add_row("join", keys, rows)
+    table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
+    table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
+    if plan.anonymize is not None:
+        _add_anonymization(table, plan, plan.anonymize)
+    if plan.train is not None:
+        table.add_row("train", *_training(plan.train))
+    for audit in plan.audits:
+        _add_audit(table, audit, plan)
+    once = "every bound is measured on what was written"
+    if plan.audits:
+        once += ", and every attack stays below its bounds"
+    table.add_row("publish", escape(plan.publish.asset), f"once {once}")
+    for consent in plan.by_consent:
+        asked = ", ".join(consent.bounds) or "in any way"
+        leave = escape(f"by leave of {consent.rule}")
+        table.add_row("", leave, escape(f"{consent.asset}: {asked}"))
+    readers = printed_list(plan.assignees) if plan.assignees else "anybody"
+    purposes = tuple(map(terms.compact, plan.purposes))
+    to_what_end = printed_list(purposes) if purposes else "any purpose"
+    table.add_row("", "for", f"{readers}, {to_what_end}")
+    return table
+
+
+def _add_anonymization(table: Table, plan: Plan, asked: Anonymize) -> None:
+    columns_of = asked.columns
+    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in asked.bounds())
+    how = _how(asked, plan.engine)
+    table.add_row("anonymize", f"{', '.join(asked.methods)}: {', '.join(bounds)}", how)
+    table.add_row("", "generalise", escape(", ".join(map(_with_how, columns_of.quasi_identifier))))
+    for what, names in (
+        ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
+        ("pseudonymise", columns_of.pseudonymize),
+        ("in all releases of", tuple(filter(None, [columns_of.pseudonym_scope]))),
+        ("redact", columns_of.redact),
+        ("count persons by", tuple(filter(None, [columns_of.privacy_unit]))),
+    ):
+        if names or what == "keep":
+            table.add_row("", what, printed_list(names))
+
+
+def _training(asked: Modelling) -> tuple[str, str]:
+    """Return what is trained, and of what."""
+    share = f"on {asked.share:.0%} of the records, from {printed_list(asked.features)}"
+    return escape(f"{described(asked.architecture)} for {asked.label}"), share
+
+
+def _add_audit(table: Table, audit: Attack, plan: Plan) -> None:
+    method = audit.method
+    attacks = f"{', '.join(method.attacks)}, {method.shadow_models} shadow models"
+    table.add_row("audit", f"{method.notation}: {', '.join(map(str, method.bounds))}", attacks)
+    if method.added:
+        table.add_row("", "in every audit", ", ".join(method.added))
+    if plan.train is None:
+        table.add_row("", "of a model", " ".join(_training(audit.modelling)))
+    unseen = f"{1 - audit.modelling.share:.0%} of the records, which the model never sees"
+    table.add_row("", "against", unseen)
+
+
+def cost_line(cost: "Cost | NotApplicable") -> str:
+    """Return what audits would cost, in a line; why that is not known, where it is not."""
+    if isinstance(cost, NotApplicable):
+        return cost.reason
+    models = f"{cost.models} models of {cost.records:,} records"
+    return (
+        f"The audit trains {models}: about {cost.cpu_seconds:,.1f} s of CPU here, judged by one "
+        f"model of {cost.calibrated_on:,} records."
+    )
+
+
+def search_line(effort: "Effort | NotApplicable") -> str:
+    """Return how large a search is, in a line; why that is not known, where it is not."""
+    if isinstance(effort, NotApplicable):
+        return effort.reason
+    return f"The search is over {effort}{' It may take long.' if effort.is_long else ''}"
+
+
+def described(architecture: Architecture) -> str:
+    """Return what a model is, in a few words."""
+    if isinstance(architecture, Estimator):
+        return architecture.name
+    layers = "-".join(f"{layer.units} {layer.activation}" for layer in architecture.layers)
+    private = ", differentially private" if architecture.privacy else ""
+    return f"network ({layers}, {architecture.epochs} epochs{private})"
+
+
+def _how(asked: Anonymize, engine: str) -> str:
+    """Return the algorithm with the options that it has, and where it runs."""
+    options = asked.recoding
+    if options.algorithm == "full-domain":
+        parts = [f"least {options.loss}", f"at most {options.max_suppression:.0%} suppressed"]
+    else:
+        parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
+        parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
+    if options.missing == "wildcard":
+        parts.append("missing values match any")
+    if engine == "spark":
+        parts.append("first cuts at quantiles where a column has too many values to be counted")
+    return f"{options.algorithm} ({', '.join(parts)}), {engine}"
+
+
+def _with_how(column: QuasiIdentifier) -> str:
+    how = column.taxonomy or column.generalization
+    return f"{column.name} ({how})" if how else column.name

@@ -1,0 +1,158 @@
+"""What the keys and names of a JSON-LD text stand for, as far as SKOS needs it.
+
+Read are contexts that stand at the top of the text: prefixes, terms with an IRI, a language
+or a language map, `@vocab`, `@base`, `@language` and other names of keywords (JSON-LD 1.1,
+section 4). Nothing is fetched: of contexts named by their IRI, that of SKOS is known.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+from policy_engine.data.taxonomy.concepts import CLASSES, SKOS, TERMS
+from policy_engine.data.taxonomy.json_text import Pointer, at, is_text, named, note_twice
+from policy_engine.data.taxonomy.problems import Problems, shown
+
+IGNORED = "@null"
+"""The meaning of a key that its context sets to null."""
+
+_SKOS_CONTEXT = re.compile(r"https?://www\.w3\.org/2004/02/skos/core(\.jsonld)?#?")
+_NAMES = TERMS | CLASSES
+_MAX_IRI = 1_000
+_HOPS = 3
+_PARTS = {"@id", "@type", "@container", "@language", "@prefix", "@protected", "@index"}
+_CONTAINERS = (None, "@language", "@list", "@set")
+_SETTINGS = {"@base", "@vocab", "@language"}
+_PLAIN = {"@version", "@protected"}
+_READ = "A term is an IRI, or an object with @id, @type, @container or @language."
+
+
+@dataclass
+class Vocabulary:
+    """The terms of a text: `terms` by name, with `languages` and those that are language maps."""
+
+    terms: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
+    maps: set[str] = field(default_factory=set)
+    settings: dict[str, str] = field(default_factory=dict)
+    has_skos: bool = False
+    _meanings: dict[str, str] = field(default_factory=dict)
+
+    def key(self, name: str) -> str:
+        """Return the keyword or the IRI that a key stands for, nothing where it is unknown.
+
+        Where a prefix of SKOS is declared, the names of SKOS need not be terms of their own.
+        """
+        if name not in self._meanings:
+            self._meanings[name] = self._meaning(name)
+        return self._meanings[name]
+
+    def resource(self, name: str) -> str:
+        """Return the IRI of a resource; a relative one as it is where no `@base` is given."""
+        if ":" in name:
+            return self._expanded(name)
+        try:
+            return urljoin(self.settings.get("@base", ""), name)
+        except ValueError:
+            return name
+
+    def _meaning(self, name: str) -> str:
+        if name in self.terms or name.startswith("@"):
+            return self.terms.get(name, name)
+        if ":" in name:
+            return self._expanded(name)
+        if "@vocab" in self.settings:
+            return self.settings["@vocab"] + name
+        return SKOS + name if name in _NAMES and self.has_skos else ""
+
+    def _expanded(self, name: str) -> str:
+        prefix, _, local = name.partition(":")
+        known = prefix in self.terms and not local.startswith("//")
+        return self.terms[prefix] + local if known else name
+
+
+def read_context(context: Any, pointer: Pointer, problems: Problems) -> Vocabulary:
+    """Return what a context, or a list of them, declares; note what cannot be read in it."""
+    vocabulary = Vocabulary()
+    several = isinstance(context, list)
+    for index, one in enumerate(context if several else [context]):
+        place = (pointer, str(index)) if several else pointer
+        if isinstance(one, str):
+            _add_known(vocabulary, one, place, problems)
+        elif isinstance(one, dict):
+            note_twice(one, place, problems)
+            _add(vocabulary, one, place, problems)
+        elif one is not None:
+            message = f"The context at {named(place)} is no object: {shown(one)}."
+            problems.add("T001", message, "", at(place))
+    vocabulary.has_skos = SKOS in vocabulary.terms.values()
+    return vocabulary
+
+
+def _add_known(vocabulary: Vocabulary, iri: str, pointer: Pointer, problems: Problems) -> None:
+    if _SKOS_CONTEXT.fullmatch(iri):
+        vocabulary.terms |= {"skos": SKOS, **{name: SKOS + name for name in _NAMES}}
+        return
+    message = f"The context {shown(iri)} is not known, and nothing is fetched."
+    hint = f'Write it out, as in {{"skos": "{SKOS}"}}.'
+    problems.add("L001", message, hint, at(pointer))
+
+
+def _add(
+    vocabulary: Vocabulary, context: Mapping[str, Any], pointer: Pointer, problems: Problems
+) -> None:
+    iris = dict(_declared(vocabulary, context, pointer, problems))
+    every = {**vocabulary.terms, **iris}
+    vocabulary.terms |= {name: _resolved(iri, every) for name, iri in iris.items()}
+
+
+def _declared(
+    vocabulary: Vocabulary, context: Mapping[str, Any], pointer: Pointer, problems: Problems
+) -> Iterator[tuple[str, str]]:
+    """Yield every term with its IRI as written; settings go to the vocabulary at once."""
+    for name, value in context.items():
+        place = (pointer, name)
+        parts = value if isinstance(value, dict) else {"@id": value}
+        note_twice(parts, place, problems)
+        if name in _PLAIN:
+            continue
+        if value is None:
+            yield name, IGNORED
+        elif name in _SETTINGS and is_text(value) and len(value) <= _MAX_IRI:
+            vocabulary.settings[name] = value
+        elif name.startswith("@") or not _is_readable(parts, name):
+            message = f"The definition at {named(place)} cannot be read here: {shown(value)}."
+            problems.add("T001", message, _READ, at(place))
+        else:
+            _note_language(vocabulary, name, parts)
+            yield name, parts.get("@id", name)
+
+
+def _is_readable(parts: Mapping[str, Any], name: str) -> bool:
+    iri = parts.get("@id", name)
+    return (
+        parts.keys() <= _PARTS
+        and is_text(iri)
+        and len(iri) <= _MAX_IRI
+        and parts.get("@container") in _CONTAINERS
+        and isinstance(parts.get("@language") or "", str)
+    )
+
+
+def _note_language(vocabulary: Vocabulary, name: str, parts: Mapping[str, Any]) -> None:
+    if parts.get("@container") == "@language":
+        vocabulary.maps.add(name)
+    if "@language" in parts:
+        vocabulary.languages[name] = parts["@language"] or ""
+
+
+def _resolved(iri: str, terms: Mapping[str, str]) -> str:
+    """Return the IRI that a definition comes to; nothing where it comes to none."""
+    for _ in range(_HOPS):
+        prefix, colon, local = iri.partition(":")
+        if prefix not in terms or local.startswith("//") or terms[prefix] == iri:
+            break
+        iri = terms[prefix] + local if colon else terms[iri]
+    return iri if ":" in iri or iri.startswith("@") else ""

@@ -1,0 +1,23 @@
+"""Compliance reports: what a policy comes to for a request and a state of the world."""
+
+from policy_engine.decision.compliance.evaluating import compliance_report
+from policy_engine.decision.compliance.model import (
+    ConstraintReport,
+    DutyReport,
+    PartReport,
+    PolicyReport,
+    Premise,
+    Report,
+    RuleReport,
+)
+
+__all__ = [
+    "ConstraintReport",
+    "DutyReport",
+    "PartReport",
+    "PolicyReport",
+    "Premise",
+    "Report",
+    "RuleReport",
+    "compliance_report",
+]

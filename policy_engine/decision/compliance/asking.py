@@ -1,0 +1,240 @@
+"""What is asked, and the state of the world, from their graphs."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NoReturn
+
+from policy_engine import terms
+from policy_engine.decision.compliance.graph import Graph
+from policy_engine.decision.compliance.reading import (
+    ACTION,
+    ASSIGNEE,
+    CONSTRAINT,
+    LEFT,
+    OPERATOR,
+    PURPOSE,
+    REFINEMENT,
+    RIGHT,
+    TARGET,
+    VALUE,
+    odrl,
+    value_of,
+)
+from policy_engine.errors import RequestError, did_you_mean, listed
+from policy_engine.policy.syntax.rdf.statements import TYPE, Literal, Term, is_blank
+from policy_engine.policy.vocabulary import NONE, Vocabulary
+
+SOTW = "https://w3id.org/force/sotw#"
+REPORT = "https://w3id.org/force/compliance-report#"
+_NOW = "http://example.com/request/currentTime"
+_CURRENT = f"{SOTW}currentTime"
+_ISSUED = "http://purl.org/dc/terms/issued"
+_PERMISSION, _UID = odrl("permission", "uid")
+DATE_TIME, PURPOSE_OPERAND, CHANNEL = odrl("dateTime", "purpose", "deliveryChannel")
+TOLD = (PURPOSE_OPERAND, CHANNEL)
+"""The left operands that a request tells: where it tells none, there is none."""
+
+_FEATURES = {"TemporalData": DATE_TIME}
+_PARTY, _ACTION, _TARGET, _PARAMETER, _CONTEXT, _FEATURE, _VALUE = (
+    f"{SOTW}{name}"
+    for name in (
+        "requestingParty",
+        "requestedAction",
+        "requestedTarget",
+        "requestParameter",
+        "context",
+        "describesFeature",
+        "value",
+    )
+)
+_OF_REQUEST = {_PARTY, _ACTION, _TARGET, _PARAMETER, _CONTEXT}
+_OF_RULE = {
+    _CONTEXT,
+    _PARAMETER,
+    ASSIGNEE,
+    ACTION,
+    TARGET,
+    CONSTRAINT,
+    PURPOSE,
+    _UID,
+    *odrl("assigner"),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One rule of a request: who asks to do what with which assets, and under what."""
+
+    request: str
+    rule: str
+    parties: tuple[str, ...]
+    actions: tuple[str, ...]
+    targets: tuple[str, ...]
+    values: Mapping[str, tuple[Term, ...]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the world tells of a duty, in a report of its own."""
+
+    node: str
+    duty: str
+    performance: str
+    deontic: str
+
+
+def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[Asked, ...]:
+    """Return the rules of the requests of a text: of `odrl:Request`, or evaluation requests.
+
+    Raises RequestError (D003) for a text without one, and for what is not understood.
+    """
+    reader = _Requests(graph, vocabulary)
+    named = set(graph.typed((f"{terms.ODRL}Request", f"{SOTW}EvaluationRequest")))
+    nodes = [node for node in graph.about if node in named or not named]
+    found = [asked for node in nodes for asked in reader.asked(node)]
+    if not found:
+        message = "The text holds no request: nothing in it asks for a permission."
+        hint = "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
+        raise RequestError.of("D003", message, hint, graph.source)
+    return tuple(found)
+
+
+def time_of(world: Graph, asked: Asked) -> Term | None:
+    """Return the moment that a request or else the world tells; none where neither does.
+
+    Raises RequestError (D003) where there are several, or what is told is no moment.
+    """
+    issued = world.objects(_NOW, _ISSUED)
+    for node in world.having(_CURRENT):
+        for one in world.objects(node, _CURRENT):
+            issued += world.objects(one, _ISSUED) if isinstance(one, str) else (one,)
+    moments = dict.fromkeys(asked.values.get(DATE_TIME, ()) or issued)
+    if not moments:
+        return None
+    if len(moments) > 1:
+        _refuse(world, f"Several moments are told: {listed(map(_shown, moments))}.")
+    [moment] = moments
+    try:
+        value = value_of(moment).value
+    except ValueError as error:
+        _refuse(world, f"{error}.")
+    if not isinstance(value, datetime):
+        _refuse(world, f"The time is an xsd:dateTime. Given: {_shown(moment)}.")
+    return moment
+
+
+def duties_of(world: Graph) -> tuple[Told, ...]:
+    """Return what the world tells of duties."""
+    return tuple(
+        Told(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
+        for node in world.typed((f"{REPORT}DutyReport",))
+        for duty in world.nodes(node, f"{REPORT}rule")
+    )
+
+
+def _state(world: Graph, node: str, kind: str) -> str:
+    """Return the name of a state, empty for none; Raises RequestError for several or others."""
+    states = {"performance": ("Performed", "Unperformed", "Unknown")}
+    allowed = states.get(kind, ("Fulfilled", "Violated", "NonSet"))
+    found = world.objects(node, f"{REPORT}{kind}State")
+    names = {str(one).removeprefix(REPORT) for one in found}
+    if len(names) > 1 or not names <= set(allowed):
+        given = listed(sorted(names))
+        _refuse(world, f"The {kind}State of {node} is one of {listed(allowed)}. Given: {given}.")
+    return next(iter(names), "")
+
+
+class _Requests:
+    """Reads what is asked off one graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+        self.graph = graph
+        self.vocabulary = vocabulary
+
+    def asked(self, node: str) -> Iterator[Asked]:
+        """Yield what a node asks for; nothing where it is no request."""
+        said, types = self.graph.about[node], self.graph.types(node)
+        if f"{SOTW}EvaluationRequest" in types or said.keys() & {_PARTY, _ACTION, _TARGET}:
+            self._known(node, _OF_REQUEST)
+            yield self._rule(node, node, (_PARTY, _ACTION, _TARGET))
+        elif f"{terms.ODRL}Request" in types or _PERMISSION in said:
+            self._known(node, {_PERMISSION, *_OF_RULE, *odrl("profile")})
+            for rule in self._named(node, _PERMISSION):
+                self._known(rule, _OF_RULE)
+                yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))
+
+    def _rule(self, request: str, rule: str, props: tuple[str, str, str]) -> Asked:
+        """Return a rule of a request, with what the request says of all its rules."""
+        both = dict.fromkeys((rule, request))
+        parties, actions, targets = (
+            tuple(
+                dict.fromkeys(self._name(one) for node in both for one in self._named(node, prop))
+            )
+            for prop in props
+        )
+        values: dict[str, tuple[Term, ...]] = {}
+        for operand, term in (told for node in both for told in self._told(node)):
+            values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
+        actions = tuple(map(self.vocabulary.action, actions))
+        return Asked(request, rule, parties, actions, targets, values)
+
+    def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
+        """Yield the left operands that a request tells, each with a value."""
+        for term in self.graph.objects(rule, PURPOSE):
+            yield PURPOSE_OPERAND, term
+        for node in self._named(rule, _CONTEXT, CONSTRAINT):
+            self._known(node, {LEFT, OPERATOR, RIGHT, _UID})
+            operator = self.graph.objects(node, OPERATOR)
+            if operator not in ((f"{terms.ODRL}eq",), ()) or not self.graph.objects(node, LEFT):
+                _refuse(self.graph, f"{node} does not say what a left operand is: it needs eq.")
+            for operand in self._named(node, LEFT):
+                for term in self.graph.objects(node, RIGHT):
+                    yield terms.canonical(operand), term
+        for node in self._named(rule, _PARAMETER):
+            self._known(node, {_FEATURE, _VALUE})
+            for feature in self._named(node, _FEATURE):
+                for term in self.graph.objects(node, _VALUE):
+                    yield self._operand(feature), term
+
+    def _operand(self, feature: str) -> str:
+        """Return the left operand that a feature of a request is."""
+        name = feature.removeprefix(SOTW)
+        if name == feature:
+            return terms.canonical(feature)
+        operand = _FEATURES.get(name, f"{terms.ODRL}{name[:1].lower()}{name[1:]}")
+        known = terms.instances(f"{terms.ODRL}LeftOperand")
+        if operand not in known:
+            names = [terms.local_name(one) for one in known]
+            hint = did_you_mean(name, [f"{one[:1].upper()}{one[1:]}" for one in names])
+            _refuse(self.graph, f"sotw:{name} is no feature that is known.", hint)
+        return operand
+
+    def _name(self, node: str) -> str:
+        """Return the name of a party, an asset or an action."""
+        named = self.graph.nodes(node, VALUE, _UID) if is_blank(node) else (node,)
+        if len(named) != 1 or is_blank(named[0]) or self.graph.objects(node, REFINEMENT):
+            _refuse(self.graph, f"What a request is about needs an IRI. Given: {node}.")
+        return terms.canonical(named[0])
+
+    def _named(self, node: str, *props: str) -> tuple[str, ...]:
+        for term in self.graph.objects(node, *props):
+            if isinstance(term, Literal):
+                names = listed(map(terms.local_name, props), "or")
+                _refuse(self.graph, f"The {names} of {node} is an IRI. Given: {term.text!r:.40}.")
+        return self.graph.nodes(node, *props)
+
+    def _known(self, node: str, known: Iterable[str]) -> None:
+        """Refuse what would change what is asked if it were understood."""
+        for prop in self.graph.about.get(node, {}):
+            if prop.startswith((terms.ODRL, SOTW)) and prop not in {*known, TYPE}:
+                near = did_you_mean(terms.local_name(prop), map(terms.local_name, known))
+                _refuse(self.graph, f"{prop} may not stand in a request. {node} has it.", near)
+
+
+def _refuse(graph: Graph, message: str, hint: str = "") -> NoReturn:
+    raise RequestError.of("D003", message, hint, graph.source)
+
+
+def _shown(term: Term) -> str:
+    return term.text if isinstance(term, Literal) else term

@@ -1,0 +1,140 @@
+"""A text of RDF as a graph that can be walked, whatever its format."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from policy_engine import terms
+from policy_engine.decision.compliance.parsing import statements
+from policy_engine.errors import PolicyEngineError, PolicyError
+from policy_engine.policy.collecting.files import read_file
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.rdf.statements import FIRST, NIL, REST, TYPE, Literal, Term
+
+Source: TypeAlias = str | bytes | Path
+"""A text of RDF: its file, or itself. A string is a text where it has a line break, `<` or `{`."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The statements of a text, by subject and predicate, in its order.
+
+    Lists stand for their members. Blank nodes are named after what the text is, so that those
+    of two texts stay two.
+    """
+
+    about: Mapping[str, Mapping[str, tuple[Term, ...]]]
+    text: bytes = b""
+    source: str = ""
+
+    def objects(self, node: Term, *predicates: str) -> tuple[Term, ...]:
+        """Return what is said of a node under any of the predicates."""
+        said = self.about.get(node, {}) if isinstance(node, str) else {}
+        return tuple(
+            one
+            for prop in predicates
+            for value in said.get(prop, ())
+            for one in self._members(value)
+        )
+
+    def nodes(self, node: Term, *predicates: str) -> tuple[str, ...]:
+        """Return the IRIs and blank nodes among the objects."""
+        return tuple(one for one in self.objects(node, *predicates) if isinstance(one, str))
+
+    def types(self, node: str) -> tuple[str, ...]:
+        """Return the classes that a node is said to be of."""
+        return self.nodes(node, TYPE)
+
+    def having(self, predicate: str) -> tuple[str, ...]:
+        """Return the nodes of which something is said under a predicate."""
+        return tuple(dict.fromkeys(node for node, _ in self._pairs.get(predicate, ())))
+
+    def subjects(self, predicate: str, value: str) -> tuple[str, ...]:
+        """Return the nodes that have a value under a predicate."""
+        return self._subjects.get((predicate, value), ())
+
+    def typed(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Return the nodes that are of one of the classes."""
+        found = (node for kind in kinds for node in self.subjects(TYPE, kind))
+        return tuple(dict.fromkeys(found))
+
+    def edges(self, *predicates: str) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of nodes that a predicate joins, in their canonical spelling."""
+        for predicate in predicates:
+            for node, other in self._pairs.get(predicate, ()):
+                if isinstance(other, str):
+                    yield terms.canonical(node), terms.canonical(other)
+
+    @cached_property
+    def _pairs(self) -> Mapping[str, list[tuple[str, Term]]]:
+        pairs: dict[str, list[tuple[str, Term]]] = {}
+        for node, said in self.about.items():
+            # The rest of a list would be told once more at each of its links.
+            for predicate in said.keys() - {FIRST, REST}:
+                found = ((node, value) for value in self.objects(node, predicate))
+                pairs.setdefault(predicate, []).extend(found)
+        return pairs
+
+    @cached_property
+    def _subjects(self) -> Mapping[tuple[str, Term], tuple[str, ...]]:
+        found: dict[tuple[str, Term], list[str]] = {}
+        for predicate, pairs in self._pairs.items():
+            for node, value in pairs:
+                found.setdefault((predicate, value), []).append(node)
+        return {key: tuple(nodes) for key, nodes in found.items()}
+
+    def _members(self, value: Term) -> Iterator[Term]:
+        seen: set[Term] = set()
+        if not (value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))):
+            yield value
+            return
+        while isinstance(value, str) and value != NIL and value not in seen:
+            seen.add(value)
+            said = self.about.get(value, {})
+            yield from said.get(FIRST, ())
+            [value] = said.get(REST, (NIL,))[:1]
+
+
+def read_graph(
+    given: Source,
+    what: str,
+    error: type[PolicyEngineError],
+    contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
+) -> Graph:
+    """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, by its suffix or how it begins.
+
+    `what` names the text (policy, request, world); it is in the names of its blank nodes.
+    Raises DataError where there is no such file, and `error` for what cannot be read (F001).
+    """
+    path = _path(given)
+    text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
+    source = str(path) if path else ""
+    try:
+        found = statements(text, path, contexts or {}, limits)
+    except PolicyError as problem:
+        raise error(*problem.problems, source=source) from None
+    about: dict[str, dict[str, list[Term]]] = {}
+    for one in found:
+        said = about.setdefault(_named(one.subject, what), {}).setdefault(one.predicate, [])
+        said.append(one.value if isinstance(one.value, Literal) else _named(one.value, what))
+    frozen = {node: {p: tuple(said) for p, said in of.items()} for node, of in about.items()}
+    return Graph(MappingProxyType(frozen), text, source)
+
+
+def _path(given: Source) -> Path | None:
+    if isinstance(given, Path):
+        return given
+    is_text = isinstance(given, bytes) or not given.strip() or any(c in given for c in "\n\r<{")
+    return None if is_text else Path(str(given))
+
+
+def _encoded(given: Source) -> bytes:
+    return str(given).encode("utf-8", errors="surrogatepass")
+
+
+def _named(node: str, what: str) -> str:
+    return f"_:{what}-{node.removeprefix('_:')}" if node.startswith("_:") else node

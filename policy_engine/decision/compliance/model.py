@@ -1,0 +1,103 @@
+"""A compliance report: the state of every rule of a policy, and of each of its premises."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from policy_engine.decision.conditions import State
+from policy_engine.policy.syntax.rdf.statements import Term
+
+Performance = Literal["Performed", "Unperformed", "Unknown"]
+Deontic = Literal["Fulfilled", "Violated", "NonSet"]
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """Whether what is asked lies within the target, the party or the action of a rule."""
+
+    node: str
+    part: Literal["Target", "Party", "Action"]
+    state: State
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """What a constraint came to, or a logical one with `premises`.
+
+    `constraint` is its name in the policy, empty where it has none; `left` what its left
+    operand was, and `right` what it was held against, both as they are written.
+    """
+
+    node: str
+    constraint: str
+    state: State
+    operator: str
+    left: tuple[Term, ...] = ()
+    right: tuple[Term, ...] = ()
+    premises: tuple["ConstraintReport", ...] = ()
+    is_logical: bool = False
+    reason: str = ""
+
+
+Premise: TypeAlias = PartReport | ConstraintReport
+
+
+@dataclass(frozen=True)
+class DutyReport:
+    """What became of a duty; `is_told` where the world tells it in a report of its own."""
+
+    node: str
+    rule: str
+    performance: Performance
+    deontic: Deontic
+    active: bool = True
+    premises: tuple[ConstraintReport, ...] = ()
+    is_told: bool = False
+
+
+@dataclass(frozen=True)
+class RuleReport:
+    """Whether a permission or a prohibition is in effect for what is asked, and why.
+
+    `request` is the rule of the request; `conditions` are the duties of a permission.
+    """
+
+    node: str
+    kind: Literal["Permission", "Prohibition"]
+    rule: str
+    request: str
+    premises: tuple[Premise, ...]
+    conditions: tuple[DutyReport, ...]
+    active: bool
+
+
+@dataclass(frozen=True)
+class PolicyReport:
+    """The reports on the rules of one policy for one request; `created` is when it holds."""
+
+    node: str
+    created: Term
+    policy: str
+    request: str
+    rules: tuple[RuleReport, ...]
+    duties: tuple[DutyReport, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report for each policy and request; `by_clock` where the world tells no time."""
+
+    policies: tuple[PolicyReport, ...]
+    by_clock: bool = False
+
+    def to_turtle(self) -> str:
+        """Return the report as Turtle, in the compliance report vocabulary of ODRL."""
+        from policy_engine.decision.compliance.writing import turtle  # noqa: PLC0415
+
+        return turtle(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON has it."""
+        from policy_engine.decision.compliance.writing import plain  # noqa: PLC0415
+
+        return plain(self)

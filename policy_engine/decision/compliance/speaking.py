@@ -1,0 +1,83 @@
+"""Whose rules count for what is asked, where it is said who owns what."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.compliance.asking import Asked
+from policy_engine.decision.compliance.model import PartReport, RuleReport
+from policy_engine.decision.index import Clause
+from policy_engine.decision.ownership import Leave, Ownership
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
+from policy_engine.policy.owners import Owners, Standing
+
+if TYPE_CHECKING:
+    from policy_engine.decision.compliance.judging import Case
+
+
+class Speaking:
+    """Who speaks for which asset, by the owners and by what the world says of parts.
+
+    The answers are those of `Ownership`, by which requests are decided; leave to grant the use of
+    an asset is what the reports on the policies' own rules come to.
+    """
+
+    def __init__(self, owners: Owners, policies: Sequence[Policy], said: Hierarchy) -> None:
+        stated = Hierarchy(asset=tuple(owners.edges))
+        self._policies = policies
+        self._trusted = Closures(said.joined([stated]))
+        self._standing = Standing(owners.known_by(policies), self._trusted.hierarchy.asset)
+
+    def report(self, case: "Case", rule: Rule, node: str, known: Closures) -> PartReport:
+        """Return whether those who issued a rule speak for what is asked."""
+        if not case.asked.targets:
+            return PartReport(node, "Party", "unknown", "The request names no target.")
+        why = self._fails(case, rule, known)
+        reason = f"The rule does not count: {why}." if why else ""
+        return PartReport(node, "Party", "unsatisfied" if why else "satisfied", reason)
+
+    def _fails(self, case: "Case", rule: Rule, known: Closures) -> str:
+        targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, known)
+        ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
+        if rule.kind == "permission":
+            return ownership.permission_fails(clause, targets, known)
+        meets = not rule.targets or any(
+            known.overlaps("asset", one, other) for one in targets for other in clause.targets
+        )
+        return ownership.prohibition_fails(clause, targets, known) if meets else ""
+
+    def _leave(self, case: "Case", party: str, asset: str) -> Leave:
+        """Tell whether the owner of an asset lets a party grant its use."""
+        asked = replace(case.asked, parties=(party,), actions=(GRANT_USE,), targets=(asset,))
+        found = [*self._reports(case, asked)]
+        granted = [
+            report
+            for rule, report in found
+            if self._is_leave(rule) and self._is_owners(rule, asset)
+        ]
+        barred = any(
+            report.active and self._standing.of(asset).prohibit(rule.issued_by)
+            for rule, report in found
+            if rule.kind == "prohibition"
+        )
+        given = any(
+            one.active and all(duty.deontic == "Fulfilled" for duty in one.conditions)
+            for one in granted
+        )
+        may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in granted)
+        return Leave(is_given=given and not barred, may_be=may_be)
+
+    def _reports(self, case: "Case", asked: Asked) -> Iterator[tuple[Rule, RuleReport]]:
+        """Yield the rules of all policies but offers, with what they come to for what is asked."""
+        for policy in self._policies:
+            if policy.type != OFFER:
+                rules = (*policy.permissions, *policy.prohibitions)
+                yield from zip(rules, case.of(policy, asked).rule_reports(), strict=True)
+
+    def _is_leave(self, rule: Rule) -> bool:
+        return rule.kind == "permission" and any(one.iri == GRANT_USE for one in rule.actions)
+
+    def _is_owners(self, rule: Rule, asset: str) -> bool:
+        return all(one.own(rule.issued_by) for one in self._standing.all_of(asset))

@@ -1,0 +1,24 @@
+"""Which decisions were made, in a chain that shows where somebody changed it."""
+
+from policy_engine.decision.log.entries import Entry, LoggedDeed, Record
+from policy_engine.decision.log.log import (
+    DecisionLog,
+    last_entries,
+    read_history,
+    read_log,
+    verify_log,
+)
+from policy_engine.decision.log.verification import Head, Verification
+
+__all__ = [
+    "DecisionLog",
+    "Entry",
+    "Head",
+    "LoggedDeed",
+    "Record",
+    "Verification",
+    "last_entries",
+    "read_history",
+    "read_log",
+    "verify_log",
+]

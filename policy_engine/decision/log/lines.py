@@ -1,0 +1,136 @@
+"""A log as a file of lines, one JSON text each."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from policy_engine.decision.log.entries import Entry
+from policy_engine.decision.log.locks import lock, unlock
+from policy_engine.decision.log.pending import noted, whole_size
+from policy_engine.decision.log.places import (
+    LONGEST,
+    Row,
+    Tail,
+    opened_to_append,
+    opened_to_read,
+    reading,
+    writing,
+)
+
+_BLOCK = 2**16
+_TORN = "the file ends within it, as after a crash"
+_TOO_LONG = f"it is longer than the {LONGEST:,} bytes that an entry may have"
+
+
+@dataclass(frozen=True)
+class LinesFile:
+    """A file of lines."""
+
+    path: Path
+
+    @contextmanager
+    def appending(self) -> Iterator[Tail]:
+        """Return the file's end, alone with it; a file that is not there is begun."""
+        with writing(self.path):
+            # Opened for each entry: the lock of one open file would not part its threads.
+            number = opened_to_append(self.path)
+            try:
+                lock(number)
+                whole = whole_size(self.path, number)
+                if whole < os.fstat(number).st_size:
+                    os.ftruncate(number, whole)
+                add, rows = partial(_add, number, self.path), partial(_rows, number)
+                yield Tail(_last(number), add, rows)
+            finally:
+                os.close(number)
+
+    def rows(self, start: int = 0) -> Iterator[Row]:
+        """Yield the lines that were there when the reading began."""
+        with reading(self.path):
+            number = opened_to_read(self.path)
+            try:
+                # Under the lock nobody is in the midst of a line; without it lines only get more.
+                lock(number, shared=True)
+                size = whole_size(self.path, number)
+                unlock(number)
+                yield from _rows(number, start, size)
+            finally:
+                os.close(number)
+
+
+def _rows(number: int, start: int, size: int = -1) -> Iterator[Row]:
+    """Yield the lines of an open file from a place on, up to a size or to its end."""
+    left = (os.fstat(number).st_size if size < 0 else size) - start
+    with os.fdopen(os.dup(number), "rb") as file:
+        file.seek(start)
+        line = 0
+        while left > 0 and (text := file.readline(min(left, LONGEST + 1))):
+            left, line = left - len(text), line + 1
+            if not text.endswith(b"\n"):
+                yield Row(line, text, _TORN if left <= 0 else _TOO_LONG, start=start)
+                return
+            yield Row(line, text[:-1], start=start)
+            start += len(text)
+
+
+def _last(number: int) -> Row | None:
+    """Return the last line, looking no further back than it begins."""
+    size = os.fstat(number).st_size
+    length = min(size, _BLOCK)
+    while length:
+        os.lseek(number, size - length, os.SEEK_SET)
+        end = _read(number, length)
+        if not end.endswith(b"\n"):
+            return Row(0, b"", _TORN)
+        start = end.rfind(b"\n", 0, -1) + 1
+        if start or length == size:
+            return Row(0, end[start:-1])
+        if length > LONGEST:
+            return Row(0, b"", _TOO_LONG)
+        length = min(size, 2 * length)
+    return None
+
+
+def _read(number: int, length: int) -> bytes:
+    parts = []
+    while length and (part := os.read(number, length)):
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def _add(number: int, path: Path, entry: Entry) -> int:
+    """Write an entry in one piece and see it onto the disk, or leave the file as it was."""
+    data, size = entry.text() + b"\n", os.fstat(number).st_size
+    if len(data) > LONGEST:
+        raise OSError(errno.EFBIG, f"an entry of {len(data):,} bytes is too long")
+    with noted(path, size, data):
+        try:
+            _write(number, data)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(number, size)
+            raise
+    if size == 0:
+        _sync_folder(path.parent)
+    return size
+
+
+def _write(number: int, data: bytes) -> None:
+    if os.write(number, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(number)
+
+
+def _sync_folder(folder: Path) -> None:
+    """See the name of a new file onto the disk, where folders can be opened."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,82 @@
+"""The state of a log, kept beside it, so that not every process reads all of the log."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from policy_engine.decision.history import History
+from policy_engine.decision.log.chain import Chain
+from policy_engine.decision.log.entries import canonical
+from policy_engine.decision.log.places import opened_to_read
+from policy_engine.decision.log.state import Mark, State
+
+ENDING = ".state"
+"""What is put behind the name of a log."""
+LEAST = 512
+"""A log with fewer entries beyond what was kept is read sooner than anything is written."""
+_FORMAT = 6
+
+
+def load(path: Path, chain: Chain) -> State:
+    """Return the state that was kept beside a log, or that of its beginning.
+
+    What cannot be read, is another user's or was not made under the log's key is left aside. That
+    its mark still stands in the log is for `State.read` to say.
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        digest, _, body = _bytes(path).partition(b"\n")
+        if digest == chain.digest(body).encode():
+            return _state(body, path, chain)
+    return State(chain, str(path))
+
+
+def save(state: State) -> None:
+    """Keep a state beside its log where enough was added; where that fails, nothing is lost."""
+    number = state.mark.number
+    if number - state.kept < max(LEAST, state.kept // 8):
+        return
+    path = Path(state.source)
+    place = path.with_name(f"{path.name}{ENDING}")
+    draft = path.with_name(f"{place.name}-{token_hex(4)}")
+    body = canonical(_plain(state))
+    with suppress(OSError):
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+                file.write(state.chain.digest(body).encode() + b"\n" + body)
+            draft.replace(place)
+            state.kept = number
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what was kept. Raises ValueError where it is not of whoever owns the log."""
+    number = opened_to_read(path.with_name(f"{path.name}{ENDING}"))
+    with os.fdopen(number, "rb") as file:
+        own = os.fstat(number)
+        if own.st_uid != path.stat().st_uid or stat.S_IMODE(own.st_mode) & 0o022:
+            raise ValueError("somebody else could have written it")
+        return file.read()
+
+
+def _plain(state: State) -> dict[str, Any]:
+    mark = state.mark
+    return {
+        "format": _FORMAT,
+        "mark": [mark.number, mark.hash, mark.start],
+        "history": state.history.plain(),
+    }
+
+
+def _state(body: bytes, path: Path, chain: Chain) -> State:
+    from pydantic_core import from_json  # noqa: PLC0415 (several times faster than json)
+
+    kept = from_json(body)
+    if kept["format"] != _FORMAT:
+        raise ValueError("it is of another version")
+    mark = Mark(*kept["mark"])
+    return State(chain, str(path), History.of(kept["history"]), mark, mark.number)

@@ -1,0 +1,141 @@
+"""A log as a table of SQLite."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.decision.log.entries import Entry
+from policy_engine.decision.log.locks import PATIENCE
+from policy_engine.decision.log.places import (
+    LONGEST,
+    Row,
+    Tail,
+    opened_to_append,
+    opened_to_read,
+    reading,
+    writing,
+)
+from policy_engine.errors import LogError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_TABLE = "CREATE TABLE decisions(number INTEGER PRIMARY KEY, entry TEXT, hash TEXT)"
+_LAST = "SELECT number, entry, hash FROM decisions ORDER BY number DESC LIMIT 1"
+_ROWS = "SELECT number, entry, hash FROM decisions WHERE number >= ? ORDER BY number"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in a file of SQLite."""
+
+    path: Path
+
+    @contextmanager
+    def appending(self) -> Iterator[Tail]:
+        """Return the table's end, within a transaction; a table that is not there is made."""
+        import sqlite3  # noqa: PLC0415
+
+        with writing(self.path, sqlite3.Error):
+            os.close(opened_to_append(self.path))
+            with closing(_connected(self.path, "rw")) as connection:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute("BEGIN IMMEDIATE")
+                if not _has_table(connection):
+                    connection.execute(_TABLE)
+                found = connection.execute(_LAST).fetchone()
+                add, rows = partial(_add, connection), partial(_rows, connection)
+                yield Tail(found and _row(*found), add, rows)
+                connection.execute("COMMIT")
+
+    def rows(self, start: int = 0) -> Iterator[Row]:
+        """Yield the rows that were there when the reading began.
+
+        What a writer left half done that was cut off is undone first, as the next one would.
+        Raises LogError (G001) where that is not for this reader to do.
+        """
+        import sqlite3  # noqa: PLC0415
+
+        with reading(self.path, sqlite3.Error):
+            os.close(opened_to_read(self.path))
+            _undo(self.path)
+            with closing(_connected(self.path, "ro")) as connection:
+                connection.execute("BEGIN")
+                if _has_table(connection):
+                    yield from _rows(connection, start)
+
+
+def _undo(path: Path) -> None:
+    """Take back what stands in the table of a transaction that was never completed.
+
+    Only a connection that may write can do so (https://www.sqlite.org/lockingv3.html, section 4).
+    """
+    import sqlite3  # noqa: PLC0415
+
+    try:
+        _look(path, "ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+    else:
+        return
+    try:
+        _look(path, "rw")
+    except sqlite3.OperationalError:
+        journal = f"{path.name}-journal"
+        message = f"A writer was cut off in the midst of an entry; {journal!r} holds what undoes it"
+        message += ", which takes leave to write the log and its folder."
+        hint = "Read it once as somebody who has that, or copy both files together and read those."
+        raise LogError.of("G001", message, hint, str(path)) from None
+
+
+def _look(path: Path, mode: str) -> None:
+    with closing(_connected(path, mode)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def _connected(path: Path, mode: str) -> "sqlite3.Connection":
+    import sqlite3  # noqa: PLC0415
+
+    name = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(name, PATIENCE, isolation_level=None, uri=True)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.text_factory = bytes
+    return connection
+
+
+def _has_table(connection: "sqlite3.Connection") -> bool:
+    """Tell whether the table is there. Raises ValueError for a database of something else.
+
+    A view in the table's place, or a trigger on it, would show or keep what it likes.
+    """
+    query = "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
+    found = [sql for (sql,) in connection.execute(query)]
+    if found not in ([], [_TABLE.encode()]):
+        raise ValueError("the database holds other things than a decision log")
+    return bool(found)
+
+
+def _rows(connection: "sqlite3.Connection", start: int) -> Iterator[Row]:
+    # A table may have numbers below 1, which are for `log verify` to tell of.
+    least = start or -(2**63)
+    for found in connection.execute(_ROWS, (least,)):
+        yield _row(*found)
+
+
+def _row(number: int, entry: Any, own_hash: Any) -> Row:
+    if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
+        return Row(number, b"", "its columns hold no texts", start=number)
+    columns = number, own_hash.decode(errors="replace")
+    return Row(number, entry, columns=columns, start=number)
+
+
+def _add(connection: "sqlite3.Connection", entry: Entry) -> int:
+    row = entry.number, entry.text().decode(), entry.hash
+    connection.execute("INSERT INTO decisions VALUES (?, ?, ?)", row)
+    return entry.number

@@ -1,0 +1,161 @@
+"""Whether a log is whole: every entry as it was written, in its order, and none left out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from policy_engine.decision.log.chain import Chain
+from policy_engine.decision.log.entries import START, Entry
+from policy_engine.decision.log.places import Row
+from policy_engine.errors import DataError, Place, Problem, RequestError
+
+MOST = 100
+"""How many problems are told; where one is, the log is not to be trusted whatever else is."""
+
+_HEAD = re.compile("(?:([0-9]{1,18}):)?([0-9a-fA-F]{64})|([0-9]{1,18})")
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a log: its number and its hash, as `12:9f86d0...`.
+
+    Where only the one is kept, the number is -1, or the hash is empty.
+    """
+
+    number: int = 0
+    hash: str = START
+
+    def __str__(self) -> str:
+        number = "" if self.number < 0 else str(self.number)
+        return ":".join(filter(None, (number, self.hash)))
+
+    def is_at(self, number: int, own_hash: str) -> bool:
+        """Tell whether an entry of this number and hash is the one that was kept."""
+        return self.number in (-1, number) and self.hash in ("", own_hash)
+
+    @classmethod
+    def of(cls, text: str) -> "Head":
+        """Return the head that is written as `NUMBER:HASH`, `HASH` or `NUMBER`.
+
+        Raises RequestError (U001) where it is neither.
+        """
+        found = _HEAD.fullmatch(text.strip())
+        if not found:
+            message = f"A head is NUMBER:HASH, or one of the two. {text!r} was given."
+            raise RequestError.of("U001", message, "`log verify` prints it.")
+        number = found[1] or found[3]
+        return cls(int(number) if number else -1, (found[2] or "").lower())
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a check of a log found: how many entries, the last one, and what is wrong where.
+
+    The head is worth keeping elsewhere where the log is intact: what is cut off at the end, or
+    written anew as a whole without a key, shows against a head that was kept, and only so.
+    """
+
+    entries: int
+    head: Head
+    problems: tuple[Problem, ...]
+
+    @property
+    def intact(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+class NoEntryError(ValueError):
+    """What makes a row no entry, as the end of a sentence about it."""
+
+
+def entry_of(row: Row) -> Entry:
+    """Return the entry in a row. Raises NoEntryError, which quotes nothing of what stands there."""
+    if row.fault:
+        raise NoEntryError(row.fault)
+    try:
+        entry = Entry.model_validate_json(row.text)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        whole = "it is not JSON" if first["type"] == "json_invalid" else "it says nothing whole"
+        raise NoEntryError(f"{where!r} is wrong" if where else whole) from None
+    if entry.text() != row.text:
+        raise NoEntryError("it is not written as the log writes it")
+    if row.columns not in (None, (entry.number, entry.hash)):
+        raise NoEntryError("the columns beside it say other than the entry")
+    return entry
+
+
+def verify(rows: Iterable[Row], chain: Chain, expected: Head | None = None) -> Verification:
+    """Return what is wrong with the rows of a log.
+
+    Raises DataError (C013) where it is chained with a key that is not given.
+    """
+    walk, problems = _Walk(chain, expected), []
+    for row in rows:
+        problems += [_problem(row.line, words) for words in walk.faults(row)]
+        if len(problems) >= MOST:
+            problems[MOST - 1 :] = [_problem(row.line, "There is more that is not told.")]
+            break
+    else:
+        problems += [Problem("G002", words) for words in walk.missing()]
+    return Verification(walk.rows, walk.head, tuple(problems))
+
+
+class _Walk:
+    """One pass over a log: what came last, and whether the head that was kept came by."""
+
+    def __init__(self, chain: Chain, expected: Head | None) -> None:
+        self.chain = chain
+        self.expected = expected
+        self.rows = 0
+        self.head = Head()
+        self.is_known = True
+        self.is_held = expected is None or expected.is_at(0, START)
+
+    def faults(self, row: Row) -> Iterator[str]:
+        """Yield what is wrong with the next row, and take it as the last one."""
+        self.rows += 1
+        try:
+            entry = entry_of(row)
+        except NoEntryError as error:
+            self.is_known = False
+            yield f"This is no entry: {error}."
+            return
+        if self.rows == 1 and self.chain.key is None and entry.chain == "hmac-sha-256":
+            message = "The log is chained with a key, and none is given."
+            raise DataError.of("C013", message, "Give the key that it is chained with.")
+        own = list(self.chain.own_faults(entry))
+        yield from (f"Entry {entry.number}: {fault}." for fault in own)
+        if self.is_known:
+            yield from _misplaced(entry, self.head)
+        self.head, self.is_known = Head(entry.number, entry.hash), True
+        if self.expected and not own:
+            self.is_held = self.is_held or self.expected.is_at(entry.number, entry.hash)
+
+    def missing(self) -> Iterator[str]:
+        """Yield what is wrong with the log as a whole, once all rows were seen."""
+        if not self.is_held:
+            yield (
+                f"The log does not hold the head {self.expected}; it ends at {self.head}. "
+                "It was cut, or replaced."
+            )
+
+
+def _misplaced(entry: Entry, last: Head) -> Iterator[str]:
+    due = last.number + 1
+    if entry.number > due:
+        until = entry.number - 1
+        missing = f"Entry {due} is" if until == due else f"Entries {due} to {until} are"
+        yield f"{missing} missing before entry {entry.number}."
+    elif entry.number < due:
+        yield f"Entry {entry.number} stands where {due} is due: it was inserted, moved or repeated."
+    elif entry.previous != last.hash:
+        yield f"Entry {entry.number} was made after another entry {last.number} than stands here."
+
+
+def _problem(line: int, words: str) -> Problem:
+    return Problem("G002", words, place=Place(line=line, column=1))

@@ -1,0 +1,300 @@
+"""A query from its text to its rows: read, decided, cut down to what may be read, and run."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.catalog import Catalog, Dataset
+from policy_engine.decision import Decider, Decision, Request, RowAccess, World, read_request
+from policy_engine.decision.history import History
+from policy_engine.decision.model import Grant
+from policy_engine.decision.query import logic, running
+from policy_engine.decision.query.asking import Asker
+from policy_engine.decision.query.filters import Filter
+from policy_engine.decision.query.grammar import as_text, nesting, parse_query
+from policy_engine.decision.query.granting import GrantedRows, row_filters
+from policy_engine.decision.query.model import Columns, QueryResult
+from policy_engine.decision.query.outputs import check_certified
+from policy_engine.decision.query.rewriting import View, rewrite
+from policy_engine.decision.query.scope import Reading, read_columns
+from policy_engine.decision.query.showing import numbers, shown
+from policy_engine.decision.query.shuffling import fresh_key
+from policy_engine.decision.query.suggesting import choices, smaller_query
+from policy_engine.decision.query.tables import Tables
+from policy_engine.errors import Problem, listed
+from policy_engine.plan.spelling import in_spelling_of
+from policy_engine.policy import Hierarchy, Policy
+from policy_engine.policy.model import READ
+from policy_engine.policy.naming import Names
+from policy_engine.policy.owners import Owners
+from policy_engine.policy.wording import rule_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from policy_engine.decision.log import DecisionLog
+
+
+def query(
+    sql: str,
+    policies: Sequence[Policy],
+    assignee: str,
+    catalog: Catalog,
+    purpose: str = "",
+    *,
+    certificates: Sequence[Certificate | Attestation] = (),
+    hierarchy: Hierarchy | None = None,
+    world: World | None = None,
+    dialect: str = "duckdb",
+    run: bool = True,
+    key: bytes = b"",
+    log: "DecisionLog | None" = None,
+    owners: Owners | None = None,
+) -> QueryResult:
+    """Return the rows of a query that the policies let an assignee read for a purpose.
+
+    A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI
+    in double quotes. Assignee and purpose are IRIs, or short names as they are in the policies.
+    Without `run` the query is rewritten and nothing more: of the data, the types of columns are
+    looked at, which those of CSV have by their values. With a `log`, it is decided by what stands
+    in that, and what is decided stands in it before the query is run. Raises RequestError (D001)
+    for a name that is no IRI, DataError where a policy names a column that the data lacks (C005),
+    CertificateError (V004) where the data of an output is not what was certified, and what
+    `answer` raises.
+    """
+    given = world or World()
+    columns = owners.columns if owners else ()
+    said = [hierarchy or Hierarchy(), given.memberships]
+    known = in_spelling_of(catalog, policies, said, columns)
+    data = [dataset.iri for dataset in catalog.datasets]
+    decider = Decider(policies, certificates, known, owners, data)
+    # One moment for all that is asked: a constraint on the time must not change in between.
+    now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
+
+    def access(
+        request: Request,
+        datasets: Collection[str],
+        together: tuple[str, ...],
+        history: History | None,
+    ) -> RowAccess:
+        found = decider.row_access(request, now, datasets, together, history)
+        by = {"time_by": "caller" if given.time else "clock"}
+
+        def decided(grants: Collection[Grant]) -> Decision:
+            return found.decided(grants).model_copy(update=by)
+
+        return replace(found, decision=found.decision.model_copy(update=by), decided=decided)
+
+    def verify(dataset: Dataset, history: History | None) -> None:
+        check_certified(dataset, catalog, decider, now, history)
+
+    targets = [dataset.iri for dataset in catalog.datasets] or [READ]
+    request = read_request(assignee, _reading(policies), targets, purpose, policies)
+    asker = Asker(request, access, verify)
+    return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
+
+
+def _reading(policies: Sequence[Policy]) -> str:
+    """Return what reading is called in the policies: ODRL's name where they do not agree."""
+    found = {Names([policy]).full("read", "action") for policy in policies}
+    return found.pop() if len(found) == 1 else READ
+
+
+@dataclass(frozen=True)
+class _Granted:
+    """What was decided of all that a query reads, and the rows of each table that may be read."""
+
+    together: RowAccess
+    rows: GrantedRows
+    history: History | None
+
+    @property
+    def filters(self) -> Mapping[str, Filter]:
+        return self.rows.filters
+
+    @property
+    def is_something(self) -> bool:
+        """Whether there are rows of each table that may be read."""
+        return bool(self.filters) and not any(rows.is_nothing for rows in self.filters.values())
+
+    @property
+    def decision(self) -> Decision:
+        """The decision by the rules whose rows are read."""
+        return self.together.decided(self.rows.grants)
+
+    @property
+    def logged(self) -> Decision:
+        """The decision as a log has it: what gives no rows is no execution of a rule."""
+        changes = {} if self.is_something else {"counted": ()}
+        return self.decision.model_copy(update=changes)
+
+    def notes(self, tables: Tables) -> Iterator[Problem]:
+        """Yield what was not understood, and which rows are left out."""
+        for rows in self.filters.values():
+            yield from _notes(rows)
+        if self.rows.left:
+            some = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
+            message = f"Rows that {some} lets be read are left out."
+            names = listed(tables.names[iri] for iri in self.filters)
+            by = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
+            hint = f"One rule has to grant all that is read of {names} together: here {by}."
+            yield Problem("Q009", message, hint)
+
+
+def answer(
+    sql: str,
+    asker: Asker,
+    catalog: Catalog,
+    dialect: str = "duckdb",
+    *,
+    run: bool = True,
+    key: bytes = b"",
+    log: "DecisionLog | None" = None,
+) -> QueryResult:
+    """Return the rows of a query that the asker may read, or why there are none.
+
+    All columns that the query reads, wherever in it and of whatever tables, are decided on
+    together; a table of which it names no column is read as a whole. The rows of each table are
+    shuffled before the query runs, by a key that is drawn for it unless one is given: what
+    depends on their order, in whatever part of it, says nothing of how they are stored. Raises
+    QueryError for a query that is not understood (Q001 to Q005), a policy whose constraint cannot
+    be a filter (Q007), and a query that fails on the data (Q008); DataError where the data cannot
+    be read.
+    """
+    tables = Tables(catalog)
+    reading = read_columns(parse_query(sql, dialect), tables)
+    granted = _granted(asker, reading, tables, log) if reading.columns else None
+    if granted and not granted.is_something:
+        asker = replace(asker, history=granted.history)
+        return _denial(reading, granted.together, granted.filters, tables, asker, dialect)
+    filters = granted.filters if granted else {}
+    views = {
+        iri: View(tables.names[iri], reading.columns[iri], rows) for iri, rows in filters.items()
+    }
+    read = _verified(views, tables, asker, key or fresh_key()) if run else {}
+    could_be_nan = numbers(views, tables, read)
+    printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
+    with nesting():
+        text = as_text(rewrite(reading.tree, printed), dialect)
+        table = _run(reading, views, read) if run else None
+    return QueryResult(
+        permitted=True,
+        sql=text,
+        table=table,
+        columns=reading.columns,
+        decision=granted.decision if granted else None,
+        reasons=tuple(granted.notes(tables)) if granted else (),
+    )
+
+
+def _granted(asker: Asker, reading: Reading, tables: Tables, log: "DecisionLog | None") -> _Granted:
+    """Return what may be read of what a query reads; with a log by it, and now said in it, too."""
+    if log is None:
+        return _grant(asker, reading, tables, None)
+    with log.transaction() as alone:
+        history = alone.history
+    # Looks into the data now, so that nobody waits for that behind the log's lock.
+    _grant(asker, reading, tables, history)
+    with log.transaction() as alone:
+        found = _grant(asker, reading, tables, alone.history)
+        alone.append(found.logged)
+    return found
+
+
+def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | None) -> _Granted:
+    asker = replace(asker, history=history)
+    together = asker.ask(reading.columns)
+    rows = GrantedRows()
+    if together.permissions:
+        with nesting():
+            rows = row_filters(asker.ask_each(reading.columns, together), tables)
+    return _Granted(together, rows, history)
+
+
+def _verified(
+    views: Mapping[str, View], tables: Tables, asker: Asker, key: bytes
+) -> "Mapping[str, pa.Table]":
+    """Return what views show of data that is what it is given for, before it is read and after."""
+    datasets = [tables.catalog.dataset(iri) for iri in views]
+    for dataset in datasets:
+        asker.verify(dataset, asker.history)
+    read = shown(views, tables, key)
+    for dataset in datasets:
+        asker.verify(dataset, asker.history)
+    return read
+
+
+def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":
+    """Run a query on copies of what its views show.
+
+    The rows that may not be read are gone before the query is looked at: one that fails on a
+    value, or takes its time over it, would else tell of them.
+    """
+    plain = {
+        iri: View(view.table, view.columns, Filter(logic.true())) for iri, view in views.items()
+    }
+    text = as_text(rewrite(reading.tree, plain), "duckdb")
+    return running.run({"": text}, read)[""]
+
+
+# -- denials ------------------------------------------------------------------------------------
+
+
+def _denial(
+    reading: Reading,
+    together: RowAccess,
+    filters: Mapping[str, Filter],
+    tables: Tables,
+    asker: Asker,
+    dialect: str,
+) -> QueryResult:
+    allowed: tuple[Columns, ...] = ()
+    if not filters:
+        datasets = {iri: tables.catalog.dataset(iri).columns for iri in reading.columns}
+        some = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
+        allowed = choices(asker.ask, some)
+    cut = smaller_query(reading, allowed, tables, asker.ask)
+    return QueryResult(
+        permitted=False,
+        columns=reading.columns,
+        decision=together.decision,
+        allowed=allowed,
+        reasons=tuple(_why(reading.columns, together, filters, tables)),
+        suggestion=as_text(cut, dialect) if cut else "",
+    )
+
+
+def _why(
+    columns: Columns, together: RowAccess, filters: Mapping[str, Filter], tables: Tables
+) -> Iterator[Problem]:
+    for iri, rows in filters.items():
+        if rows.is_nothing:
+            what = _what(columns[iri])
+            yield Problem("Q006", f"{tables.names[iri]}: no row of {what} may be read.")
+            yield from _notes(rows)
+    if filters:
+        return
+    decision = together.decision
+    misses = [
+        f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
+        for miss in decision.near_misses[1:]
+    ]
+    read = [f"{tables.names[iri]}: {_what(names)}" for iri, names in columns.items()]
+    what = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
+    told = [line for line in decision.derivation if line.startswith("its constraint")]
+    hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in told))
+    yield Problem("Q006", f"{what} may not be read. {decision.reason}", hint)
+
+
+def _what(columns: tuple[str, ...]) -> str:
+    if len(columns) == 1:
+        return f"the column {columns[0]!r}"
+    return f"the columns {listed(columns)} together" if columns else "the whole table"
+
+
+def _notes(rows: Filter) -> Iterator[Problem]:
+    """Yield the rules that were not understood, and so permit or prohibit as if unknown."""
+    yield from (Problem("Q007", note) for note in rows.not_understood)

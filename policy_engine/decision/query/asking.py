@@ -1,0 +1,63 @@
+"""Who asks, and what is decided of all that one query reads."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from policy_engine import terms
+from policy_engine.data.catalog import Dataset, column_iri
+from policy_engine.decision import Request, RowAccess
+from policy_engine.decision.history import History
+from policy_engine.decision.query.model import Columns
+
+Access = Callable[[Request, Collection[str], tuple[str, ...], History | None], RowAccess]
+"""What decides on targets: the datasets with rows among them, and all that is read with them.
+
+What was done so far is as a log tells it, if there is one.
+"""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, for which purpose (a request whose targets do not count), and what decides.
+
+    `verify` refuses data that is not what it is given for. `history` is what was done so far.
+    """
+
+    request: Request
+    access: Access
+    verify: Callable[[Dataset, History | None], None]
+    history: History | None = None
+
+    def ask(self, columns: Columns) -> RowAccess:
+        """Return what is decided of columns of datasets that are read together."""
+        return self._ask(columns, columns)
+
+    def ask_each(self, columns: Columns, together: RowAccess) -> dict[str, RowAccess]:
+        """Return, by dataset, which rules decide over its rows, where all is read together.
+
+        `together` is what was decided of all of it: no other rule counts for a part.
+        """
+        if len(columns) == 1:
+            return dict.fromkeys(columns, together)
+        known = {id(grant.rule) for grant in together.permissions}
+        found = {}
+        for iri, names in columns.items():
+            part = self._ask({iri: names}, columns)
+            own = tuple(grant for grant in part.permissions if id(grant.rule) in known)
+            found[iri] = replace(part, permissions=own)
+        return found
+
+    def _ask(self, part: Columns, whole: Columns) -> RowAccess:
+        request = self.request.model_copy(update={"targets": _targets(part)})
+        datasets = [*map(terms.canonical, whole)]
+        return self.access(request, datasets, _targets(whole), self.history)
+
+
+def _targets(columns: Columns) -> tuple[str, ...]:
+    """Return columns as a request has them; a dataset as a whole where it has none of them."""
+    named = (
+        iri
+        for dataset, names in columns.items()
+        for iri in ([column_iri(dataset, name) for name in names] or [dataset])
+    )
+    return tuple(map(terms.canonical, named))

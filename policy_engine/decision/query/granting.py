@@ -1,0 +1,151 @@
+"""Which rows of each table may be read, where one rule has to grant all that is read together."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from policy_engine.decision import Grant, RowAccess
+from policy_engine.decision.query import logic
+from policy_engine.decision.query.filters import Filter, RowTable, filter_columns, row_filter
+from policy_engine.decision.query.tables import Tables
+
+Filters = dict[str, Filter]
+"""The rows that may be read, by the IRI of the dataset."""
+
+
+@dataclass(frozen=True)
+class GrantedRows:
+    """The rows that may be read of each table, and the rules that they are read by.
+
+    `left` are rules that let other rows be read together.
+    """
+
+    filters: Filters = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
+    left: tuple[Grant, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What all has to hold for a row to be read, and what any of, each condition as its text."""
+
+    text: str
+    all_of: frozenset[str]
+    any_of: frozenset[str]
+
+    @classmethod
+    def of(cls, rows: Filter) -> "_Parts":
+        node = rows.condition
+        every, some = logic.parts(node, exp.And), logic.parts(node, exp.Or)
+        if logic.is_true(node):
+            every = frozenset()
+        return cls(node.sql(), every, some)
+
+    def hold(self, other: "_Parts") -> bool:
+        """Tell whether it is plain that these are all the rows that others are, at least."""
+        return self.all_of <= other.all_of or other.any_of <= self.any_of
+
+
+@dataclass(frozen=True)
+class _Useful:
+    """A rule, and the rows of each table that it lets be read with those of all the others."""
+
+    grant: Grant
+    filters: Filters
+    parts: Mapping[str, _Parts]
+
+    def holds(self, other: "_Useful") -> bool:
+        """Tell whether it is plain that it lets all be read that another rule does."""
+        return all(self.parts[iri].hold(parts) for iri, parts in other.parts.items())
+
+
+_Rank = tuple[int, int, list[str]]
+
+
+def _rank(some: Sequence[_Useful], table: str = "") -> _Rank:
+    """Return what tells rules apart by what they mean: what others hold comes after these.
+
+    Rules that count together differ in the rows of one table alone.
+    """
+    first, *others = some
+    parts = [[part] for iri, part in first.parts.items() if iri != table]
+    parts += [[one.parts[table] for one in (first, *others)]] if table else []
+    bounds = sum(min(len(part.all_of) for part in each) for each in parts)
+    ways = sum(len(part.any_of) for each in parts for part in each)
+    return bounds, -ways, sorted(part.text for each in parts for part in each)
+
+
+def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRows:
+    """Return the rows of each table that one rule lets be read with those of all the others.
+
+    Of a single table, each row may be by another rule. Of several, two rules count together where
+    they differ in the rows of one table alone; else rows would meet that no rule grants together.
+    Where several could be chosen, that is which lets all be read that the others do, or else, by
+    what its conditions are, the plainest; in which order they stand is of no matter. Raises as
+    `row_filter` does.
+    """
+    rows = {iri: _row_table(access, tables, iri) for iri, access in accesses.items()}
+    first = next(iter(accesses.values()), None)
+    grants = first.permissions if first else ()
+    by_grant = [(grant, _filters(accesses, rows, (grant,))) for grant in grants]
+    useful = [
+        _Useful(grant, filters, {iri: _Parts.of(one) for iri, one in filters.items()})
+        for grant, filters in by_grant
+        if not any(one.is_nothing for one in filters.values())
+    ]
+    if len(accesses) == 1:
+        return GrantedRows(_filters(accesses, rows, grants), tuple(_needed(useful)))
+    if not useful:
+        return GrantedRows(by_grant[0][1] if by_grant else _filters(accesses, rows, ()))
+    table, chosen = min(_options(accesses, useful), key=lambda one: _rank(one[1], one[0]))
+    filters = {**chosen[0].filters}
+    if len(chosen) > 1:
+        together = _only(accesses[table], [one.grant for one in chosen])
+        filters[table] = row_filter(together, rows[table])
+    left = (one.grant for one in useful if not any(other.holds(one) for other in chosen))
+    return GrantedRows(filters, tuple(_needed(chosen)), tuple(left))
+
+
+def _options(
+    accesses: Mapping[str, RowAccess], useful: Sequence[_Useful]
+) -> Iterator[tuple[str, list[_Useful]]]:
+    """Yield, for each table, the rules that are the same in the rows of all the others."""
+    for table in accesses:
+        alike = defaultdict[tuple[str, ...], list[_Useful]](list)
+        for one in useful:
+            alike[tuple(part.text for iri, part in one.parts.items() if iri != table)].append(one)
+        yield from ((table, some) for some in alike.values())
+
+
+def _needed(useful: Sequence[_Useful]) -> Iterator[Grant]:
+    """Yield rules but for those that let nothing be read that the others do not."""
+    kept: list[_Useful] = []
+    for one in sorted(useful, key=lambda one: _rank([one])):
+        if not any(other.holds(one) for other in kept):
+            kept.append(one)
+            yield one.grant
+
+
+def _filters(
+    accesses: Mapping[str, RowAccess], rows: Mapping[str, RowTable], grants: tuple[Grant, ...]
+) -> Filters:
+    return {iri: row_filter(_only(access, grants), rows[iri]) for iri, access in accesses.items()}
+
+
+def _only(access: RowAccess, grants: Sequence[Grant]) -> RowAccess:
+    known = {id(grant.rule) for grant in grants}
+    kept = tuple(grant for grant in access.permissions if id(grant.rule) in known)
+    return replace(access, permissions=kept)
+
+
+def _row_table(access: RowAccess, tables: Tables, iri: str) -> RowTable:
+    dataset = tables.catalog.dataset(iri)
+    return RowTable(
+        dataset=dataset,
+        name=tables.names[iri],
+        types=tables.types(iri, filter_columns(access, dataset)),
+        others=tuple(one.iri for one in tables.catalog.datasets if one.iri != iri),
+        zone=access.zone,
+    )

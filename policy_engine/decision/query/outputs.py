@@ -1,0 +1,55 @@
+"""Outputs that are queried: their data has to be what was certified."""
+
+from pathlib import Path
+
+from policy_engine.certificate.attestation import check_attested
+from policy_engine.certificate.certificate import check_digest
+from policy_engine.data.catalog import MEMORY, Catalog, Dataset
+from policy_engine.decision import Decider, World
+from policy_engine.decision.history import History
+from policy_engine.engines.engine import Stored
+from policy_engine.errors import CertificateError
+from policy_engine.policy import Policy
+
+
+def check_certified(
+    dataset: Dataset,
+    catalog: Catalog,
+    decider: Decider,
+    world: World,
+    history: History | None = None,
+) -> None:
+    """Refuse data that is given for an output of some policy and is not what was certified.
+
+    The certificate that is of the data has to stand by all that it was made from itself: another
+    one says nothing of it. An output without a valid certificate is denied when it is decided on.
+    Raises CertificateError (V004).
+    """
+    made = [one for one in decider.policies if _makes(one, dataset.iri)]
+    standing = [decider.standing(policy, dataset.iri, world, "", history) for policy in made]
+    if all(one.uncertified for one in standing):
+        return
+    stored = _stored(dataset, catalog)
+    of_it = [decider.standing(one, dataset.iri, world, stored.digest, history) for one in made]
+    if not all(one.uncertified for one in of_it):
+        return
+    for fallen in (one.fallen for one in of_it if one.fallen):
+        message = f"The output was certified, and nobody may read it. {fallen}"
+        raise CertificateError.of("V004", message, source=stored.location)
+    for one in standing:
+        if one.certificate:
+            check_digest(one.certificate, stored)
+        if one.attested:
+            check_attested([*one.attested], stored.digest, stored.location)
+
+
+def _makes(policy: Policy, asset: str) -> bool:
+    return any(rule.output == asset for rule in policy.permissions)
+
+
+def _stored(dataset: Dataset, catalog: Catalog) -> Stored:
+    if dataset.location != MEMORY:
+        return Stored.of_file(Path(dataset.location))
+    from policy_engine.engines.tables import table_digest  # noqa: PLC0415 (slow to import)
+
+    return Stored(MEMORY, table_digest(catalog.tables[dataset.iri]))

@@ -1,0 +1,123 @@
+"""The rows of a query as text, as JSON, and as files."""
+
+import json
+import re
+from datetime import date, datetime, time
+from decimal import Decimal
+from io import BytesIO
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.catalog import Format, format_of
+from policy_engine.errors import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def as_csv(table: "pa.Table") -> str:
+    """Return rows as CSV with a header (RFC 4180)."""
+    return _bytes(table, "csv").decode()
+
+
+def as_json(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return rows as JSON has them: what it has no form for, as text.
+
+    Raises OutputError (O002) for a moment outside the years 1 to 9999.
+    """
+    return [{name: _plain(cell) for name, cell in row.items()} for row in _rows(table)]
+
+
+def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
+    """Return rows as people read them, missing values as None.
+
+    What a terminal would obey stands as it is written in JSON. Raises as `as_json` does.
+    """
+    return [tuple(_shown(_text(cell)) for cell in row.values()) for row in _rows(table)]
+
+
+def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = False) -> None:
+    """Write rows to a file in the format that its ending tells, whole or not at all.
+
+    Raises DataError (C004) for an unknown ending, and OutputError where the file cannot be
+    written (O002), is one of the inputs, or is taken by other rows (O001).
+    """
+    write_whole(path, _bytes(table, format_of(path)), *inputs, overwrite=overwrite)
+
+
+def _bytes(table: "pa.Table", kind: Format) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    from policy_engine.engines.tables import write_to  # noqa: PLC0415
+
+    written = BytesIO()
+    try:
+        write_to(written, table if kind == "parquet" else _flat(table), kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        message = "A column of the result has a type that the file's format lacks."
+        raise OutputError.of("O002", message, "Cast it in the query.") from None
+    return written.getvalue()
+
+
+def _rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return rows. Raises OutputError (O002) for a moment that Python has none of."""
+    columns = [_cells(column) for column in table.columns]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _cells(column: "pa.ChunkedArray") -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        message = "A column of the result holds a moment outside the years 1 to 9999."
+        raise OutputError.of("O002", message, "Cast it to text in the query.") from None
+
+
+def _shown(text: str | None) -> str | None:
+    return text and _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _flat(table: "pa.Table") -> "pa.Table":
+    """Return a table with the columns as texts that are more than one value in a cell."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        odd = pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_binary(kind)
+        cells = map(_text, _cells(column)) if odd else None
+        columns.append(
+            column if cells is None else pa.chunked_array([pa.array(cells, pa.string())])
+        )
+    return pa.table(columns, names=table.column_names)
+
+
+def _text(cell: Any) -> str | None:
+    plain = _plain(cell)
+    if plain is None or isinstance(plain, str):
+        return plain
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_plain(one) for one in cell]
+    if isinstance(cell, dict):
+        return {str(name): _plain(one) for name, one in cell.items()}
+    return _plain_value(cell)
+
+
+def _plain_value(cell: Any) -> Any:
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else str(cell)
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, bytes):
+        return cell.hex()
+    is_json = cell is None or isinstance(cell, str | bool | int | float)
+    is_odd = isinstance(cell, float) and not isfinite(cell)
+    return cell if is_json and not is_odd else str(cell)

@@ -1,0 +1,337 @@
+"""Which columns of which tables a query reads, and the query with every star written out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from policy_engine.decision.query.grammar import denied, nesting
+from policy_engine.decision.query.names import Scope, Source, ambiguous, named, renamed, unknown
+from policy_engine.decision.query.stars import Star
+from policy_engine.decision.query.tables import Tables
+from policy_engine.errors import PolicyEngineError, QueryError
+
+DATASET = "dataset"
+"""The mark, among the notes of the tree, of a table that is one of the catalog."""
+
+Read = tuple[str, str]
+"""A column that is read: the IRI of its dataset, and its name."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a query reads.
+
+    `columns` are those of each dataset, in the order of the dataset; none where no column of it
+    is named, so that it is read as a whole. `tree` is the query without stars and natural joins.
+    `listed` are the columns that each entry of the outermost select list reads, empty where the
+    query has no such list.
+    """
+
+    tree: exp.Query
+    columns: Mapping[str, tuple[str, ...]]
+    listed: tuple[frozenset[Read], ...] = ()
+
+
+def read_columns(tree: exp.Query, tables: Tables) -> Reading:
+    """Return what a query reads: every column that stands anywhere in it.
+
+    Raises QueryError for a table (Q003) or a column (Q004) that is not there or is ambiguous,
+    and for what is not understood (Q005).
+    """
+    reader = _Reader(tables)
+    with nesting():
+        copied = tree.copy()
+        reader.query(copied, {}, None)
+    columns = {}
+    for iri in reader.touched:
+        names = {name for other, name in reader.events if other == iri}
+        columns[iri] = tuple(n for n in tables.catalog.dataset(iri).columns if n in names)
+    return Reading(copied, columns, tuple(reader.listed))
+
+
+class _Reader:
+    """Walks a query, notes what it reads, and writes its stars out."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.events: list[Read] = []
+        self.touched: dict[str, None] = {}
+        self.listed: list[frozenset[Read]] = []
+        self.unnamed = 0
+
+    # -- queries ------------------------------------------------------------------------------
+
+    def query(
+        self,
+        node: exp.Expr,
+        ctes: Mapping[str, tuple[str, ...]],
+        outer: Scope | None,
+        own: exp.CTE | None = None,
+    ) -> tuple[str, ...]:
+        """Walk a query; return the names of its columns, "" for one without.
+
+        The name of a recursive query (`own`) stands for its first part in what comes after that.
+        """
+        known = self._ctes(node, ctes, outer)
+        if isinstance(node, exp.Select):
+            return self._select(node, known, outer)
+        if isinstance(node, exp.SetOperation):
+            columns = self.query(node.this, known, outer)
+            if own is not None and own.alias.lower() not in _names_given(node):
+                known = {**known, own.alias.lower(): renamed(columns, own.args.get("alias"))}
+            self.query(node.expression, known, outer)
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+            columns = self.query(node.this, known, outer)
+        else:
+            raise denied(f"{node.key.upper()} is not allowed in the place of a query.")
+        scope = Scope(known, outer, [Source("", columns)])
+        for part in ("order", "limit", "offset"):
+            self._walk(node.args.get(part), scope)
+        return columns
+
+    def _ctes(
+        self, node: exp.Expr, ctes: Mapping[str, tuple[str, ...]], outer: Scope | None
+    ) -> Mapping[str, tuple[str, ...]]:
+        known, own = dict(ctes), set[str]()
+        clause = node.args.get("with_")
+        for one in clause.expressions if clause is not None else ():
+            name = one.alias.lower()
+            if self.tables.is_name(name):
+                raise denied(f"WITH gives the name of a table, {one.alias!r}, to something else.")
+            if name in own or not name:
+                raise denied(f"WITH names {one.alias!r} twice.")
+            own.add(name)
+            _set_name(one.args["alias"], name)
+            # Each part is walked once: what is nested would else be walked twice at every level.
+            is_own = node.args["with_"].args.get("recursive") and isinstance(
+                one.this, exp.SetOperation
+            )
+            columns = self.query(one.this, known, outer, one if is_own else None)
+            known[name] = renamed(columns, one.args.get("alias"))
+        return known
+
+    def _select(
+        self, node: exp.Select, ctes: Mapping[str, tuple[str, ...]], outer: Scope | None
+    ) -> tuple[str, ...]:
+        scope = Scope(ctes, outer)
+        start = node.args.get("from_")
+        if start:
+            self._from(start.this, scope)
+        self._joins(node, scope, 0)
+        self._write_stars_out(node, scope)
+        scope.aliases = {e.alias.lower() for e in node.expressions if isinstance(e, exp.Alias)}
+        names = self._select_list(node, scope, is_top=outer is None and node.parent is None)
+        for part, value in node.args.items():
+            if part == "order":
+                self._walk([one for one in value.expressions if not _is_alias(one, scope)], scope)
+            elif part not in ("from_", "joins", "expressions", "with_"):
+                self._walk(value, scope)
+        return names
+
+    def _select_list(self, node: exp.Select, scope: Scope, *, is_top: bool) -> tuple[str, ...]:
+        names = []
+        for entry in node.expressions:
+            start = len(self.events)
+            self._walk(entry, scope)
+            if is_top:
+                self.listed.append(frozenset(self.events[start:]))
+            names.append(entry.alias_or_name if isinstance(entry, exp.Alias | exp.Column) else "")
+        return tuple(names)
+
+    # -- tables -------------------------------------------------------------------------------
+
+    def _from(self, node: exp.Expr, scope: Scope) -> list[Source]:
+        """Add what stands in a FROM to the scope; return the sources that it added."""
+        before = len(scope.sources)
+        if isinstance(node, exp.Table):
+            scope.add(self._table(node, scope))
+        elif isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query):
+            self._parenthesised(node, scope)
+        elif isinstance(node, exp.Subquery):
+            scope.add(self._derived(node, node, scope))
+        elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+            scope.add(self._derived(node, node.this, scope))
+        else:
+            raise denied(f"{node.key.upper()} is not allowed in FROM.", "Name a table.")
+        self._joins(node, scope, before)
+        return scope.sources[before:]
+
+    def _parenthesised(self, node: exp.Subquery, scope: Scope) -> None:
+        if node.args.get("alias"):
+            raise denied("A join in parentheses may not be given a name.")
+        self._from(node.this, scope)
+
+    def _table(self, node: exp.Table, scope: Scope) -> Source:
+        if not isinstance(node.this, exp.Identifier):
+            raise denied(f"{node.this.key.upper()} is not allowed in FROM.", "Name a table.")
+        name, alias = node.name, node.args.get("alias")
+        if name.lower() in scope.ctes:
+            # Where names are told apart by their case, it would be a table of the database.
+            _set_name(node, name.lower())
+            return Source(node.alias_or_name, renamed(scope.ctes[name.lower()], alias))
+        dataset = self.tables.dataset(name)
+        if alias and alias.args.get("columns"):
+            raise denied("New names for the columns of a table are not allowed in FROM.")
+        node.meta[DATASET] = dataset.iri
+        self.touched.setdefault(dataset.iri)
+        return Source(node.alias_or_name, dataset.columns, dataset.iri)
+
+    def _derived(self, node: exp.Expr, inner: exp.Expr, scope: Scope) -> Source:
+        """Return what a subquery in FROM shows; it may refer to the tables before it."""
+        columns = self.query(inner, scope.ctes, scope)
+        alias = node.args.get("alias")
+        if not (alias and alias.this):
+            self.unnamed += 1
+            name = exp.to_identifier(f"_subquery_{self.unnamed}", quoted=True)
+            alias = exp.TableAlias(this=name)
+            node.set("alias", alias)
+        return Source(alias.this.name, renamed(columns, alias))
+
+    def _joins(self, node: exp.Expr, scope: Scope, start: int) -> None:
+        """Add what is joined; `start` counts the tables that come before all of it.
+
+        A comma binds less than a join: what stands before it is joined by no name behind it.
+        """
+        for join in node.args.get("joins") or ():
+            if not any(join.args.get(p) for p in ("method", "side", "kind", "on", "using")):
+                start = len(scope.sources)
+            self._join(join, scope, start)
+
+    def _join(self, node: exp.Join, scope: Scope, start: int) -> None:
+        left = scope.sources[start:]
+        right = self._from(node.this, scope)
+        if str(node.args.get("method") or "").upper() == "NATURAL":
+            self._write_natural_out(node, left, right)
+        for name in node.args.get("using") or ():
+            self._merge(name.name, left, right, scope)
+        self._walk(node.args.get("on"), scope)
+
+    def _write_natural_out(
+        self, node: exp.Join, left: Sequence[Source], right: Sequence[Source]
+    ) -> None:
+        shown = [name for source in left for name in source.columns if name]
+        common = [n for n in shown if any(source.matches(n) for source in right)]
+        if not common:
+            raise QueryError.of("Q004", "The tables of a NATURAL JOIN have no column in common.")
+        node.set("method", None)
+        unique = {name.lower(): name for name in reversed(common)}
+        names = [name for name in dict.fromkeys(common) if unique[name.lower()] == name]
+        node.set("using", [exp.to_identifier(name, quoted=True) for name in names])
+
+    def _merge(
+        self, name: str, left: Sequence[Source], right: Sequence[Source], scope: Scope
+    ) -> None:
+        """Note the columns that USING joins by, which are one column from here on."""
+        lefts = [source for source in left if source.matches(name)]
+        rights = [source for source in right if source.matches(name)]
+        if not lefts or not rights:
+            raise unknown(name, left if not lefts else right)
+        if len(rights) > 1 or not scope.one_meaning(name, lefts):
+            raise ambiguous(name, [*lefts, *rights])
+        for source in (*lefts, *rights):
+            self._note(source, name)
+        scope.merge(name, [*lefts, *rights])
+
+    # -- stars --------------------------------------------------------------------------------
+
+    def _write_stars_out(self, node: exp.Select, scope: Scope) -> None:
+        entries: list[exp.Expr] = []
+        for entry in node.expressions:
+            if isinstance(entry, exp.Star):
+                entries += Star(entry, scope.sources, scope).entries()
+            elif isinstance(entry, exp.Column) and isinstance(entry.this, exp.Star):
+                source = named(entry.table, scope.sources)
+                entries += Star(entry.this, [source], None).entries()
+            else:
+                entries.append(entry)
+        node.set("expressions", entries)
+
+    # -- columns ------------------------------------------------------------------------------
+
+    def _walk(self, node: object, scope: Scope) -> None:
+        """Note every column below a node, those of subqueries too."""
+        if isinstance(node, list):
+            for one in node:
+                self._walk(one, scope)
+        elif isinstance(node, exp.Column):
+            self._column(node, scope)
+        elif isinstance(node, exp.Query):
+            self.query(node, scope.ctes, scope)
+        elif isinstance(node, exp.Table):
+            raise denied("A table is allowed in FROM alone.")
+        elif isinstance(node, exp.Expr):
+            for part in node.iter_expressions():
+                self._walk(part, scope)
+
+    def _column(self, node: exp.Column, scope: Scope) -> None:
+        if not isinstance(node.this, exp.Identifier):
+            raise denied("A star is allowed in the select list and in COUNT(*) alone.")
+        name = node.name
+        if node.table:
+            every = [source for one in scope.chain() for source in one.sources]
+            source = named(node.table, every)
+            node.set("table", exp.to_identifier(source.name, quoted=True))
+            self._settle(node, source, name)
+            return
+        is_alias = name.lower() in scope.aliases
+        for here in scope.chain():
+            holders = here.holders(name)
+            if holders:
+                self._settle_all(node, name, holders, here, is_alias=is_alias)
+                return
+        if not is_alias:
+            raise self._no_column(name, scope)
+
+    def _settle_all(
+        self,
+        node: exp.Column,
+        name: str,
+        holders: Sequence[Source],
+        scope: Scope,
+        *,
+        is_alias: bool,
+    ) -> None:
+        """Note an unqualified name: what it may be, an alias of the select list as well."""
+        if not is_alias and not scope.one_meaning(name, holders):
+            raise ambiguous(name, holders)
+        for source in holders:
+            self._note(source, name)
+        if len(holders) == 1 and not is_alias:
+            node.set("this", exp.to_identifier(holders[0].matches(name)[0], quoted=True))
+
+    def _settle(self, node: exp.Column, source: Source, name: str) -> None:
+        self._note(source, name)
+        node.set("this", exp.to_identifier(source.matches(name)[0], quoted=True))
+
+    def _note(self, source: Source, name: str) -> None:
+        found = source.matches(name)
+        if not found:
+            raise unknown(name, [source])
+        if len(found) > 1:
+            message = f"{source.name!r} has several columns {name!r} but for their case."
+            raise QueryError.of("Q004", message, "Name them apart.")
+        if source.dataset:
+            self.events.append((source.dataset, found[0]))
+
+    def _no_column(self, name: str, scope: Scope) -> PolicyEngineError:
+        sources = [source for one in scope.chain() for source in one.sources]
+        if any(source.name.lower() == name.lower() for source in sources):
+            return denied(f"{name!r} is a table; its rows as wholes are not allowed as values.")
+        return unknown(name, sources)
+
+
+def _names_given(node: exp.Expr) -> set[str]:
+    """Return the names that a query gives in a WITH of its own."""
+    clause = node.args.get("with_")
+    return {one.alias.lower() for one in clause.expressions} if clause is not None else set()
+
+
+def _set_name(node: exp.Expr, name: str) -> None:
+    node.set("this", exp.to_identifier(name, quoted=True))
+
+
+def _is_alias(node: exp.Expr, scope: Scope) -> bool:
+    """Tell whether an entry of ORDER BY is a name that the select list gives."""
+    key = node.this
+    return isinstance(key, exp.Column) and not key.table and key.name.lower() in scope.aliases

@@ -1,0 +1,59 @@
+"""Stars of select lists, as the columns that they stand for."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from policy_engine.decision.query.grammar import denied
+from policy_engine.decision.query.names import Scope, Source, ambiguous, unknown
+from policy_engine.errors import QueryError
+
+
+class Star:
+    """A star of a select list, of all tables of a scope or, without a scope, of some table."""
+
+    def __init__(self, node: exp.Star, sources: Sequence[Source], scope: Scope | None) -> None:
+        self.sources, self.scope = sources, scope
+        left_out = node.args.get("except_") or ()
+        if any(isinstance(one, exp.Column) and one.table for one in left_out):
+            raise denied("EXCLUDE takes the names of columns, without a table before them.")
+        self.left_out = {one.name.lower() for one in left_out}
+        self.anew = {one.alias.lower(): one for one in node.args.get("replace") or ()}
+        known = {name.lower() for source in sources for name in source.columns}
+        for name in (*self.left_out, *self.anew):
+            if name not in known:
+                raise unknown(name, sources)
+
+    def entries(self) -> list[exp.Expr]:
+        """Return an entry of the select list for each column."""
+        found = [entry for source in self.sources for entry in self._of(source)]
+        if not found:
+            message = "A star stands for no column here." if self.sources else "* is without FROM."
+            raise QueryError.of("Q004", message)
+        return found
+
+    def _of(self, source: Source) -> Iterator[exp.Expr]:
+        for name in source.columns:
+            if not name or len(source.matches(name)) > 1:
+                what = f"several columns {name!r}" if name else "a column without a name"
+                message = f"A star stands for all columns of {source.name!r}, which has {what}."
+                raise QueryError.of("Q004", message, "Give each a name of its own with AS.")
+            if name.lower() in self.left_out or self._is_again(name, source):
+                continue
+            if name.lower() in self.anew:
+                yield self.anew[name.lower()].copy()
+            else:
+                yield exp.column(name, table=self._table(name, source), quoted=True)
+
+    def _is_again(self, name: str, source: Source) -> bool:
+        """Tell whether the column is one that a join made one with that of an earlier table."""
+        return self.scope is not None and self.scope.same(name, source)[0] is not source
+
+    def _table(self, name: str, source: Source) -> str | None:
+        """Return what to write before a column: nothing where a join made it one of several."""
+        if self.scope is None or len(self.scope.same(name, source)) == 1:
+            return source.name
+        holders = self.scope.holders(name)
+        if not self.scope.one_meaning(name, holders):
+            raise ambiguous(name, holders)
+        return None

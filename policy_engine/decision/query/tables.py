@@ -1,0 +1,174 @@
+"""The tables that a query names: datasets of the catalog, and the names they go by in SQL."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from policy_engine import terms
+from policy_engine.data.catalog import Catalog, Dataset, files_of
+from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The datasets of a catalog by the names that a query may call them."""
+
+    catalog: Catalog
+
+    @cached_property
+    def _types(self) -> "dict[tuple[str, tuple[str, ...]], Mapping[str, pa.DataType]]":
+        return {}
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What each dataset is called, by its IRI: its local name, or its IRI where several
+        datasets, or none, have that name. No two names differ in their case alone."""
+        local = {one.iri: _called(one.iri) for one in self.catalog.datasets}
+        times = Counter(name.lower() for name in local.values())
+        found: dict[str, str] = {}
+        for iri, name in local.items():
+            own = name if name and times[name.lower()] == 1 else iri
+            taken = {other.lower() for other in found.values()}
+            found[iri] = own if own.lower() not in taken else f"{own} {len(found)}"
+        return found
+
+    def dataset(self, name: str) -> Dataset:
+        """Return the dataset of a name: its IRI, or the last segment of it in any case.
+
+        Raises QueryError (Q003) where there is none, or several have the name.
+        """
+        every, iri = self.catalog.datasets, terms.canonical(name)
+        same = [one for one in every if one.iri == iri]
+        same = same or [one for one in every if name in _calls(one.iri)]
+        same = same or [one for one in every if name.lower() in [*map(str.lower, _calls(one.iri))]]
+        if len(same) == 1:
+            return same[0]
+        if same:
+            message = f"Several tables are called {name!r}: {listed(one.iri for one in same)}."
+            raise QueryError.of("Q003", message, "Write the whole IRI in double quotes.")
+        raise self._unknown(name)
+
+    def is_name(self, name: str) -> bool:
+        """Tell whether a dataset goes by a name, or could be taken to."""
+        known = {one.iri.lower() for one in self.catalog.datasets}
+        known |= {call.lower() for one in self.catalog.datasets for call in _calls(one.iri)}
+        known |= {own.lower() for own in self.names.values()}
+        return name.lower() in known
+
+    def _unknown(self, name: str) -> PolicyEngineError:
+        known = list(self.names.values())
+        message = f"There is no table {name!r}."
+        message += f" Given: {listed(sorted(known))}." if known else " None is given."
+        return QueryError.of("Q003", message, did_you_mean(name, known))
+
+    def read(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":
+        """Return columns of a dataset's rows, of CSV as they are written.
+
+        Of no columns, one alone, for the number of rows. Raises DataError where the data cannot
+        be read.
+        """
+        from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
+            plain_texts,
+            read_table,
+        )
+
+        wanted = list(columns or self.catalog.dataset(iri).columns[:1])
+        held = self.catalog.tables.get(iri)
+        if held is not None:
+            return plain_texts(held.select(wanted))
+        location = Path(self.catalog.dataset(iri).location)
+        return read_table(location, tuple(wanted)).select(wanted)
+
+    def typed(self, table: "pa.Table") -> "pa.Table":
+        """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
+        from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
+            as_typed,
+            plain_texts,
+        )
+
+        # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
+        return plain_texts(_as_sql_has_them(as_typed(table)))
+
+    def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
+        """Return the types of columns: as the data says, or, of CSV, as all values are written.
+
+        A column of CSV without any value has the type `null`. They are looked at once.
+        """
+        found = self._types.get((iri, columns))
+        if found is None:
+            found = self._types[iri, columns] = self._types_of(iri, columns)
+        return found
+
+    def _types_of(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
+        if not columns:
+            return {}
+        if self.catalog.dataset(iri).format.startswith("csv"):
+            return _written_types(self.typed(self.read(iri, columns)))
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        held = self.catalog.tables.get(iri)
+        path = Path(self.catalog.dataset(iri).location)
+        schema = pq.read_schema(files_of(path)[0]) if held is None else held.schema
+        # What is not in a file is in the names of its folders.
+        return {
+            name: _value_type(schema.field(name).type) if name in schema.names else pa.string()
+            for name in columns
+        }
+
+
+def _called(iri: str) -> str:
+    """Return the last segment of an IRI with the letters that its escapes stand for."""
+    name = terms.local_name(iri)
+    try:
+        plain = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        return name
+    return plain if plain.isprintable() else name
+
+
+def _calls(iri: str) -> tuple[str, str]:
+    return terms.local_name(iri), _called(iri)
+
+
+def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    return {
+        name: pa.null() if column.null_count == len(column) else column.type
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+
+
+def _value_type(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _as_sql_has_them(table: "pa.Table") -> "pa.Table":
+    """Return the table with its times in microseconds, where none is finer: SQL compares those
+    of other units with nothing. Half floats, which SQL has none of, are whole ones."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":
+            kind = pa.timestamp("us", kind.tz)
+        elif pa.types.is_time64(kind):
+            kind = pa.time64("us")
+        elif pa.types.is_float16(kind):
+            kind = pa.float32()
+        try:
+            columns.append(column.cast(kind))
+        except pa.ArrowInvalid:
+            columns.append(column)
+    return pa.table(columns, names=table.column_names)

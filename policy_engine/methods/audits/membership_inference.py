@@ -1,0 +1,121 @@
+"""Membership inference: how well an attacker may tell on which records a model was trained."""
+
+from itertools import pairwise
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+
+Measure = Literal["precision", "recall", "auc", "tprAtFpr"]
+UpperSense = Literal["at most", "below"]
+USUAL_ATTACKS = ("shokri", "loss", "lira-offline")
+GATE_ATTACKS = ("lira-offline", "rmia")
+"""The attacks of every audit that a policy asks for, whatever others it names. They compare the
+target with models that have not seen the record, and so see what a single model does not show."""
+
+
+FEWEST_SHADOWS = 4
+"""The fewest shadow models of such an audit: two or three tell less of what a target gives away."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class AttackBound(_Frozen):
+    """What a figure of every attack may be at most; `fpr` is that of the measure `tprAtFpr`.
+
+    It lies below 1, which no attack exceeds.
+    """
+
+    measure: Measure
+    asked: Annotated[float, Field(ge=0, lt=1)]
+    sense: UpperSense = "at most"
+    fpr: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+    @property
+    def chance(self) -> float:
+        """What guessing reaches where every second record is a member."""
+        return 0.5 if self.fpr is None else self.fpr
+
+    def __str__(self) -> str:
+        name = self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
+        return f"{name} {self.sense} {self.asked:g}"
+
+
+class MembershipInference(_Frozen):
+    """The attacks asked for, how many shadow models they learn from, and what bounds them all.
+
+    `attempts` is how many models may be made and attacked of one dataset, None where any number.
+
+    Every bound is about every attack that is run, those of the gate among them. A bound
+    holds where the upper end of the figure's 95% interval does: what cannot be told from a
+    greater figure has not been shown to be below it.
+    Shokri et al.: Membership Inference Attacks Against Machine Learning Models, IEEE S&P 2017.
+    """
+
+    notation: ClassVar[str] = "membership-inference"
+
+    bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
+    attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
+    shadow_models: Annotated[int, Field(ge=FEWEST_SHADOWS, le=10_000)] = 10
+    attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """The attacks that are run: those asked for, then what the gate adds."""
+        return (*self.attacks, *self.added)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The attacks that the gate runs though nobody asked for them."""
+        return tuple(one for one in GATE_ATTACKS if one not in self.attacks)
+
+
+class AttackMeasurement(_Frozen):
+    """What was measured of one bound with one attack; `reached` with its 95% interval.
+
+    Where models were made of the data before, in the same way, `pooled` is what has to keep the
+    bound besides: the interval's end at a confidence that allows for so many attempts, or the
+    mean of all their ends, whichever is more. `unfit` says why the attack is no evidence that
+    the bound holds, empty where it is.
+    """
+
+    attack: str
+    bound: AttackBound
+    reached: Estimate | NotApplicable
+    pooled: Annotated[float, Field(ge=0, le=1)] | None = None
+    unfit: str = ""
+
+    @field_validator("reached")
+    @classmethod
+    def _is_share(cls, reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
+        if isinstance(reached, Estimate):
+            given = (0, reached.low, reached.value, reached.high, 1)
+            if any(one > other for one, other in pairwise(given)):
+                raise ValueError("the interval of a share holds the share, and lies from 0 to 1")
+        return reached
+
+    @property
+    def achieved(self) -> float:
+        """The upper end of the interval, or what is pooled where that is more.
+
+        1 where there is no figure, for nothing was shown.
+        """
+        if not isinstance(self.reached, Estimate):
+            return 1.0
+        return max(self.reached.high, self.pooled or 0)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no more was achieved than the bound allows.
+
+        An attack that is no evidence breaks the bound by its figure alone.
+        """
+        if self.unfit and isinstance(self.reached, NotApplicable):
+            return True
+        bound = self.bound
+        return self.achieved < bound.asked or (
+            bound.sense == "at most" and self.achieved <= bound.asked
+        )

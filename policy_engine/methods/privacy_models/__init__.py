@@ -1,0 +1,1 @@
+"""Privacy models: each a bound that every equivalence class of a release keeps."""

@@ -1,0 +1,119 @@
+"""What is to hold of a release: columns, privacy models, and how classes are formed."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+
+from policy_engine import terms
+from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
+from policy_engine.methods import Bound, Measurement, Method, method_class
+from policy_engine.methods.columns import Columns, Sensitive
+from policy_engine.methods.method import merged
+from policy_engine.methods.recoding import Recoding
+
+if TYPE_CHECKING:
+    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.grouping import Groups
+
+
+class Anonymization(BaseModel):
+    """All that a policy asks of an anonymised table.
+
+    The models, by their notation, hold together; each holds for every sensitive column by
+    itself. All are about one k.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    columns: Columns
+    methods: Annotated[Mapping[str, SerializeAsAny[Method]], Field(min_length=1)]
+    recoding: Recoding = Field(default_factory=Recoding)
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _of_their_classes(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or not set(given) <= set(terms.methods()):
+            raise ValueError("methods are given by their notation")
+        return {
+            notation: method_class(notation)(**value) if isinstance(value, dict) else value
+            for notation, value in given.items()
+        }
+
+    @property
+    def k(self) -> int:
+        """The least size of a class."""
+        return max(method.k for method in self.methods.values())
+
+    @property
+    def is_monotonic(self) -> bool:
+        """Whether full-domain generalisation suppresses ever less the more it generalises.
+
+        Suppression takes whole classes, good ones merged with bad ones too, and changes the
+        distribution of the table; only distinct values are never lost by merging.
+        """
+        if self.recoding.max_suppression and not self.columns.privacy_unit:
+            about = (method for method in self.methods.values() if method.is_about_values)
+            return {method.notation for method in about} <= {"l-diversity"}
+        return self.is_kept_by_union
+
+    @property
+    def is_kept_by_union(self) -> bool:
+        """Whether classes that each hold every bound hold it as one, the table being the same.
+
+        Of persons who have rows in several classes, all may have what some had in each.
+        """
+        about = [method for method in self.methods.values() if method.is_about_values]
+        if self.columns.privacy_unit:
+            return not about
+        return all(method.is_kept_by_union for method in about)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return every bound: k first, then those of each model on each sensitive column."""
+        return (Bound("k", "", self.k), *(method.bound(column) for method, column in self._about()))
+
+    def constraint(self, ancestries: Mapping[str, Ancestry]) -> Constraint:
+        """Return what a partitioner has to keep; taxonomies of sensitive columns by their name."""
+        return Constraint(
+            self.k, tuple(self._diversity(c, ancestries) for c in self.columns.sensitive)
+        )
+
+    def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
+        """Measure every bound on the classes of a table."""
+        found = [Measurement.of(Bound("k", "", self.k), groups.units())]
+        for method, column in self._about():
+            histogram, tree = groups.histogram(column.name), ancestries.get(column.name)
+            bound = method.bound(column)
+            found.append(Measurement.of(bound, method.figures(histogram, column, tree)))
+        return found
+
+    def holding(
+        self, histogram: "Histogram", column: str, ancestries: Mapping[str, Ancestry]
+    ) -> Any:
+        """Return which classes keep every bound on a sensitive column, (classes,) of bool."""
+        import numpy as np  # noqa: PLC0415 (plans are made without it)
+
+        kept = np.ones(len(histogram.members), dtype=np.bool_)
+        for method, one in self._about():
+            if one.name == column:
+                figures = method.figures(histogram, one, ancestries.get(column))
+                kept &= method.bound(one).holding(figures)
+        return kept
+
+    def about(self, column: str) -> tuple[tuple[Method, Sensitive], ...]:
+        """Return the models that say something of a sensitive column."""
+        return tuple(pair for pair in self._about() if pair[1].name == column)
+
+    def _about(self) -> list[tuple[Method, Sensitive]]:
+        return [
+            (method, column)
+            for column in self.columns.sensitive
+            for method in self.methods.values()
+            if method.is_about_values
+        ]
+
+    def _diversity(self, column: Sensitive, ancestries: Mapping[str, Ancestry]) -> Diversity:
+        parts = [method.diversity(one) for method, one in self.about(column.name)]
+        if column.name in ancestries:
+            parts.append({"ancestry": ancestries[column.name]})
+        return merged(parts)

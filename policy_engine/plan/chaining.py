@@ -1,0 +1,122 @@
+"""Columns of an input that an earlier release generalised: what may be done with their cells."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from policy_engine.data import cells
+from policy_engine.errors import NOWHERE, Place, PlanError, Problem
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.joins import Joined
+from policy_engine.plan.lineage import Generalised, Upstream
+from policy_engine.plan.reading_anonymization import Transformation, places_of_columns
+from policy_engine.plan.training import Modelling
+from policy_engine.policy import Policy
+
+_PREDICTED, _LEARNT = "predicted", "learnt from"
+
+
+def check_read_as_meant(
+    policy: Policy,
+    made: Transformation | None,
+    learnt: Sequence[Modelling],
+    upstream: Sequence[Upstream],
+) -> tuple[Generalised, ...]:
+    """Return the columns of the input whose cells stand for several values.
+
+    Raises PlanError (M015) where a plan takes cells that stand for several values for values.
+
+    A range, a set or a node of a hierarchy is no value: two that overlap would count as different
+    ones, and what is lost would be told of the cells alone, not of what they were made from. A
+    model learns from what they stand for, but for the periods of calendars.
+    """
+    joined = made.joined if made else ()
+    keys = [*_joined_on(joined, upstream)]
+    upstream = _used_of(upstream, joined)
+    known = {one.name: one for each in upstream for one in each.generalised}
+    places = dict(places_of_columns(made)) if made else {}
+    uses = (*_uses(made.asked), *_kept_beside(made)) if made else ()
+    used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
+    problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
+    problems += [_problem(column, "joined on", [of], places) for column, of in keys]
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+    return tuple(known.values())
+
+
+def _kept_beside(made: Transformation) -> Iterator[tuple[str, str]]:
+    """Yield the columns that a join keeps as they are: no class is formed by what they tell of
+    rows beside the columns of other tables."""
+    columns = made.asked.columns
+    for name in (*columns.sensitive_names, *columns.insensitive) if made.joined else ():
+        yield name, "released beside the columns of another table"
+
+
+def _joined_on(
+    joined: Sequence[Joined], upstream: Sequence[Upstream]
+) -> Iterator[tuple[Generalised, Upstream]]:
+    """Yield the generalised columns that releases are joined on."""
+    keys = {one.asset: one.on for one in joined}
+    for of in upstream:
+        yield from ((one, of) for one in of.generalised if one.name == keys.get(of.asset))
+
+
+def _used_of(upstream: Sequence[Upstream], joined: Sequence[Joined]) -> Sequence[Upstream]:
+    """Return releases with those of their generalised columns that are in the joined table."""
+    used = {one.asset: one.columns for one in joined}
+    return [_with_only(one, used[one.asset]) if one.asset in used else one for one in upstream]
+
+
+def _with_only(release: Upstream, names: Sequence[str]) -> Upstream:
+    kept = tuple(one for one in release.generalised if one.name in names)
+    return release.model_copy(update={"generalised": kept})
+
+
+def looks_generalised(texts: Iterable[str]) -> bool:
+    """Tell whether many of a column's texts are ranges or sets, as releases have them."""
+    found = [_is_several(text) for text in texts if text]
+    return bool(found) and sum(found) >= _MANY * len(found)
+
+
+_MANY = 0.2
+
+
+def _is_several(text: str) -> bool:
+    if text[0] not in "[{":
+        return False
+    try:
+        return len(cells.read_cell(text).values) > 1
+    except ValueError:
+        return False
+
+
+def _learnt_from(
+    learnt: Sequence[Modelling], known: Mapping[str, Generalised]
+) -> Iterator[tuple[str, str]]:
+    """Yield the columns of which a model would take the cells as they are written."""
+    periods = [name for name, one in known.items() if one.generalization == "calendar"]
+    for one in learnt:
+        yield one.label, _PREDICTED
+        yield from ((name, _LEARNT) for name in one.features if name in periods)
+
+
+def _uses(asked: Anonymization) -> Iterator[tuple[str, str]]:
+    """Yield the columns whose values an anonymisation goes by, and what it does with them."""
+    columns = asked.columns
+    yield from ((name, "generalised again") for name in columns.quasi_names)
+    if any(method.is_about_values for method in asked.methods.values()):
+        yield from ((name, "counted as values") for name in columns.sensitive_names)
+    if columns.privacy_unit:
+        yield columns.privacy_unit, "taken for persons"
+
+
+def _problem(
+    column: Generalised, use: str, upstream: Sequence[Upstream], places: Mapping[str, Place]
+) -> Problem:
+    of = next(one.asset for one in upstream if column in one.generalised)
+    message = (
+        f"The column {column.name!r} of {of} was generalised{column.how}: its cells stand for "
+        f"several values, and are not to be {use}."
+    )
+    hint = "Anonymise the data that it was made from anew, or name the column as insensitive."
+    if use in (_PREDICTED, _LEARNT):
+        hint = "Train in the policy that anonymises the data, or leave the column out."
+    return Problem("M015", message, hint, places.get(column.name, NOWHERE))

@@ -1,0 +1,233 @@
+"""What owners ask of what others make of their data, and where that falls short of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from policy_engine.data.catalog import column_iri
+from policy_engine.errors import NOWHERE, Place
+from policy_engine.methods import Bound, Method
+from policy_engine.methods.method import shown
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.joins import JOIN_ON
+from policy_engine.plan.reading_anonymization import Consent, Transformation, parameters_of
+from policy_engine.policy import Value
+
+QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"
+_STRICTER: Mapping[str, tuple[str, ...]] = {
+    "insensitive": (QUASI, SENSITIVE, "pseudonymize", "redact"),
+    "pseudonymize": ("redact",),
+    QUASI: ("redact",),
+    SENSITIVE: ("redact",),
+    "identifier": ("redact",),
+}
+"""By each role those in which a column tells no more; in none at all it tells nothing."""
+_COMPARED = ("maxSuppression", "missing", "pseudonymScope", "method", "k")
+"""Parameters that have a comparison of their own, besides those of the privacy models."""
+
+
+class Shortfall(NamedTuple):
+    """Where what is made falls short of what an owner asks: the sentence, and both places.
+
+    `asked` is the place in the owner's text, `place` that in the text of the maker.
+    """
+
+    message: str
+    asked: Place
+    place: Place
+
+
+class _Use(NamedTuple):
+    """A column of an owner's as it is used: the column of the joined table that tells its cells,
+    in which role."""
+
+    name: str
+    made: str
+    role: str
+    value: Value
+
+
+def shortfalls(consent: Consent, made: Transformation, asset: str) -> list[Shortfall]:
+    """Return in what a transformation falls short of what an owner's consent asks of it.
+
+    What is asked of the target of the consent, which may be a collection, is held against the
+    dataset `asset` that is transformed, column by column of the same name. What cannot be compared
+    with what is asked falls short of it.
+    """
+    if consent.asked is None:
+        return []
+    return [*_Held(consent, consent.asked, made, asset).shortfalls()]
+
+
+def bounds_of(consent: Consent) -> tuple[str, ...]:
+    """Return what a consent asks for, in words, none where it leaves open how."""
+    if consent.asked is None:
+        return ()
+    return tuple(map(_told, consent.asked.bounds())) + tuple(_of_options(consent))
+
+
+def _told(bound: Bound) -> str:
+    about = f" of {bound.column}" if bound.column else ""
+    return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
+
+
+def _of_options(consent: Consent) -> Iterator[str]:
+    given = parameters_of(consent.action)
+    if "maxSuppression" in given and consent.asked:
+        yield f"maxSuppression at most {consent.asked.recoding.max_suppression:g}"
+    if consent.asked and consent.asked.columns.privacy_unit:
+        yield f"persons counted by {consent.asked.columns.privacy_unit}"
+
+
+class _Held:
+    """A transformation of one dataset, or of it with others, held against one consent."""
+
+    def __init__(
+        self, consent: Consent, asked: Anonymization, made: Transformation, asset: str
+    ) -> None:
+        self.consent, self.asked, self.made, self.asset = consent, asked, made, asset
+        self.given = parameters_of(consent.action)
+        self.theirs = parameters_of(made.action)
+        ordered = sorted(consent.named.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT))
+        self.roles = {name: (role, value) for role, found in ordered for _, name, value in found}
+        self.used = [*self._used()]
+
+    def _used(self) -> Iterator[_Use]:
+        """Yield the columns of the dataset that are used; its key under the names of others too.
+
+        The keys of rows that are put together are the same: one that is released tells all.
+        """
+        keys = {one.asset: one.on for one in self.made.joined}
+        own = keys.get(self.asset)
+        for role, found in self.made.named.items():
+            for asset, name, value in found if role not in ("identifier", JOIN_ON) else ():
+                if asset == self.asset:
+                    yield _Use(name, name, role, value)
+                elif own is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
+                    yield _Use(own, name, role, value)
+
+    def shortfalls(self) -> Iterator[Shortfall]:
+        yield from self._of_columns()
+        yield from self._of_joins()
+        yield from self._of_bounds()
+        yield from self._of_unit()
+        yield from self._of_options()
+
+    def _short(self, message: str, name: str = "", asked: Place | None = None) -> Shortfall:
+        """Return a shortfall of a parameter, where both texts name it if they do."""
+        part, other = self.given.get(name), self.theirs.get(name)
+        own = asked or (part.place if part else self.consent.rule.place)
+        return Shortfall(message, own, other.place if other else self.made.rule.place)
+
+    def _of_columns(self) -> Iterator[Shortfall]:
+        """Yield the columns that are used as something that the owner does not let them be."""
+        for name, made, role, value in self.used:
+            iri, (own, theirs) = column_iri(self.asset, name), self.roles.get(name, ("", None))
+            if role == UNIT:
+                if not own:
+                    message = f"{iri} is used, which the owner does not name."
+                    yield Shortfall(message, self.consent.rule.place, value.place)
+                continue
+            how = role if made == name else f"{role} under the name {made!r}"
+            if not own or own == JOIN_ON or (own == UNIT and role != "redact"):
+                message = f"{iri} is released as {how}, and the owner lets it not be released."
+                yield Shortfall(message, self.consent.rule.place, value.place)
+            elif role != own and role not in _STRICTER.get(own, ()):
+                message = f"{iri} is {how}, and by the owner it is {own}."
+                yield Shortfall(message, theirs.place if theirs else NOWHERE, value.place)
+            elif theirs is not None and role == own:
+                yield from self._of_settings(iri, theirs, value)
+
+    def _of_settings(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
+        for name, value in own.settings.items():
+            other = theirs.settings.get(name)
+            if name == "taxonomy":
+                message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
+                yield Shortfall(message, value.place, theirs.place)
+            elif name != "weight" and (other is None or other.value != value.value):
+                given = shown(other.value) if other else "none"
+                message = f"The {name} of {iri} is {given}, and by the owner it is "
+                yield Shortfall(f"{message}{shown(value.value)}.", value.place, theirs.place)
+
+    def _of_joins(self) -> Iterator[Shortfall]:
+        for one in self.made.joined:
+            if one.asset == self.asset and one.on != self.consent.on:
+                how = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
+                message = f"{one.asset} is joined on {one.on!r}, and the owner lets it be joined "
+                yield self._short(f"{message}{how}.", JOIN_ON)
+
+    def _of_bounds(self) -> Iterator[Shortfall]:
+        found = {(one.name, one.column): one for one in self.made.asked.bounds()}
+        for bound in self.asked.bounds():
+            # A column that is not released as it is tells nothing.
+            for name in self._kept(bound.column) if bound.column else ("",):
+                other = found.get((bound.name, name))
+                if other is None or not _is_as_strict(other, bound):
+                    given = f"{other.asked:g}" if other else "nothing"
+                    message = f"The owner asks for {_told(bound)}, and the policy for {given}."
+                    yield self._short(message, bound.parameter)
+        yield from self._of_values()
+
+    def _of_values(self) -> Iterator[Shortfall]:
+        """Yield what models of the owner's measure otherwise: by another l, or distance."""
+        kept = [
+            (one, name) for one in self.asked.columns.sensitive for name in self._kept(one.name)
+        ]
+        own = self.asked.methods.get("recursive-l-diversity") if kept else None
+        other = self.made.asked.methods.get("recursive-l-diversity")
+        if own is not None and other is not None and _l_of(other) < _l_of(own):
+            message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
+            yield self._short(f"{message}{_l_of(other)}.", "l")
+        theirs = {one.name: one for one in self.made.asked.columns.sensitive}
+        for one, name in kept if "t-closeness" in self.asked.methods else ():
+            if theirs[name].distance != one.distance:
+                message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
+                yield self._short(message, SENSITIVE)
+
+    def _kept(self, name: str) -> list[str]:
+        """Return the columns of what is made that tell a sensitive column of the dataset."""
+        return [one.made for one in self.used if one.name == name and one.role == SENSITIVE]
+
+    def _of_unit(self) -> Iterator[Shortfall]:
+        """Yield that persons are not counted as the owner has them counted."""
+        unit = self.asked.columns.privacy_unit
+        if not unit:
+            return
+        units = [(asset, name) for asset, name, _ in self.made.named.get(UNIT, ())]
+        keys = {one.asset: one.on for one in self.made.joined}
+        # Rows that are joined have one key: to count by it is to count by that of any input.
+        is_key = keys.get(self.asset) == unit
+        is_same = any(is_key and keys.get(asset) == name for asset, name in units)
+        if (self.asset, unit) not in units and not is_same:
+            message = f"The owner has persons counted by {column_iri(self.asset, unit)}."
+            yield self._short(message, UNIT)
+
+    def _of_options(self) -> Iterator[Shortfall]:
+        own, theirs = self.asked.recoding, self.made.asked.recoding
+        if "maxSuppression" in self.given and theirs.max_suppression > own.max_suppression:
+            message = f"The owner lets {own.max_suppression:g} of the rows be suppressed, and the "
+            message += f"policy {theirs.max_suppression:g}."
+            yield self._short(message, "maxSuppression")
+        if theirs.missing == "wildcard" != own.missing:
+            message = "Missing values match any, and by the owner they are values of their own."
+            yield self._short(message, "missing")
+        scope = self.made.asked.columns.pseudonym_scope
+        if scope not in ("", self.asked.columns.pseudonym_scope) and self._has_pseudonyms():
+            message = "Pseudonyms are shared with other releases, and the owner does not let them."
+            yield self._short(message, "pseudonymScope")
+        before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
+        for name in self.given:
+            if name in before and name not in _COMPARED and before[name] != after[name]:
+                message = f"{name} is {shown(after[name])}, and by the owner {shown(before[name])}."
+                yield self._short(message, name)
+
+    def _has_pseudonyms(self) -> bool:
+        return any(one.role == "pseudonymize" for one in self.used)
+
+
+def _is_as_strict(one: Bound, other: Bound) -> bool:
+    """Tell whether a bound asks for as much as another one of its name."""
+    return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
+
+
+def _l_of(recursive: Method) -> int:
+    return int(recursive.l)  # type: ignore[attr-defined]

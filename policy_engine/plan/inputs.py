@@ -1,0 +1,162 @@
+"""What a plan reads, puts together and leaves out."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.data.catalog import Catalog, Dataset, column_iri, missing_columns
+from policy_engine.errors import DataError
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.joins import Joined
+from policy_engine.plan.lineage import Generalised
+from policy_engine.plan.training import Training
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Read(_Frozen):
+    """Read columns of an asset from where it lies; the location is empty until it is known.
+
+    `generalised` are those whose cells an earlier release made, where one is known to be read.
+    """
+
+    step: Literal["read"] = "read"
+    asset: str
+    location: str = ""
+    format: str = ""
+    columns: tuple[str, ...]
+    generalised: tuple[Generalised, ...] = ()
+
+
+class Join(_Frozen):
+    """Put rows of several inputs together that have the same key, as one row of a table.
+
+    A row without a partner in every other input is left out, and so is one without a key. A key
+    stands in one row of each input or, where it tells persons apart that are counted
+    (`may_repeat`), in several rows of one of them.
+    """
+
+    step: Literal["join"] = "join"
+    inputs: Annotated[tuple[Joined, ...], Field(min_length=2)]
+    may_repeat: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the joined table."""
+        return tuple(name for one in self.inputs for name in one.columns)
+
+
+class Drop(_Frozen):
+    """Leave columns out: identifiers, the unit of privacy, and what the policy does not mention.
+
+    Those that a policy does not mention are named by their IRIs where several inputs are read.
+    """
+
+    step: Literal["drop"] = "drop"
+    identifiers: tuple[str, ...] = ()
+    unmentioned: tuple[str, ...] = ()
+
+
+Inputs = tuple[tuple[Read, ...], Join | None, Drop]
+"""What is read, how it is put together where it is several datasets, and what is left out."""
+
+
+def inputs_of(
+    target: str,
+    joined: Sequence[Joined],
+    asked: Anonymization | None,
+    training: Training | None,
+    catalog: Catalog | None,
+) -> Inputs:
+    """Return what is read, its columns in the order of the data where that is known.
+
+    Of the `target`, or of the datasets that are `joined`. Raises DataError (C005) with all columns
+    that the data lacks, (C001) where there is none.
+    """
+    if not joined:
+        read, drop = _of_one(target, asked, training, catalog)
+        return (read,), None, drop
+    assert asked is not None  # noqa: S101 (what is joined is anonymised)
+    found = [(one, catalog.dataset(one.asset) if catalog else None) for one in joined]
+    known = [dataset for _, dataset in found if dataset]
+    problems = [
+        problem
+        for one, dataset in found
+        if dataset
+        for problem in missing_columns(_named(one), dataset)
+    ]
+    if problems:
+        raise DataError(*problems, source=known[0].location if len(known) == 1 else "")
+    ordered = tuple(_ordered(one, dataset) for one, dataset in found)
+    reads = tuple(
+        Read(
+            asset=one.asset,
+            location=dataset.location if dataset else "",
+            format=dataset.format if dataset else "",
+            columns=one.read,
+        )
+        for one, (_, dataset) in zip(ordered, found, strict=True)
+    )
+    unit = asked.columns.privacy_unit
+    counted = any(unit == one.on and unit in one.columns for one in ordered)
+    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, asked, known)
+
+
+def _named(one: Joined) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one.identifiers, *one.columns, one.on)))
+
+
+def _ordered(one: Joined, dataset: Dataset | None) -> Joined:
+    if dataset is None:
+        return one
+    columns = tuple(name for name in dataset.columns if name in one.columns)
+    return one.model_copy(update={"columns": columns})
+
+
+def _dropped(joined: Sequence[Joined], asked: Anonymization, known: Sequence[Dataset]) -> Drop:
+    """Return what is left out of joined datasets: what they are joined on, unless it has a role."""
+    released = asked.columns.released
+    names = (*(name for one in joined for name in one.identifiers), *asked.columns.dropped)
+    keys = (one.on for one in joined if one.on not in one.columns)
+    mentioned = {iri for one in joined for iri in one.named}
+    every = (column_iri(dataset.iri, name) for dataset in known for name in dataset.columns)
+    return Drop(
+        identifiers=tuple(n for n in dict.fromkeys((*names, *keys)) if n not in released),
+        unmentioned=tuple(iri for iri in every if iri not in mentioned),
+    )
+
+
+def _of_one(
+    target: str,
+    asked: Anonymization | None,
+    training: Training | None,
+    catalog: Catalog | None,
+) -> tuple[Read, Drop]:
+    dataset = catalog.dataset(target) if catalog is not None else None
+    kept = asked.columns.released if asked else learnt_from(training)
+    dropped = asked.columns.dropped if asked else ()
+    unmentioned: tuple[str, ...] = ()
+    if dataset:
+        mentioned = {*dropped, *kept}
+        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *kept))), dataset))
+        if problems:
+            raise DataError(*problems, source=dataset.location)
+        unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
+        kept = tuple(name for name in dataset.columns if name in set(kept))
+    unit = (asked.columns.privacy_unit,) if asked and asked.columns.privacy_unit else ()
+    read = Read(
+        asset=target,
+        location=dataset.location if dataset else "",
+        format=dataset.format if dataset else "",
+        columns=(*kept, *unit),
+    )
+    return read, Drop(identifiers=dropped, unmentioned=unmentioned)
+
+
+def learnt_from(training: Training | None) -> tuple[str, ...]:
+    """Return the columns that a model learns from, and the one that it is to predict."""
+    assert training is not None  # noqa: S101 (a plan anonymises, or trains)
+    return tuple(dict.fromkeys((*training.features, training.label)))

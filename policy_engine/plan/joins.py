@@ -1,0 +1,199 @@
+"""Several datasets as one table: by which columns they are joined, and what of each is in it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine import terms
+from policy_engine.data.catalog import column_iri, column_name, folded
+from policy_engine.errors import Place, Problem, by_place, listed
+from policy_engine.policy import Constraint, Rule, Value
+from policy_engine.policy.hierarchy import goes_on
+
+JOIN_ON = "joinOn"
+_LEFT_OUT = "identifier"
+_TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
+
+
+class Joined(BaseModel):
+    """One dataset of a join: the column by which its rows are told, and what of it is used.
+
+    `columns` are those of it that are in the joined table; the column `on` is among them only
+    where it plays a role of its own. `identifiers` are those that are named and left out.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    asset: str
+    on: str
+    columns: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns that are read, that of the join the last, unless it is used besides."""
+        return self.columns if self.on in self.columns else (*self.columns, self.on)
+
+    @property
+    def named(self) -> Iterator[str]:
+        """The IRIs of all columns that are named: used, left out, and joined on."""
+        names = dict.fromkeys((*self.identifiers, *self.columns, self.on))
+        return (column_iri(self.asset, name) for name in names)
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """The datasets that a permission is about, by which the IRIs of their columns are told."""
+
+    iris: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rule: Rule) -> "Datasets":
+        """Return the targets of a rule, in the order of their IRIs: theirs in the text is of no
+        matter."""
+        return cls(tuple(sorted({target.iri for target in rule.targets})))
+
+    def column(self, iri: str) -> tuple[str, str] | None:
+        """Return the dataset and the name of a column, None for one of other datasets."""
+        for dataset in self.iris:
+            name = column_name(dataset, terms.canonical(iri))
+            if name is not None:
+                return dataset, name
+        return None
+
+
+Named = tuple[str, str, Value]
+"""A column by its dataset and its name, and where it is named."""
+Roles = Mapping[str, Sequence[Named]]
+
+
+def joined(rule: Rule, on: Constraint | None, roles: Roles) -> tuple[Joined, ...]:
+    """Return the datasets that a permission to anonymise joins; none where it has one target.
+
+    `roles` are the columns by the name of their role, without those it joins `on`. What is wrong
+    is told by `problems`.
+    """
+    datasets = Datasets.of(rule)
+    if on is None or len(datasets.iris) < 2:
+        return ()
+    keys = {asset: name for asset, name, _ in _keys(datasets, on)}
+    return tuple(
+        Joined(
+            asset=asset,
+            on=keys[asset],
+            columns=_of(asset, kept(roles)),
+            identifiers=_of(asset, roles.get(_LEFT_OUT, ())),
+        )
+        for asset in datasets.iris
+    )
+
+
+def kept(roles: Roles) -> list[Named]:
+    """Return the columns that are in the joined table: all but those that are left out."""
+    return [one for role, named in roles.items() if role != _LEFT_OUT for one in named]
+
+
+def _of(asset: str, named: Iterable[Named]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for of, name, _ in named if of == asset))
+
+
+def _keys(datasets: Datasets, on: Constraint) -> Iterator[Named]:
+    for value in on.right_operands:
+        found = datasets.column(str(value.value))
+        if found is not None:
+            yield *found, value
+
+
+def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> list[Problem]:
+    """Return what is wrong with how several datasets become one table (M016), by its place."""
+    datasets = Datasets.of(rule)
+    if len(datasets.iris) < 2:
+        return [*_needless(on)]
+    found = [*_overlapping(rule), *_alike(roles)]
+    if on is None:
+        message = f"{len(datasets.iris)} datasets are anonymised together, and nothing says how "
+        message += "their rows are put together."
+        hint = "Add a refinement with the leftOperand pe:joinOn, a column of each."
+        return [*found, Problem("M016", message, hint, place)]
+    found += _contradicting(datasets, on, roles)
+    return sorted((*found, *_misnamed(datasets, on)), key=by_place)
+
+
+def _needless(on: Constraint | None) -> Iterator[Problem]:
+    if on is not None:
+        message = "joinOn is about several targets, and the rule has one."
+        yield Problem("M016", message, "Leave it out, or name the other target.", on.place)
+
+
+def _misnamed(datasets: Datasets, on: Constraint) -> Iterator[Problem]:
+    """Yield the datasets that are not joined on one column of theirs."""
+    by_dataset: dict[str, list[Value]] = defaultdict(list)
+    for asset, _, value in _keys(datasets, on):
+        by_dataset[asset].append(value)
+    for asset in datasets.iris:
+        named = by_dataset[asset]
+        if len(named) != 1:
+            message = f"joinOn names one column of each target. Of {asset} it names {len(named)}."
+            yield Problem("M016", message, "", named[1].place if named else on.place)
+
+
+def _overlapping(rule: Rule) -> Iterator[Problem]:
+    for one in rule.targets:
+        for other in rule.targets:
+            if goes_on(other.iri, one.iri):
+                message = f"The target {one.iri!r} may be a column of the target {other.iri!r}. "
+                message += "Datasets that are joined lie apart."
+                yield Problem("M016", message, "", one.place)
+
+
+def _alike(roles: Roles) -> Iterator[Problem]:
+    """Yield the columns of one name that would be two in the joined table."""
+    first: dict[str, tuple[str, str]] = {}
+    for asset, name, value in kept(roles):
+        other, known = first.setdefault(folded(name), (asset, name))
+        if other != asset:
+            given = listed([column_iri(other, known), column_iri(asset, name)])
+            message = f"The output would have two columns {name!r}: {given}."
+            hint = "Leave one out, name it as an identifier, or rename it in its data."
+            yield Problem("M016", message, hint, value.place)
+
+
+def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[Problem]:
+    """Yield the columns joined on whose role is not that of another: their cells are the same.
+
+    Of columns that tell nothing it does not matter how they are left out.
+    """
+    keys = {(asset, name) for asset, name, _ in _keys(datasets, on)}
+    found = [
+        (role, asset, name, value)
+        for role, named in roles.items()
+        for asset, name, value in named
+        if (asset, name) in keys
+    ]
+    for role, asset, name, value in found[1:]:
+        first, other, known, _ = found[0]
+        if asset != other and role != first and not {role, first} <= _TELL_NOTHING:
+            message = f"{column_iri(asset, name)} is {role}, and {column_iri(other, known)} is "
+            message += f"{first}. Rows are joined on both: what one of them tells, both do."
+            yield Problem("M016", message, "Give them one role, or one of them none.", value.place)
+
+
+def by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:
+    """Return the columns of a joined table by role, each by its name alone.
+
+    Of several that are left out and have one name, one is told, unless another of that name is
+    in the table.
+    """
+    left_out = {(asset, name) for asset, name, _ in roles.get(_LEFT_OUT, ())}
+    used = {name for asset, name, _ in kept(roles) if (asset, name) not in left_out}
+    found: dict[str, list[tuple[str, Value]]] = {}
+    for role, named in roles.items():
+        known: dict[str, str] = {}
+        found[role] = []
+        for asset, name, value in named:
+            is_other = known.setdefault(name, asset) != asset
+            if role != _LEFT_OUT or not (is_other or name in used):
+                found[role].append((name, value))
+    return found

@@ -1,0 +1,399 @@
+"""What will be done: typed steps, bound to data and an engine, printable and serialisable."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from policy_engine import terms
+from policy_engine.data.catalog import Catalog, column_iri
+from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
+from policy_engine.methods import Finding, parameters
+from policy_engine.methods.method import shown
+from policy_engine.methods.recoding import Recoding, misplaced
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.chaining import check_read_as_meant
+from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
+from policy_engine.plan.lineage import Consented, Generalised, Upstream
+from policy_engine.plan.reading_anonymization import Transformation, parameters_of
+from policy_engine.plan.spelling import column_problems
+from policy_engine.plan.training import FEWEST, Audit, FileBounds, Product, Training, chosen
+from policy_engine.policy import Policy, Rule
+
+EngineName = Literal["local", "spark"]
+CellStyle = Literal["text", "bounds"]
+S = TypeVar("S", bound=BaseModel)
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Anonymize(Anonymization):
+    """Generalise the quasi-identifiers until every bound holds in every class.
+
+    `taxonomies` holds the digest of each taxonomy by its name, once they are known.
+    """
+
+    step: Literal["anonymize"] = "anonymize"
+    taxonomies: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Publish(_Frozen):
+    """Write the columns as the output, measure every bound on it, and only then publish.
+
+    Where a model is trained, it is the output, and the columns are what its table was made of.
+    With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
+    """
+
+    step: Literal["publish"] = "publish"
+    asset: str
+    columns: tuple[str, ...]
+    cells: CellStyle = "text"
+
+
+class Train(Training):
+    """Train a model on what the steps before made of a share of the records."""
+
+    step: Literal["train"] = "train"
+
+
+class Attack(Audit):
+    """Attack the model, or one trained on the table, and hold what is reached against bounds."""
+
+    step: Literal["audit"] = "audit"
+
+
+_OF_ONE = "read drop (anonymize (train )?|train )(audit )*"
+_OF_SEVERAL = "(read ){2,}join drop anonymize "
+_ORDER = re.compile(f"({_OF_ONE}|{_OF_SEVERAL})publish ")
+Step = Annotated[
+    Read | Join | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")
+]
+
+
+class Plan(_Frozen):
+    """The steps that carry out one permission of a policy, or one to train on another's output.
+
+    `policy_digest` is the digest of what the policy means; assignees and purposes are those that
+    the output is made for. `by_consent` are the rules by which owners of inputs let others make it:
+    what they ask for is asked for by the policy, at least.
+    """
+
+    policy: str
+    policy_digest: str
+    rule: str
+    assignees: tuple[str, ...]
+    purposes: tuple[str, ...]
+    engine: EngineName
+    steps: tuple[Step, ...]
+    by_consent: tuple[Consented, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out by whose leave it is made where that is nobody's but the assigner's."""
+        found: dict[str, Any] = written(self)
+        return found if self.by_consent else {k: v for k, v in found.items() if k != "by_consent"}
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Plan":
+        """Raise ValueError for what no policy becomes: whoever reads a plan relies on it."""
+        if not _ORDER.fullmatch("".join(f"{step.step} " for step in self.steps)):
+            raise ValueError("the steps are not those of a plan, in their order")
+        asked, made = self.anonymize, sorted(self.publish.columns)
+        unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
+        released = asked.columns.released if asked else learnt_from(self.train)
+        if made != sorted(released) or sorted(self.columns) != sorted([*made, *unit]):
+            raise ValueError("the columns of the steps are not the same")
+        joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
+        if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:
+            raise ValueError("the inputs of the join are not those that are read")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """The sha-256 of the plan's JSON."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """The steps that read the inputs, one unless several are joined."""
+        return tuple(step for step in self.steps if isinstance(step, Read))
+
+    @property
+    def read(self) -> Read:
+        """The step that reads the input of a plan that has one."""
+        return self._only(Read)
+
+    @property
+    def join(self) -> Join | None:
+        """The step that makes one table of several inputs, None where there is one."""
+        return next((step for step in self.steps if isinstance(step, Join)), None)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that is anonymised or learnt from, in their order."""
+        return self.join.columns if self.join else self.read.columns
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The IRIs of the inputs."""
+        return tuple(one.asset for one in self.reads)
+
+    def iri_of(self, name: str) -> str:
+        """Return the IRI of the input's column that a column of the table is."""
+        inputs = self.join.inputs if self.join else ()
+        asset = next((one.asset for one in inputs if name in one.columns), self.assets[0])
+        return column_iri(asset, name)
+
+    @property
+    def generalised(self) -> tuple[Generalised, ...]:
+        """The columns of the table that an earlier release generalised."""
+        return tuple(one for read in self.reads for one in read.generalised)
+
+    @property
+    def drop(self) -> Drop:
+        """The step that leaves columns out."""
+        return self._only(Drop)
+
+    @property
+    def anonymize(self) -> Anonymize | None:
+        """The step that generalises, None where a model is trained on the records as they are."""
+        return next((step for step in self.steps if isinstance(step, Anonymize)), None)
+
+    def anonymization(self) -> Anonymize:
+        """Return the step that generalises. Raises PlanError (M007) where there is none."""
+        if self.anonymize is None:
+            raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")
+        return self.anonymize
+
+    def check_one_input(self, done: str) -> None:
+        """Raise PlanError (M016) where several inputs were joined: they are no one table."""
+        if self.join:
+            message = f"{' and '.join(self.assets)} were joined: there is no one table that the "
+            message += f"output could be {done}."
+            raise PlanError.of("M016", message, "Join them in a file of your own.")
+
+    @property
+    def train(self) -> Train | None:
+        """The step that trains the model that is released, if one is."""
+        return next((step for step in self.steps if isinstance(step, Train)), None)
+
+    @property
+    def audits(self) -> tuple[Attack, ...]:
+        """The audits, in order."""
+        return tuple(step for step in self.steps if isinstance(step, Attack))
+
+    @property
+    def fewest(self) -> int:
+        """How many records everything that a model of this plan tells stands for at least."""
+        return max(FEWEST, self.anonymize.k) if self.anonymize else FEWEST
+
+    @property
+    def cells_learnt(self) -> tuple[Generalised, ...]:
+        """The columns that models learn from and that an earlier release generalised."""
+        modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
+        named = {name for one in modellings for name in one.features}
+        return tuple(one for one in self.generalised if one.name in named)
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns of the input of which the values matter, in their order."""
+        modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
+        names = {name for one in modellings for name in (one.label, *one.features)}
+        if self.anonymize is not None:
+            columns = self.anonymize.columns
+            names |= {*columns.quasi_names, *columns.sensitive_names, columns.privacy_unit}
+        return tuple(name for name in self.columns if name in names)
+
+    @property
+    def file_bounds(self) -> FileBounds | None:
+        """The bounds on the files of the model that is released, None where none is."""
+        if self.train is None:
+            return None
+        return FileBounds(smallest_leaf=self.fewest).with_(*(one.files for one in self.audits))
+
+    @property
+    def publish(self) -> Publish:
+        """The step that writes the output."""
+        return self._only(Publish)
+
+    def without_audits(self) -> "Plan":
+        """Return the plan as far as it is about a table: it trains and attacks nothing."""
+        steps = tuple(step for step in self.steps if not isinstance(step, Train | Attack))
+        return self.model_copy(update={"steps": steps})
+
+    def public(self) -> "Plan":
+        """Return the plan with all that its policy says, and nothing that the data does.
+
+        Where the input lies, what it was made from, columns that the policy does not mention, and
+        the digests of taxonomies are left out: what is not released is not told of by a digest
+        either.
+        """
+        return self.model_copy(update={"steps": tuple(map(_public, self.steps))})
+
+    def _only(self, kind: type[S]) -> S:
+        [step] = [step for step in self.steps if isinstance(step, kind)]
+        return step
+
+
+def _public(step: Step) -> Step:
+    if isinstance(step, Read):
+        return step.model_copy(update={"location": "", "format": "", "generalised": ()})
+    if isinstance(step, Drop):
+        return step.model_copy(update={"unmentioned": ()})
+    return step.model_copy(update={"taxonomies": {}}) if isinstance(step, Anonymize) else step
+
+
+def make_plan(
+    policy: Policy,
+    catalog: Catalog | None = None,
+    *,
+    asset: str = "",
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
+) -> Plan:
+    """Return the plan that carries out what the policy permits to be made of data.
+
+    That is one anonymisation, one model, or a model of what was anonymised, with the audits that
+    its duties ask for: sanitise, train, audit, publish. Of several outputs, `asset` is the one.
+    With a catalog, the plan is bound to the data; without, it says what would be done to whatever
+    lies there. `upstream` tells of the release that the data are: its generalised columns are not
+    read as values. Raises PlanError with every problem that shows without the data's values, or
+    with all that the engine does not have (M009), and DataError where the data lacks a column or a
+    taxonomy cannot be read.
+    """
+    return plan_of(policy, chosen(policy, asset), catalog, engine, cells, upstream)
+
+
+def plan_of(
+    policy: Policy,
+    product: Product,
+    catalog: Catalog | None = None,
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
+) -> Plan:
+    """Return the plan that makes one output of a policy. All else is as for `make_plan`."""
+    sanitised, training, audits = product.transformation, product.training, product.audits
+    rule, asked = product.rule, sanitised.asked if sanitised else None
+    _check_engine(policy, sanitised, engine, audited=bool(training or audits))
+    learnt = [one.modelling for one in audits] + ([training] if training else [])
+    generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
+    target = (sanitised.rule if sanitised else rule).targets[0].iri
+    joined = sanitised.joined if sanitised else ()
+    digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
+    reads, join, drop = inputs_of(target, joined, asked, training, catalog)
+    reads = _with_cells(reads, join, generalised)
+    problems = column_problems(policy, catalog) if catalog is not None else []
+    if problems:
+        raise DataError(*problems, source=policy.source)
+    steps: list[Step] = [*reads, *([join] if join else []), drop]
+    if asked is not None:
+        steps.append(
+            Anonymize(
+                columns=asked.columns,
+                methods=asked.methods,
+                recoding=asked.recoding,
+                taxonomies=digests,
+            )
+        )
+    if training is not None:
+        steps.append(Train(**dict(training)))
+    steps += [Attack(**dict(audit)) for audit in audits]
+    unit = asked.columns.privacy_unit if asked else ""
+    read = join.columns if join else reads[0].columns
+    columns = tuple(name for name in read if name != unit)
+    steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
+    return Plan(
+        policy=policy.uid,
+        policy_digest=policy.digest,
+        rule=rule.label(),
+        assignees=tuple(dict.fromkeys(_readers(policy, rule, training))),
+        purposes=rule.purposes,
+        engine=engine,
+        steps=tuple(steps),
+    )
+
+
+def _with_cells(
+    reads: Sequence[Read], join: Join | None, generalised: Sequence[Generalised]
+) -> tuple[Read, ...]:
+    """Return what is read with what is known of its cells."""
+    used = [one.columns for one in (join.inputs if join else reads)]
+    return tuple(
+        read.model_copy(update={"generalised": tuple(g for g in generalised if g.name in names)})
+        for read, names in zip(reads, used, strict=True)
+    )
+
+
+def _readers(policy: Policy, rule: Rule, training: Training | None) -> Iterator[str]:
+    """Yield who an output is made for: the rule's assignees, and all who may use a model."""
+    users = (one for one in policy.permissions if training and _is_on(one, training.output))
+    for one in (rule, *users):
+        yield from (party.iri for party in one.assignees)
+
+
+def _is_on(rule: Rule, asset: str) -> bool:
+    return asset in [target.iri for target in rule.targets]
+
+
+def _check_engine(
+    policy: Policy, made: Transformation | None, engine: EngineName, *, audited: bool
+) -> None:
+    """Raise PlanError with every method and every option asked for that the engine lacks."""
+    problems = []
+    if made is not None:
+        asked = made.asked
+        places = {name: part.place for name, part in parameters_of(made.action).items()}
+        found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
+        problems += [
+            Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found
+        ]
+    for notation, term in terms.audit_methods().items() if audited else ():
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no method {notation!r}."
+            problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
+    if problems:
+        raise PlanError(*sorted(problems, key=by_place), source=policy.source)
+
+
+_Lacking = Iterator[tuple[Finding, str]]
+"""What an engine does not have, each with what is possible instead."""
+
+
+def _methods_lacking(asked: Anonymization, engine: EngineName) -> _Lacking:
+    known = terms.methods()
+    has = [name for name, term in known.items() if engine in term.texts("engine")]
+    for name in asked.methods:
+        if name not in has:
+            message = f"The {engine} engine has no method {name!r}. "
+            message += f"It has {listed(has) if has else 'none'}."
+            hint = f"Ask for another method, or {_elsewhere(known[name])}"
+            yield Finding("M009", "method", message), hint
+
+
+def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
+    given = recoding.model_dump(by_alias=True)
+    for name, field in parameters(Recoding).items():
+        term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
+        if given[name] != default and engine not in term.texts("engine"):
+            has = shown(default)
+            message = f"The {engine} engine has no {name} {shown(given[name])}. It has {has}."
+            # An option of full-domain cannot even be given its default beside mondrian (M003).
+            mend = f"Leave {name} out" if any(misplaced({name: default})) else f"Give {name} {has}"
+            yield Finding("M009", name, message), f"{mend}, or {_elsewhere(term)}"
+
+
+def _elsewhere(term: terms.Term) -> str:
+    return f"run it on the {' or '.join(term.texts('engine'))} engine."

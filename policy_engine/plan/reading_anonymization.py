@@ -1,0 +1,377 @@
+"""The transformations that a policy asks for, checked as far as can be without data."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from policy_engine import terms
+from policy_engine.data.catalog import column_name
+from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
+from policy_engine.methods import Finding, findings, is_text, method_class, parameters
+from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
+from policy_engine.methods.recoding import Recoding, misplaced
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
+from policy_engine.plan.joins import problems as problems_of_join
+from policy_engine.policy import Action, Constraint, Policy, Rule, Value
+from policy_engine.policy.model import ANONYMIZE
+from policy_engine.policy.validation.clashes import Overlaps
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
+_DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
+
+
+class Transformation(NamedTuple):
+    """A permission to anonymise, what it asks for, and the action that says so.
+
+    `joined` are the datasets that are made one table first, none where there is one. `named` are
+    its columns by role, each with its dataset.
+    """
+
+    rule: Rule
+    asked: Anonymization
+    action: Action
+    joined: tuple[Joined, ...]
+    named: Roles
+
+
+class Consent(NamedTuple):
+    """A permission to anonymise that names no output: by it, its assigner lets others do so.
+
+    What they make has to hold what is `asked`, with the columns of the dataset in the roles that
+    they are `named` in, and joined by the column `on` alone; None, where anything is let.
+    """
+
+    rule: Rule
+    action: Action
+    asked: Anonymization | None = None
+    named: Roles = MappingProxyType({})
+    on: str = ""
+
+
+def transformations(policy: Policy) -> tuple[Transformation, ...]:
+    """Return the permissions to anonymise that a policy gives, each with what it asks for.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    problems: list[Problem] = []
+    found = []
+    for rule, action in transforms(policy):
+        try:
+            _check(policy, rule)
+            found.append(_transformation(policy, rule, action))
+            problems += forbidden(policy, rule)
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return tuple(found)
+
+
+def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
+    """Return the permissions of a policy that ask for a transformation, with their actions."""
+    found = permitting(policy, ANONYMIZE)
+    return tuple((rule, action) for rule, action in found if not is_consent(rule))
+
+
+def is_consent(rule: Rule) -> bool:
+    """Tell whether a permission lets others make something, rather than asking for it: who gives
+    it is named, and no output."""
+    return bool(rule.assigners) and not rule.output
+
+
+def consents(policy: Policy) -> tuple[Consent, ...]:
+    """Return the permissions by which a policy lets others anonymise.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    problems: list[Problem] = []
+    found = []
+    for rule, action in permitting(policy, ANONYMIZE):
+        try:
+            found += [_consent(policy, rule, action)] if is_consent(rule) else []
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return tuple(found)
+
+
+def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
+    if not parameters_of(action):
+        return Consent(rule, action)
+    if len({target.iri for target in rule.targets}) != 1:
+        message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
+        hint = "Write a permission for each."
+        raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
+    named, asked = _anonymization(policy, rule, action)
+    on = named.get(JOIN_ON, ())
+    if len(on) > 1:
+        message = f"A dataset is joined on one column. Given: {len(on)}."
+        problem = Problem("M016", message, "", on[1][2].place)
+        raise PlanError(problem, source=policy.source)
+    return Consent(rule, action, asked, named, next((name for _, name, _ in on), ""))
+
+
+def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
+    """Return the permissions of a policy that name an action, each with the action."""
+    return tuple(
+        (rule, one) for rule in policy.permissions for one in rule.actions if one.iri == action
+    )
+
+
+def _check(policy: Policy, rule: Rule) -> None:
+    """Raise PlanError where a permission does not say what is anonymised, and what it becomes."""
+    problems = []
+    if not rule.output:
+        message = "The permission to anonymize names no output."
+        hint = 'Add "output": "http://...", the IRI of the result.'
+        problems.append(Problem("M007", message, hint, rule.place))
+    if rule.output in [target.iri for target in rule.targets]:
+        message = f"The output {rule.output!r} is the target itself; the result needs its own IRI."
+        problems.append(Problem("M007", message, "", rule.place))
+    problems += bounds_on_rows(rule)
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+
+
+def bounds_on_rows(rule: Rule, done: str = "anonymised") -> Iterator[Problem]:
+    """Yield what would keep rows out of what is `done`: that is for all the rows there are.
+
+    What else bounds the permission, its time or its duties, decides who may read the output.
+    """
+    leaves = [leaf for condition in rule.constraints for leaf in condition.constraints()]
+    for target in rule.targets:
+        for leaf in leaves:
+            name = column_name(target.iri, leaf.left_operand)
+            if name is not None:
+                message = f"The constraint is about the rows' {name!r}, and all rows are {done}."
+                hint = "Give the rows that are meant a dataset of their own."
+                yield Problem("M010", message, hint, leaf.place)
+        if target.refinements:
+            message = f"The target is refined, and all of a dataset is {done}."
+            yield Problem("M010", message, "Name the dataset that is meant.", target.place)
+
+
+def parameters_of(action: Action) -> dict[str, Constraint]:
+    """Return the refinements of an action to anonymise, by the name of their parameter."""
+    return {
+        terms.local_name(part.left_operand): part
+        for part in action.refinements
+        if isinstance(part, Constraint)
+    }
+
+
+def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
+    """Yield the columns that a transformation names, each with its place."""
+    for part in parameters_of(made.action).values():
+        if terms.names_columns(part.left_operand):
+            named = _columns(part, Datasets.of(made.rule), [])
+            yield from ((name, value.place) for _, name, value in named)
+
+
+def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
+    """Return what an action asks to be made of one dataset, or of several that are joined."""
+    on = parameters_of(action).get(JOIN_ON)
+    named, asked = _anonymization(policy, rule, action, is_joined=True)
+    roles = {role: columns for role, columns in named.items() if role != JOIN_ON}
+    return Transformation(rule, asked, action, joined(rule, on, roles), roles)
+
+
+def _anonymization(
+    policy: Policy, rule: Rule, action: Action, *, is_joined: bool = False
+) -> tuple[Roles, Anonymization]:
+    """Return the columns that an action names, by role, and what it asks for."""
+    given = parameters_of(action)
+    notations = _notations(given.pop("method", None), action, policy)
+    problems: list[Problem] = []
+    on, datasets = given.get(JOIN_ON), Datasets.of(rule)
+    named = {
+        name: tuple(_columns(part, datasets, problems))
+        for name, part in given.items()
+        if terms.names_columns(part.left_operand)
+    }
+    used = {role: columns for role, columns in named.items() if role != JOIN_ON}
+    problems += problems_of_join(rule, on, used, action.place) if is_joined else ()
+    roles = by_name(used)
+    values = {
+        name: _plain(part.right_operands[0].value)
+        for name, part in given.items()
+        if name not in roles and part is not on
+    }
+    unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
+    scope = values.pop("pseudonymScope", None)
+    parts, found = _parts(notations, roles, values, unit)
+    if scope is not None:
+        # As it is written: 007 is not 7.
+        scope = str(given["pseudonymScope"].right_operands[0].value)
+        parts["columns"]["pseudonymScope"] = scope
+        found += [(one, None) for one in _of_scope(scope, roles)]
+    found += _of_columns(roles)
+    wrong = {problem.place for problem in problems}
+    for finding, value in found:
+        part = given.get(finding.parameter)
+        if wrong & {one.place for one in getattr(part, "right_operands", ())}:
+            continue
+        place = value.place if value else part.place if part else action.place
+        problems.append(Problem(finding.code, finding.message, _hint(finding), place))
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+    return named, Anonymization(**parts)
+
+
+Located = list[tuple[Finding, Value | None]]
+
+
+def _parts(
+    notations: tuple[str, ...],
+    roles: Mapping[str, Sequence[tuple[str, Value]]],
+    values: Mapping[str, Any],
+    unit: str,
+) -> tuple[dict[str, Any], Located]:
+    """Return columns, models and options as asked for, and what is wrong with each of them."""
+    columns: dict[str, Any] = {"privacyUnit": unit}
+    for role, named in roles.items():
+        column = _SETTINGS.get(role)
+        columns[role] = [
+            {"name": name, **_settings(value, column)} if column else name for name, value in named
+        ]
+    kinds = {notation: method_class(notation) for notation in notations}
+    models, left = {}, set(values)
+    found = []
+    for notation, kind in kinds.items():
+        models[notation] = {name: values[name] for name in parameters(kind) if name in values}
+        left -= set(models[notation])
+        found += findings(kind, models[notation], notation)
+        if kind.is_about_values and not columns.get("sensitive"):
+            message = f"{notation} needs the parameter 'sensitive'."
+            found.append(Finding("M002", "sensitive", message))
+    options = {name: values[name] for name in left & set(parameters(Recoding))}
+    found += [*findings(Recoding, options, "recoding"), *misplaced(options)]
+    found += [_unowned(name, notations) for name in sorted(left - set(options))]
+    if not columns.get("quasi-identifier"):
+        message = f"{notations[0]} needs the parameter 'quasi-identifier'."
+        found.append(Finding("M002", "quasi-identifier", message))
+    weights = [one.get("weight", 1) for one in columns.get("quasi-identifier", [])]
+    if weights and not any(weight != 0 for weight in weights):
+        message = "Every quasi-identifier has the weight 0. One at least has more."
+        found.append(Finding("M003", "quasi-identifier", message))
+    found += clashes(
+        {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
+    )
+    return {"columns": columns, "methods": models, "recoding": options}, [(f, None) for f in found]
+
+
+def _of_scope(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
+    if not roles.get("pseudonymize"):
+        message = "pseudonymScope is about pseudonyms, and the policy asks for none."
+        yield Finding("M004", "pseudonymScope", message)
+    if not scope.strip():
+        message = "pseudonymScope is not allowed to be empty. Allowed is a name, or an IRI."
+        yield Finding("M003", "pseudonymScope", message)
+    elif len(scope) > _LONGEST_SCOPE:
+        message = f"pseudonymScope has {len(scope):,} characters. Allowed are {_LONGEST_SCOPE:,}."
+        yield Finding("M003", "pseudonymScope", message)
+
+
+_LONGEST_SCOPE = 1_000
+_SETTINGS: Mapping[str, type[Column]] = {
+    "quasi-identifier": QuasiIdentifier,
+    "sensitive": Sensitive,
+}
+
+
+def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
+    """Return that no method asked for has a parameter, and which methods have it."""
+    owners = [known for known in terms.methods() if name in parameters(method_class(known))]
+    *head, last = notations
+    asked = f"{', '.join(head)} and {last} have" if head else f"{last} has"
+    return Finding("M004", name, f"{asked} no parameter {name!r}. It belongs to {listed(owners)}.")
+
+
+def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
+    fields = parameters(kind)
+    return {
+        name: one.value if is_text(fields[name]) else _plain(one.value)
+        for name, one in value.settings.items()
+    }
+
+
+def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
+    """Return what is wrong with the settings of single columns, each with its place."""
+    found: Located = []
+    for role, kind in _SETTINGS.items():
+        for name, value in roles.get(role, ()):
+            settings = _settings(value, kind)
+            wrong = [*findings(kind, {"name": name, **settings}, role), *misfits(role, settings)]
+            for finding in wrong:
+                message = f"{name!r}: {finding.message}"
+                place = value.settings.get(finding.parameter, value)
+                found.append((finding._replace(message=message), place))
+    return found
+
+
+def _hint(finding: Finding) -> str:
+    if finding.code != "M002" or finding.parameter not in _operands():
+        return ""
+    return f"Add a refinement with the leftOperand {_operands()[finding.parameter]}."
+
+
+def _operands() -> dict[str, str]:
+    operands = terms.instances(f"{terms.ODRL}LeftOperand")
+    return {terms.local_name(iri): terms.compact(iri) for iri in operands}
+
+
+def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
+    known = terms.methods()
+    if part is None:
+        message = f"The action names no method. Known are {listed(known)}."
+        hint = "Add a refinement with the leftOperand mosaicrown:method."
+        raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
+    problems, notations = [], []
+    for value in part.right_operands:
+        notation = str(value.value).removeprefix(terms.PE)
+        if notation not in known:
+            message = f"The method {notation!r} is not known. Known are {listed(known)}."
+            problems.append(Problem("M001", message, did_you_mean(notation, known), value.place))
+        elif notation in notations:
+            message = f"The method {notation!r} is asked for twice."
+            problems.append(Problem("M003", message, "", value.place))
+        notations.append(notation)
+    if problems:
+        raise PlanError(*problems, source=policy.source)
+    return tuple(notations)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or a truth value where a text is one."""
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    return float(value) if _DECIMAL.fullmatch(value) else value
+
+
+def _columns(
+    part: Constraint, datasets: Datasets, problems: list[Problem]
+) -> Iterator[tuple[str, str, Value]]:
+    """Yield the columns that a parameter names, each by its dataset and its name."""
+    for value in part.right_operands:
+        found = datasets.column(str(value.value))
+        if found is None:
+            their = " and ".join(f"{target}/..." for target in datasets.iris)
+            message = f"{value.value!r} is not a column of the target. Its columns are {their}"
+            hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
+            problems.append(Problem("M006", message, hint, value.place))
+        else:
+            yield *found, value
+
+
+def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
+    """Yield the prohibitions that speak against carrying the rule out."""
+    prohibitions = policy.prohibitions if policy.conflict != "perm" else ()
+    for _, prohibition in Overlaps((rule,), prohibitions, policy.hierarchy).pairs():
+        message = f"{prohibition.where()} prohibits what {rule.where()} permits."
+        hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'
+        yield Problem("M008", message, hint, prohibition.place)

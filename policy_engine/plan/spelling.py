@@ -1,0 +1,170 @@
+"""The columns that policies name, against those that the data has."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote
+
+from policy_engine import terms
+from policy_engine.data.catalog import Catalog, Dataset, column_iri, column_name, folded, no_column
+from policy_engine.errors import NOWHERE, DataError, Place, Problem, by_place
+from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Rule
+
+_CUTS = re.compile("[/?#]")
+
+
+@dataclass(frozen=True)
+class Named:
+    """An asset that a text names, and where.
+
+    One that `is_exact` is a column of what is made, and has its name from there: no other case
+    of it will do.
+    """
+
+    iri: str
+    place: Place = NOWHERE
+    is_exact: bool = False
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Which column of the data an asset's IRI stands for.
+
+    Names are matched as SQL matches them: in any case, and else letter by letter, whatever form
+    of Unicode the data writes these in.
+    """
+
+    datasets: Mapping[str, Dataset]
+    outputs: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, catalog: Catalog, policies: Iterable[Policy] = ()) -> "Spelling":
+        """Return the spelling of a catalog; what policies make is no column of it by its name."""
+        outputs = frozenset(rule.output for policy in policies for rule in policy.rules)
+        return cls({one.iri: one for one in catalog.datasets}, outputs - {""})
+
+    @cached_property
+    def _folded(self) -> Mapping[str, str]:
+        return {folded(iri): iri for iri in self.datasets}
+
+    def column(self, iri: str) -> tuple[Dataset, str] | None:
+        """Return the dataset and the column of it that an IRI stands for, if any."""
+        dataset = self.datasets.get(terms.dataset_of(iri))
+        name = dataset and dataset.spelled(column_name(dataset.iri, iri) or "")
+        return (dataset, name) if dataset and name else None
+
+    def problem(self, named: Named) -> Problem | None:
+        """Return what is wrong with the name of an asset: nothing, where it is not about the
+        data at all, or names a dataset or a column of it."""
+        found = self.column(named.iri)
+        if found and (not named.is_exact or column_name(found[0].iri, named.iri) == found[1]):
+            return None
+        for above in _above(named.iri):
+            if above in self.outputs:
+                return None
+            if above in self.datasets:
+                return self._no_column(named, self.datasets[above], above)
+        near = next((one for one in map(folded, _above(named.iri)) if one in self._folded), "")
+        if not near:
+            return None
+        message = f"No data is given for {named.iri!r}. IRIs are told apart letter by letter."
+        hint = f"Did you mean {self._folded[near]!r}, or what lies in it?"
+        return Problem("C001", message, hint, named.place)
+
+    def _no_column(self, named: Named, dataset: Dataset, above: str) -> Problem | None:
+        rest = named.iri[len(above) + 1 :]
+        if named.iri == above:
+            return None
+        if named.iri[len(above)] == "/" and rest and not _CUTS.search(rest):
+            return no_column(unquote(rest), dataset, named.place)
+        message = f"{named.iri!r} is not a column of {dataset.iri}. Its columns are {above}/..."
+        hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
+        return Problem("C005", message, hint, named.place)
+
+
+def column_problems(
+    policy: Policy, catalog: Catalog, policies: Iterable[Policy] = ()
+) -> list[Problem]:
+    """Return a problem (C005, C001) for every column that a policy names and the data lacks.
+
+    Each has its place. What `policies` make besides is no column of the data.
+    """
+    spelling = Spelling.of(catalog, [policy, *policies])
+    found = (spelling.problem(named) for named in assets_of(policy))
+    return sorted(dict.fromkeys(filter(None, found)), key=by_place)
+
+
+def in_spelling_of(
+    catalog: Catalog,
+    policies: Sequence[Policy],
+    hierarchies: Iterable[Hierarchy] = (),
+    targets: Iterable[str] = (),
+) -> Hierarchy:
+    """Return hierarchies joined, with every other case of a column's name made one with it.
+
+    `targets` are what a request names besides. Raises DataError where a policy, a hierarchy or a
+    target names a column that the data lacks (C005), or a dataset in another spelling (C001).
+    """
+    for policy in policies:
+        problems = column_problems(policy, catalog, policies)
+        if problems:
+            raise DataError(*problems, source=policy.source)
+    given = Hierarchy().joined(hierarchies)
+    asked = [*_of_edges(given, NOWHERE), *(Named(terms.canonical(target)) for target in targets)]
+    spelling = Spelling.of(catalog, policies)
+    problems = list(dict.fromkeys(filter(None, map(spelling.problem, asked))))
+    if problems:
+        raise DataError(*problems)
+    named = [*asked, *(one for policy in policies for one in assets_of(policy))]
+    return given.joined([Hierarchy(asset=tuple(dict.fromkeys(_made_one(named, spelling))))])
+
+
+def assets_of(policy: Policy) -> Iterator[Named]:
+    """Yield every asset that a policy names, in its rules and in what it says of assets."""
+    for rule in (policy.shared, *policy.rules):
+        yield from _of_rule(rule)
+    yield from _of_edges(policy.hierarchy, policy.place)
+
+
+def _of_rule(rule: Rule) -> Iterator[Named]:
+    for target in rule.targets:
+        yield Named(terms.canonical(target.iri), target.place)
+        yield from _of_conditions(target.refinements)
+    parties = [party for several in rule.functions.values() for party in several]
+    members: tuple[Action | Party, ...] = (*rule.actions, *rule.assigners, *rule.assignees)
+    for member in (*members, *parties):
+        yield from _of_conditions(member.refinements)
+    yield from _of_conditions(rule.constraints)
+    for other in rule.within:
+        yield from _of_rule(other)
+
+
+def _of_conditions(conditions: Iterable[Condition]) -> Iterator[Named]:
+    for leaf in (leaf for condition in conditions for leaf in condition.constraints()):
+        yield Named(terms.canonical(leaf.left_operand), leaf.place)
+        is_role = terms.names_columns(leaf.left_operand)
+        for value in leaf.right_operands:
+            if is_role or value.is_iri:
+                yield Named(terms.canonical(str(value.value)), value.place, is_exact=is_role)
+
+
+def _of_edges(hierarchy: Hierarchy, place: Place) -> Iterator[Named]:
+    for iri in dict.fromkeys(end for edge in hierarchy.asset for end in edge):
+        yield Named(terms.canonical(iri), place)
+
+
+def _made_one(named: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str, str]]:
+    """Yield that a name in another case is part of the column, and the column part of it."""
+    for one in named:
+        found = spelling.column(one.iri)
+        iri = terms.canonical(column_iri(found[0].iri, found[1])) if found else one.iri
+        if iri != one.iri:
+            yield from ((iri, one.iri), (one.iri, iri))
+
+
+def _above(iri: str) -> Iterator[str]:
+    """Yield an IRI, and each that it goes on from, the longest first."""
+    yield iri
+    for cut in reversed([match.start() for match in _CUTS.finditer(iri)]):
+        yield iri[:cut]

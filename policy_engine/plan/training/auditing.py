@@ -1,0 +1,251 @@
+"""The audits that duties ask for, and the bounds on what attacks reach."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from policy_engine import terms
+from policy_engine.errors import did_you_mean, listed, nearest
+from policy_engine.methods.audits.membership_inference import (
+    FEWEST_SHADOWS,
+    AttackBound,
+    Measure,
+    MembershipInference,
+)
+from policy_engine.plan.reading_anonymization import parameters_of
+from policy_engine.plan.training.files import FEWEST, FileBounds
+from policy_engine.plan.training.model import Audit, Modelling, Training
+from policy_engine.plan.training.refining import (
+    AUDIT,
+    BELOW,
+    MEASURES,
+    OF_AUDIT,
+    OF_FILES,
+    OF_MODEL,
+    USUAL_FPR,
+    is_audit,
+    mentions,
+)
+from policy_engine.plan.training.training import TrainingReader
+from policy_engine.policy import Action, Constraint, Rule, Value
+
+_SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
+_MOST = 10_000
+_Given = Mapping[str, Constraint]
+
+
+class AuditReader(TrainingReader):
+    """Reads the audits of what a policy's plan makes: of its model, else of its table."""
+
+    def audits(self, made: str, training: Training | None, *, of_model: bool) -> tuple[Audit, ...]:
+        """Return the audits that the duties of permissions on what is made ask for.
+
+        Of a model, its training says how it is trained; it is None where that is wrong. Of a
+        table, the audit itself says what model is to be attacked.
+        """
+        found = []
+        audited = [(rule, duty) for rule, duty in self._duties() if self._is_of(rule, made)]
+        for _, duty in audited:
+            for action in filter(is_audit, duty.actions):
+                given = self.given(action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL)))
+                modelling = training if of_model else self.modelling(action, given, made)
+                one = self._audit(duty, action, given, made, modelling)
+                found += [one] if one else []
+        if audited:
+            self._check_countable()
+        return tuple(found)
+
+    def _duties(self) -> Iterator[tuple[Rule, Rule]]:
+        """Yield every duty to audit, with its permission."""
+        for rule in self.policy.permissions:
+            yield from ((rule, duty) for duty in rule.duties if any(map(is_audit, duty.actions)))
+
+    def _is_of(self, rule: Rule, made: str) -> bool:
+        """Tell whether a permission is on what is made; note where its audit would never be run."""
+        targets = [target.iri for target in rule.targets]
+        if made in targets:
+            return True
+        if not any(one in self.outputs for one in targets):
+            found = listed(self.outputs)
+            message = f"The audit is of {listed(targets)}, and what the policy has made is {found}."
+            hint = did_you_mean(targets[0], self.outputs)
+            self.add("M013", message, hint, rule.targets[0].place)
+        return False
+
+    def _audit(
+        self, duty: Rule, action: Action, given: _Given, made: str, modelling: Modelling | None
+    ) -> Audit | None:
+        self._check_method(given, action)
+        method = self._method(given, action)
+        if method is None or modelling is None:
+            return None
+        plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
+        files = self._files(given, of_model=isinstance(modelling, Training))
+        return Audit(duty=duty.label(), asset=made, method=method, modelling=plain, files=files)
+
+    def _files(self, given: _Given, *, of_model: bool) -> FileBounds:
+        """Return the bounds on the files of a model; note those that say nothing."""
+        least = {"smallest_leaf": FEWEST, "rare_values": 0}
+        found = {}
+        for name, (field, lowest) in zip(OF_FILES, least.items(), strict=True):
+            if name not in given:
+                continue
+            part, asked = given[name], self.number(given[name])
+            if not of_model:
+                message = f"{name} is about the files of a model, and what is released is a table."
+                self.add("M013", message, "", part.place)
+            elif asked is not None and (asked < lowest or asked != int(asked)):
+                message = f"{name} is an integer of at least {lowest}. Given: {asked:g}."
+                hint = f"Every model that is released holds {lowest}."
+                self.add("M011", message, hint if lowest else "", part.place)
+            elif asked is not None:
+                found[field] = int(asked)
+        return FileBounds(**found)
+
+    def _check_method(self, given: _Given, action: Action) -> None:
+        """Note an audit by no method or an unknown one; membership inference names itself."""
+        known = terms.audit_methods()
+        if "method" in given:
+            part = given["method"]
+            notation = str(part.right_operands[0].value).removeprefix(terms.PE)
+            if notation not in known:
+                message = f"The method {notation!r} is none of audits. Known are {listed(known)}."
+                self.add("M013", message, did_you_mean(notation, known), part.place)
+        elif action.iri == AUDIT:
+            message = f"The audit names no method. Known are {listed(known)}."
+            hint = "Add a refinement with the leftOperand mosaicrown:method."
+            self.add("M013", message, hint, action.place)
+
+    def _method(self, given: _Given, action: Action) -> MembershipInference | None:
+        before = len(self.problems)
+        fpr, shadows = self._fpr(given, action), self._shadows(given)
+        attempts = self._count(given["attempts"], 1) if "attempts" in given else None
+        bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
+        if not mentions(action, *MEASURES):
+            message = f"The audit bounds nothing. It may bound {listed(MEASURES)}."
+            hint = "Add a refinement such as pe:auc lteq 0.6."
+            self.add("M013", message, hint, action.place)
+        attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
+        self._check_shows(given, action)
+        if not bounds or len(self.problems) > before:
+            return None
+        named = {"attacks": attacks} if attacks else {}
+        counts = {"shadow_models": shadows, "attempts": attempts}
+        return MembershipInference.model_validate(
+            {"bounds": tuple(filter(None, bounds)), **counts, **named}
+        )
+
+    def _check_shows(self, given: _Given, action: Action) -> None:
+        """Note bounds that hold whatever is given away, by the attacks that are asked for."""
+        if "recall" in given and not mentions(action, *(set(MEASURES) - {"recall"})):
+            message = "recall alone bounds nothing: it is small for an attack that calls few "
+            message += "members, be it sure of each of them."
+            hint = "Add a refinement with the leftOperand pe:auc or pe:tprAtFpr."
+            self.add("M013", message, hint, given["recall"].place)
+        if "tprAtFpr" not in given or "attack" not in given:
+            return
+        for notation in self._named(given["attack"]):
+            if not terms.attacks()[notation].tells("ranks"):
+                message = f"The attack {notation!r} says yes or no, and has no threshold that "
+                message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
+                hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."
+                self.add("M013", message, hint, given["attack"].place)
+
+    def _fpr(self, given: _Given, action: Action) -> float:
+        if "fpr" not in given:
+            return USUAL_FPR
+        part = given["fpr"]
+        fpr = self.number(part)
+        if fpr is not None and not 0 < fpr < 1:
+            self.add("M013", f"fpr is above 0 and below 1. Given: {fpr:g}.", "", part.place)
+            return USUAL_FPR
+        if not mentions(action, "tprAtFpr"):
+            message = "fpr is that at which tprAtFpr is measured, and that is not bounded."
+            hint = "Add a refinement with the leftOperand pe:tprAtFpr, or leave out pe:fpr."
+            self.add("M013", message, hint, part.place)
+        return USUAL_FPR if fpr is None else fpr
+
+    def _shadows(self, given: _Given) -> int:
+        if "shadowModels" not in given:
+            return _SHADOWS
+        return self._count(given["shadowModels"], FEWEST_SHADOWS)
+
+    def _count(self, part: Constraint, fewest: int) -> int:
+        """Return how many there are to be of something; note where that is out of its range."""
+        number = self.number(part)
+        if number is not None and not fewest <= number <= _MOST:
+            name = terms.local_name(part.left_operand)
+            message = f"{name} is an integer from {fewest} to {_MOST}. Given: {number:g}."
+            self.add("M013", message, "", part.place)
+            return fewest
+        return int(number or fewest)
+
+    def _bound(self, name: Measure, part: Constraint, fpr: float) -> AttackBound | None:
+        """Return a bound, None where no attack could break it or guessing does.
+
+        A figure is 1 at most. Below 1 is no bound either: it leaves out an attack that is right
+        of everybody, and no other.
+        """
+        asked = self.number(part)
+        if asked is None:
+            return None
+        chance = fpr if name == "tprAtFpr" else 0.5
+        is_strict = part.operator == BELOW
+        if not chance <= asked < 1 or (is_strict and asked == chance):
+            guessed = f"guessing reaches {chance:g}"
+            why = guessed if asked < 1 else "no figure is above 1: that bounds nothing"
+            message = f"{name} is to be {'below' if is_strict else 'at most'} {asked:g}, but {why}."
+            allowed = f"above {chance:g} and below 1" if is_strict else f"from {chance:g}, below 1"
+            self.add("M011", message, f"Allowed is {allowed}.", part.place)
+            return None
+        return AttackBound(
+            measure=name,
+            asked=asked,
+            sense="below" if is_strict else "at most",
+            fpr=fpr if name == "tprAtFpr" else None,
+        )
+
+    def _named(self, part: Constraint) -> list[str]:
+        """Return the attacks named that are known."""
+        return [one for one, _ in _notations(part) if one in terms.attacks()]
+
+    def _attacks(self, part: Constraint) -> Iterator[str]:
+        known = terms.attacks()
+        found: set[str] = set()
+        for notation, value in _notations(part):
+            if notation not in known:
+                message = f"The attack {notation!r} is not known. Known are {listed(known)}."
+                self.add("M013", message, _meant(notation, known), value.place)
+            elif notation in found:
+                message = f"The attack {notation!r} is asked for twice."
+                self.add("M013", message, "", value.place)
+            else:
+                yield notation
+            found.add(notation)
+
+    def _check_countable(self) -> None:
+        """Note what keeps members of a training from being told from other records."""
+        if not self.asked:
+            return
+        asked = self.asked.asked
+        named = parameters_of(self.asked.action)
+        places = {name: part.place for name, part in named.items()}
+        if asked.recoding.max_suppression:
+            message = "An audit needs to know who was trained on, and suppressed rows were not."
+            self.add("M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"])
+        if asked.columns.privacy_unit:
+            message = "An audit counts records, and the policy counts persons who have several."
+            self.add("M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"])
+
+
+def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:
+    """Yield the attacks named, by notation or by IRI, known or not, each as it is written."""
+    named = {term.iri: notation for notation, term in terms.attacks().items()}
+    for value in part.right_operands:
+        yield named.get(str(value.value), str(value.value)), value
+
+
+def _meant(notation: str, known: Collection[str]) -> str:
+    """Return `Did you mean ...?` with the nearest attacks, or with all kinds of the nearest one."""
+    kind = nearest(notation, {name.partition("-")[0] for name in known})
+    kinds = [name for name in known if name.startswith(f"{kind}-")] if kind else []
+    near = did_you_mean(notation, known)
+    return near or (f"Did you mean {listed(kinds, 'or')}?" if kinds else "")

@@ -1,0 +1,48 @@
+"""What an audit can be asked for: its parameters, each with what it may be and its default."""
+
+from policy_engine import terms
+from policy_engine.methods import allowed
+from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
+from policy_engine.methods.reference import Parameter
+from policy_engine.plan.training.files import FEWEST, FileBounds
+from policy_engine.plan.training.model import Modelling
+from policy_engine.plan.training.refining import MEASURES, USUAL_FPR
+
+
+def of_audit(notation: str) -> list[Parameter]:
+    """Return the parameters of a method of audits, those of the model that it attacks among them.
+
+    Where a policy has the model trained, its training says what that model is.
+    """
+    term = terms.audit_methods()[notation]
+    return [_parameter(iri, term.texts("engine")) for iri in term.iris("allows")]
+
+
+def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
+    name = terms.local_name(iri)
+    kind, default = _bound(name) if name in MEASURES else _others()[name]
+    definition = terms.vocabulary()[iri].definition
+    return Parameter(terms.compact(iri), kind, default, definition, engines)
+
+
+def _bound(name: str) -> tuple[str, str]:
+    lowest = "fpr" if name == "tprAtFpr" else f"{AttackBound(measure='auc', asked=0.5).chance:g}"
+    return f"a bound from {lowest} on, below 1", "none"
+
+
+def _others() -> dict[str, tuple[str, str]]:
+    """Return what else there is by name: what it may be, and what it is where it is not given."""
+    own, model = MembershipInference.model_fields, Modelling.model_fields
+    files = FileBounds.model_fields
+    return {
+        "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{USUAL_FPR:g}"),
+        "attack": ("attacks", ", ".join(own["attacks"].default)),
+        "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
+        "attempts": ("an integer from 1 to 10000", "any number"),
+        "smallestLeaf": (allowed(files["smallest_leaf"]), f"{FEWEST}, or k if that is more"),
+        "rareValues": (allowed(files["rare_values"]), f"{files['rare_values'].default}"),
+        "label": ("one column", "required"),
+        "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
+        "model": ("a text", Modelling(asset="", label="").architecture.kind),
+        "trainingShare": (allowed(model["share"]), f"{model['share'].default:g}"),
+    }

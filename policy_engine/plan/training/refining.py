@@ -1,0 +1,118 @@
+"""What refines a training or an audit, read one by one: operators, numbers, columns."""
+
+from collections.abc import Collection, Sequence
+from typing import get_args
+
+from policy_engine import terms
+from policy_engine.data.catalog import column_name
+from policy_engine.errors import Place, Problem, listed
+from policy_engine.methods.audits.membership_inference import Measure
+from policy_engine.plan.reading_anonymization import Transformation
+from policy_engine.policy import Action, Asset, Constraint, Policy
+
+AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+OF_MODEL = ("label", "feature", "model", "trainingShare")
+OF_FILES = ("smallestLeaf", "rareValues")
+OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
+BELOW = f"{terms.ODRL}lt"
+USUAL_FPR = 0.001
+_AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
+_EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
+_SEVERAL = ("attack", "feature")
+
+
+class Refinements:
+    """Reads what refines the actions to train and to audit, and collects what is wrong.
+
+    `asked` is the permission to anonymise what is trained on or audited, if any, and what it asks
+    for; `anonymised` are all that the policy has, and `outputs` what it releases.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        asked: Transformation | None,
+        anonymised: Sequence[Transformation],
+        outputs: Collection[str],
+    ) -> None:
+        self.policy = policy
+        self.asked = asked
+        self.anonymised = anonymised
+        self.outputs = outputs
+        self.problems: list[Problem] = []
+
+    def add(self, code: str, message: str, hint: str, place: Place) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(code, message, hint, place))
+
+    def inputs(self) -> Sequence[Asset]:
+        """Return what is anonymised."""
+        return self.asked.rule.targets if self.asked else ()
+
+    def given(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
+        """Return the refinements of an action by the local name of their operand."""
+        found: dict[str, Constraint] = {}
+        takes = [f"{terms.MOSAICROWN if name == 'method' else terms.PE}{name}" for name in allowed]
+        for part in action.refinements:
+            if not isinstance(part, Constraint):
+                message = "The refinements of an audit or a training all hold; nothing joins them."
+                self.add("M013", message, "", part.place)
+                continue
+            name, operand = terms.local_name(part.left_operand), terms.compact(part.left_operand)
+            if part.left_operand not in takes:
+                known = listed(map(terms.compact, takes))
+                message = f"{terms.compact(action.iri)} takes no {operand}. It takes {known}."
+                self.add("M013", message, "", part.place)
+            elif name in found:
+                self.add("M013", f"{operand} is given twice.", "", part.place)
+            elif self._takes_operator(name, part):
+                found[name] = part
+        return found
+
+    def _takes_operator(self, name: str, part: Constraint) -> bool:
+        allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
+        allowed += [_ALL] if name in _SEVERAL else []
+        allowed = {"smallestLeaf": [_AT_LEAST], "rareValues": [_AT_MOST]}.get(name, allowed)
+        if part.operator in allowed and part.right_operands:
+            return True
+        message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')} and "
+        message += f"a rightOperand. Given: {terms.local_name(part.operator)!r}"
+        message += "." if part.right_operands else " and no rightOperand."
+        self.add("M013", message, "", part.place)
+        return False
+
+    def number(self, part: Constraint) -> float | None:
+        """Return the number on the right, None where there stands a name."""
+        try:
+            return float(str(part.right_operands[0].value))
+        except ValueError:
+            name, given = terms.local_name(part.left_operand), part.right_operands[0].value
+            self.add("M013", f"{name} is a number. Given: {given!r}.", "", part.place)
+            return None
+
+    def columns(self, part: Constraint, target: str) -> list[str]:
+        """Return the columns named, of the target or of what the target is made from."""
+        tables = [target, *(one.iri for one in self.inputs())]
+        found: dict[str, None] = {}
+        for value in part.right_operands:
+            iri = terms.canonical(str(value.value))
+            name = next((one for table in tables if (one := column_name(table, iri))), None)
+            if name is None:
+                message = f"{value.value!r} is not a column of the target. "
+                message += f"Its columns are {target}/..."
+                self.add("M012", message, "", value.place)
+            else:
+                found[name] = None
+        return list(found)
+
+
+def mentions(action: Action, *names: str) -> bool:
+    """Tell whether some refinement of an action is about one of these, be it wrong or right."""
+    leaves = (leaf for part in action.refinements for leaf in part.constraints())
+    return any(leaf.left_operand == f"{terms.PE}{name}" for leaf in leaves for name in names)
+
+
+def is_audit(action: Action) -> bool:
+    """Tell whether an action is one that the engine carries out as an audit."""
+    return action.iri in (AUDIT, MEMBERSHIP)

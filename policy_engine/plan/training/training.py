@@ -1,0 +1,176 @@
+"""The model that a permission has trained, or that an audit trains on a table."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+from policy_engine.errors import PolicyEngineError, did_you_mean, listed
+from policy_engine.methods.audits.classifier import (
+    Estimator,
+    EstimatorName,
+    Network,
+    read_architecture,
+)
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.training.files import FEWEST
+from policy_engine.plan.training.model import USUAL_SHARE, Modelling, Training
+from policy_engine.plan.training.refining import OF_MODEL, Refinements, mentions
+from policy_engine.policy import Action, Constraint, Rule
+from policy_engine.policy.collecting.files import read_file
+
+_Given = Mapping[str, Constraint]
+
+
+class TrainingReader(Refinements):
+    """Reads how a model is trained, and holds it against what is anonymised."""
+
+    def training(self, rule: Rule, action: Action) -> Training | None:
+        """Return what a permission to train asks for, None where something is wrong with it."""
+        if len(rule.targets) != 1 or not rule.output:
+            message = "A permission to train names one target and an output, the model's IRI."
+            number = f"{len(rule.targets)} target{'s' * (len(rule.targets) != 1)}"
+            given = f"{number} and {'an' if rule.output else 'no'} output"
+            self.add("M012", f"{message} Given: {given}.", "", rule.place)
+            return None
+        target = rule.targets[0].iri
+        if self.asked and target != self.asked.rule.output:
+            tables = " and ".join(one.rule.output for one in self.anonymised)
+            message = f"The model is trained on {target}, but what is anonymised is {tables}. "
+            message += "A plan makes one thing of another."
+            self.add("M012", message, "", rule.targets[0].place)
+            return None
+        if rule.output in (target, *(one.iri for one in self.inputs())):
+            message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
+            self.add("M012", message, "", rule.place)
+        given_ = self.given(action, OF_MODEL)
+        made = self.modelling(action, given_, target, is_released=True)
+        if made and made.architecture.keeps_records:
+            message = "What is released is a file, and that of this model holds "
+            message += f"{made.architecture.keeps_records}."
+            self.add("M012", message, "Take another model.", given_["model"].place)
+        made = self._with_leaves(made, given_) if made else None
+        return Training(**dict(made), output=rule.output) if made else None
+
+    def modelling(
+        self, action: Action, given: _Given, target: str, *, is_released: bool = False
+    ) -> Modelling | None:
+        """Return how a model of a table is trained, None where something is wrong with it.
+
+        One that is released learns from quasi-identifiers alone, unless its features are named.
+        """
+        before = len(self.problems)
+        self._check_given(action)
+        found = {name: self.columns(given[name], target) for name in _COLUMNS if name in given}
+        label = next(iter(found.get("label", ())), "")
+        features = tuple(found.get("feature", ()))
+        if label:
+            self._check_columns(label, features, given)
+        if self.asked and not features:
+            features = _usual_features(self.asked.asked, label)
+        if self.asked and is_released and "feature" not in given:
+            quasi = self.asked.asked.columns.quasi_names
+            features = tuple(name for name in features if name in quasi)
+        architecture = self._architecture(given["model"]) if "model" in given else Network()
+        share = self._share(given["trainingShare"]) if "trainingShare" in given else USUAL_SHARE
+        if not label or architecture is None or share is None or len(self.problems) > before:
+            return None
+        return Modelling(
+            asset=target, label=label, features=features, architecture=architecture, share=share
+        )
+
+    def _with_leaves(self, made: Modelling, given: _Given) -> Modelling | None:
+        """Return a model that is released, its leaves of enough records; note one with smaller.
+
+        Records of one class of an anonymisation reach one leaf together, unless more than its
+        quasi-identifiers are learnt from.
+        """
+        quasi = self.asked.asked.columns.quasi_names if self.asked else ()
+        fewest = max(FEWEST, self.asked.asked.k) if self.asked else FEWEST
+        architecture = made.architecture
+        if not isinstance(architecture, Estimator) or set(made.features) <= set(quasi):
+            return made
+        asked = architecture.smallest_leaf
+        if asked is not None and asked < fewest:
+            message = f"A leaf of the model may hold {asked:g} records. In a model that is "
+            message += f"released every leaf holds {fewest} or more."
+            hint = f"Leave out min_samples_leaf, or give {fewest} or more."
+            self.add("M012", message, hint, given["model"].place)
+            return None
+        return made.model_copy(update={"architecture": architecture.with_leaves_of(fewest)})
+
+    def _check_given(self, action: Action) -> None:
+        """Note a model without a label, and one of raw data without features."""
+        if not mentions(action, "label"):
+            hint = "Add a refinement with the leftOperand pe:label."
+            message = "A model needs the column that it is to predict."
+            self.add("M012", message, hint, action.place)
+        if not self.asked and not mentions(action, "feature"):
+            hint = "Add a refinement with the leftOperand pe:feature."
+            message = "A model of a table that is not anonymised needs its features by name."
+            self.add("M012", message, hint, action.place)
+
+    def _check_columns(self, label: str, features: tuple[str, ...], given: _Given) -> None:
+        """Note a label that is not released as it is, and features that are not to be had."""
+        if label in features:
+            message = f"The label {label!r} is among the features, so there is nothing to predict."
+            self.add("M012", message, "", given["feature"].place)
+        if self.asked is None:
+            return
+        columns = self.asked.asked.columns
+        kept = (*columns.sensitive_names, *columns.insensitive)
+        if label not in kept:
+            message = f"The label {label!r} is not released as it is. "
+            message += f"Those are {listed(kept)}." if kept else "No column is."
+            self.add("M012", message, "", given["label"].place)
+        usable = _usual_features(self.asked.asked, label)
+        for name in features:
+            if name not in (*usable, label):
+                message = f"There is no feature {name!r} in what is released. "
+                message += f"There are {listed(usable)}."
+                self.add("M012", message, did_you_mean(name, usable), given["feature"].place)
+
+    def _share(self, part: Constraint) -> float | None:
+        share = self.number(part)
+        if share is not None and not 0 < share <= USUAL_SHARE:
+            message = f"trainingShare is above 0 and at most {USUAL_SHARE:g}. Given: {share:g}."
+            hint = "Shadow models need three times as many records that the model never saw."
+            self.add("M012", message, hint, part.place)
+            return None
+        return share
+
+    def _architecture(self, part: Constraint) -> Network | Estimator | None:
+        """Return the model that a text names or describes, or a file beside the policy does."""
+        text = str(part.right_operands[0].value)
+        if text == "network":
+            return Network()
+        if text in get_args(EstimatorName):
+            return Estimator.model_validate({"name": text})
+        if not text.lstrip().startswith("{") and not _is_file_name(text):
+            known = ("network", *get_args(EstimatorName))
+            message = f"There is no model {text!r}. Known are {listed(known)}; "
+            message += "or it is described in JSON, or in a .json file beside the policy."
+            self.add("M012", message, did_you_mean(text, known), part.place)
+            return None
+        try:
+            return read_architecture(self._beside(text) if _is_file_name(text) else text)
+        except PolicyEngineError as error:
+            for problem in error.problems:
+                self.add("M012", f"The model: {problem.message}", problem.hint, part.place)
+        return None
+
+    def _beside(self, name: str) -> bytes:
+        return read_file(Path(self.policy.source).parent / name)
+
+
+_COLUMNS = ("label", "feature")
+
+
+def _is_file_name(text: str) -> bool:
+    """Tell whether a text is the name of a JSON file, and no path: that could lead anywhere."""
+    return text.endswith(".json") and not set("/\\\0{") & set(text)
+
+
+def _usual_features(asked: Anonymization, label: str) -> tuple[str, ...]:
+    """Return what a model of a release learns from: all but the label and what names persons."""
+    named = {label, *asked.columns.pseudonymize, *asked.columns.redact}
+    return tuple(name for name in asked.columns.released if name not in named)

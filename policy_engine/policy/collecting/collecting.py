@@ -1,0 +1,329 @@
+"""The policies of files, folders and registries that are in force, and why the others are not."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from policy_engine.errors import (
+    DataError,
+    PolicyEngineError,
+    PolicyError,
+    Problem,
+    RequestError,
+    listed,
+)
+from policy_engine.policy.canonical import digest_of
+from policy_engine.policy.collecting.force import InForce
+from policy_engine.policy.collecting.registry import (
+    REGISTRY,
+    Entry,
+    files_of,
+    in_force,
+    is_folder,
+    is_registry,
+    read_registry,
+    unlisted,
+)
+from policy_engine.policy.model import SET, Party, Policy, Rule
+from policy_engine.policy.syntax.detection import Syntax
+
+Text = tuple[str | bytes, str, Syntax]
+"""The text of policies, its name in messages, and its syntax."""
+Read = Callable[[Text, Sequence[Policy]], tuple[Policy, ...]]
+"""Reads the policies of a text, those that were replaced among them, given possible parents that
+lie beside it."""
+_INCOMPLETE, _NO_PARENT = frozenset(("P003", "P004")), "P011"
+
+
+@dataclass
+class _Found:
+    policies: list[Policy] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    ended: list[Policy] = field(default_factory=list)
+
+    def skip(self, policy: Policy, why: str, *, has_ended: bool = True) -> None:
+        where = f" ({policy.source})" if policy.source else ""
+        self.notes.append(f"{policy.uid}{where} is skipped: {why}.")
+        self.ended += [policy] if has_ended else []
+
+
+class Collector:
+    """Collects what is in force at a moment.
+
+    `text` returns the text of a path, `read` its policies and `drafts` these as they are written;
+    `parents` are those that are given for all.
+    """
+
+    def __init__(
+        self,
+        time: datetime,
+        text: Callable[[Path], Text],
+        read: Read,
+        drafts: Callable[[Text], tuple[Policy, ...]],
+    ) -> None:
+        self.time = time
+        self._text = text
+        self._read = read
+        self._drafts = drafts
+        self._found = _Found()
+
+    def add(self, policies: Iterable[Policy]) -> None:
+        """Add policies, but for those that say to be replaced."""
+        for policy in policies:
+            if policy.replaced_by:
+                self._found.skip(policy, f"{listed(policy.replaced_by)} replaced it")
+            else:
+                self._found.policies.append(policy)
+
+    def add_file(self, path: Path) -> None:
+        """Add the policies of a file, of a registry, or of a folder.
+
+        Raises PolicyError and DataError, each of which names the file.
+        """
+        if is_folder(path):
+            self._add_folder(path)
+            return
+        text = self._text(path)
+        if is_registry(text[0]):
+            self._add_registry(path, text[0])
+        else:
+            self.add(self._read(text, ()))
+
+    def in_force(self) -> InForce:
+        """Return what is in force. Raises RequestError (D002) for two policies of one uid, unless
+        they mean the same or one is known to be newer."""
+        found, chosen = self._found, list[Policy]()
+        by_uid: dict[str, list[Policy]] = {}
+        for policy in found.policies:
+            by_uid.setdefault(policy.uid, []).append(policy)
+        for several in by_uid.values():
+            newest = _newest(several)
+            chosen.append(newest)
+            for other in several:
+                if other is newest:
+                    continue
+                if other.digest == newest.digest:
+                    where = f" in {newest.source}" if newest.source else ""
+                    why = f"it is given twice, and means the same{where}"
+                    found.skip(other, why, has_ended=False)
+                else:
+                    assert newest.dated is not None  # noqa: S101 (else neither is known as newer)
+                    found.skip(other, f"the one of {newest.dated.isoformat()} replaced it")
+        return InForce(chosen, dict.fromkeys(found.notes), found.ended)
+
+    # -- folders ------------------------------------------------------------------------------
+
+    def _add_folder(self, path: Path) -> None:
+        """Add the policies of a folder, which may inherit from one another."""
+        registry = path / REGISTRY
+        if registry.is_file():
+            self._add_registry(registry, self._text(registry)[0])
+            return
+        texts = [self._text(file) for file in files_of(path)]
+        if not texts:
+            raise DataError.of("C002", "The folder holds no file of policies.", "", str(path))
+        self.add(self._heirs(texts))
+
+    def _heirs(self, texts: Sequence[Text], earlier: Iterable[Policy] = ()) -> list[Policy]:
+        """Return the policies of texts that lie together, and may inherit from one another."""
+        found, failed = self._all_read(texts, ())
+        if any(problem.code == _NO_PARENT for error in failed for problem in error.problems):
+            found, failed = self._all_read(texts, [*self._parents(texts), *earlier])
+        if failed:
+            raise _together(failed)
+        return found
+
+    def _all_read(
+        self, texts: Sequence[Text], parents: Sequence[Policy]
+    ) -> tuple[list[Policy], list[PolicyEngineError]]:
+        inherited = {uid for one in parents for uid in one.inherits}
+        found, failed = list[Policy](), list[PolicyEngineError]()
+        for text in texts:
+            above = [one for one in parents if one.source != text[1]]
+            try:
+                found += self._read(text, above)
+            except PolicyEngineError as error:
+                own = [one.uid for one in parents if one.source == text[1]]
+                is_parent = own and inherited.issuperset(own)
+                if is_parent and {problem.code for problem in error.problems} <= _INCOMPLETE:
+                    for uid in own:
+                        self._found.notes.append(f"{uid} counts for those that inherit from it.")
+                else:
+                    error.source = error.source or text[1]
+                    failed.append(error)
+        return found, failed
+
+    def _parents(self, texts: Sequence[Text]) -> list[Policy]:
+        """Return what the policies of texts may inherit from."""
+        drafts: list[Policy] = []
+        for text in texts:
+            try:
+                drafts += self._drafts(text)
+            except PolicyError:
+                continue  # it is told of when the policy itself is read
+        by_uid: dict[str, list[Policy]] = {}
+        for one in drafts:
+            by_uid.setdefault(one.uid, []).append(one)
+        return [_without_permissions(_newest(some)) for some in by_uid.values()]
+
+    # -- registries ---------------------------------------------------------------------------
+
+    def _add_registry(self, path: Path, text: str | bytes) -> None:
+        entries = read_registry(text, str(path))
+        chosen, skipped = in_force(entries, self.time)
+        self._found.notes += [f"{one.name} is skipped: {why}." for one, why in skipped]
+        beside = unlisted(entries, path) if path.name == REGISTRY else ()
+        problems = [_unlisted(file) for file in beside]
+        if problems:
+            raise PolicyError(*problems, source=str(path))
+        files = dict.fromkeys(one.file for one in chosen)
+        texts = {file: self._text(path.parent / file) for file in files}
+        earlier = [*self._earlier(path, [one for one, _ in skipped], files)]
+        current = {one.uid for one in chosen}
+        parents = [_bare(one) for _, one in earlier if one.uid not in current]
+        found = self._heirs([*texts.values()], parents)
+        self._add_listed(path, entries, chosen, found)
+        known = {one.uid: one for one in (*found, *(draft for _, draft in earlier))}
+        whole = [(file, self._whole(path.parent / file, one, known)) for file, one in earlier]
+        over = [one for one, _ in skipped if one.has_begun(self.time)]
+        problems = [*_unknown(over, whole)]
+        if problems:
+            raise PolicyError(*problems, source=str(path))
+        self._found.ended += _ended(over, whole)
+
+    def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
+        """Return a policy that is over with all that it inherited, if that can still be told."""
+        beside = [one for uid, one in known.items() if uid != draft.uid]
+        try:
+            read = self._read(self._text(path), beside) if draft.inherits else (draft,)
+        except PolicyEngineError:
+            return draft
+        return next(one for one in read if one.uid == draft.uid)
+
+    def _earlier(
+        self, path: Path, skipped: Sequence[Entry], current: Container[str]
+    ) -> Iterator[tuple[str, Policy]]:
+        """Yield the policies that are not in force, as they are written, each with its file."""
+        wanted = {(one.file, one.uid) for one in skipped}
+        for file in dict.fromkeys(one.file for one in skipped):
+            try:
+                drafts = self._drafts(self._text(path.parent / file))
+            except PolicyEngineError as error:
+                if file not in current:
+                    told = f"{file!r}, which is in force no longer, cannot be read: {error.code}."
+                    self._found.notes.append(told)
+                continue
+            yield from ((file, one) for one in drafts if (file, one.uid) in wanted)
+
+    def _add_listed(
+        self, path: Path, entries: Sequence[Entry], chosen: Sequence[Entry], found: list[Policy]
+    ) -> None:
+        """Add the policies that entries name; each entry has one, and each policy an entry."""
+        problems = []
+        listed_ = {(str(path.parent / one.file), one.uid) for one in entries}
+        wanted = {(str(path.parent / one.file), one.uid): one for one in chosen}
+        for policy in found:
+            key = (policy.source, policy.uid)
+            if key not in listed_:
+                message = f"{policy.source!r} holds the policy {policy.uid!r}, which has no entry."
+                problems.append(Problem("P020", message, "Give it one."))
+            elif wanted.pop(key, None) is not None:
+                self.add([policy])
+        read = {policy.source for policy in found}
+        for (file, uid), one in wanted.items():
+            if file in read:
+                message = f"{file!r} does not hold the policy {uid!r}."
+                problems.append(Problem("P020", message, "", one.place))
+        if problems:
+            raise PolicyError(*problems, source=str(path))
+
+
+def _unknown(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Problem]:
+    """Yield the entries that are over and of which nobody knows what was made under them."""
+    known = {(file, one.uid) for file, one in earlier if one.text or not one.inherits}
+    for one in over:
+        if one.outputs is None and (one.file, one.uid) not in known:
+            message = f"What was made under {one.name} is void, and nobody knows what that is: "
+            message += f"{one.file!r} does not tell any more."
+            hint = 'Put the file back, or state it: "outputs": ["http://..."], or [] for nothing.'
+            yield Problem("P020", message, hint, one.place)
+
+
+def _ended(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Policy]:
+    """Yield the policies of entries that are over: as written, else with their outputs alone.
+
+    Nobody knows who issued a text that is lost: others of its uid may be anybody's.
+    """
+    written = {(file, policy.uid): policy for file, policy in earlier}
+    for one in over:
+        known = written.get((one.file, one.uid))
+        if known is not None:
+            yield known
+        if known is None or one.outputs:
+            issuers = known.issued_by if known is not None else ()
+            shared = Rule("permission", assigners=tuple(map(Party, sorted(issuers))))
+            made = tuple(replace(shared, output=output) for output in one.outputs or ())
+            bare = Policy(one.uid, SET if known else "", "prohibit", "", source=one.file)
+            yield replace(bare, shared=shared, permissions=made, place=one.place)
+
+
+def _without_permissions(policy: Policy) -> Policy:
+    """Return a possible parent: without its permissions, where it is in force no longer."""
+    return _bare(policy) if policy.replaced_by else policy
+
+
+def _bare(policy: Policy) -> Policy:
+    bare = replace(policy, permissions=(), replaced_by=(), text=policy.text or policy)
+    return replace(bare, digest=digest_of(bare))
+
+
+def _newest(several: Sequence[Policy]) -> Policy:
+    """Return which of the policies of one uid holds.
+
+    That is the one that was dated last, if all are dated and name the same assigners in their own
+    texts: nobody replaces another's policy, nor one that names nobody. Raises RequestError (D002)
+    where none can be told to.
+    """
+    first, *others = several
+    if all(one.digest == first.digest for one in others):
+        return first
+    current = [one for one in several if not one.replaced_by] or list(several)
+    dates = {one.dated for one in current}
+    latest = [one for one in current if one.dated == max(filter(None, dates), default=None)]
+    by_whom = {one.issued_by for one in several}
+    is_of_one = len(by_whom) == 1 and frozenset() not in by_whom
+    is_told = None not in dates and len({one.digest for one in latest}) == 1
+    if (len(current) == 1 and len(by_whom) == 1) or (is_told and is_of_one):
+        return latest[0]
+    where = [_where(one) for one in several if one.source]
+    files = f" Given in {listed(dict.fromkeys(where))}." if where else ""
+    message = f"Two policies have the uid {first.uid!r}, and say different things.{files}"
+    hint = "Leave out the one that no longer holds, let it say dct:isReplacedBy, date both of one "
+    hint += "assigner that they name by dct:modified, or keep their versions in a registry."
+    raise RequestError.of("D002", message, hint)
+
+
+def _where(policy: Policy) -> str:
+    return f"{policy.source}:{policy.place.line}" if policy.place.line else policy.source
+
+
+def _unlisted(file: Path) -> Problem:
+    message = f"The registry does not name the file {str(file)!r}, which lies beside it."
+    return Problem("P020", message, "Give it an entry, with the status it has, or move it away.")
+
+
+def _together(errors: Sequence[PolicyEngineError]) -> PolicyEngineError:
+    """Return one error for several files, each problem with its file."""
+    if len(errors) == 1:
+        return errors[0]
+    found = PolicyError(*(_named(one, error) for error in errors for one in error.problems))
+    found.exit_code = max(error.exit_code for error in errors)
+    return found
+
+
+def _named(problem: Problem, error: PolicyEngineError) -> Problem:
+    """Return a problem that says itself in which file and line it is."""
+    line = f", line {problem.place.line}" if problem.place.line else ""
+    place = replace(problem.place, line=0, column=0)
+    return replace(problem, message=f"In {error.source!r}{line}: {problem.message}", place=place)

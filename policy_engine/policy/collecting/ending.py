@@ -1,0 +1,82 @@
+"""Policies that end with others, as an Agreement may with the Offer that was accepted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from policy_engine.errors import listed
+from policy_engine.policy.collecting.force import InForce
+from policy_engine.policy.model import Policy
+
+
+def ended(policies: Sequence[Policy]) -> dict[str, str]:
+    """Return the policies that ended with another one, by uid, each with the reason.
+
+    One ends with another (`pe:endsWith`) where that is not among those in force, has ended
+    itself, or is not of all those who issued one of that uid that was in force before. Where it
+    says what was accepted (`pe:acceptedDigest`), one of those that it ends with has to mean that,
+    whatever its type, and then stands whoever issued others of its uid.
+    """
+    known = {policy.uid: policy for policy in policies}
+    before_them = policies.ended if isinstance(policies, InForce) else ()
+    of_others = {
+        one.uid: one for one in before_them if one.uid in known and not goes_on(one, known[one.uid])
+    }
+    ending = [policy for policy in policies if policy.ends_with]
+    found: dict[str, str] = {}
+    before = -1
+    while before < len(found):  # until nothing more ends with what has
+        before = len(found)
+        for policy in ending:
+            why = next(_reasons(policy, known, of_others, found), "")
+            if why:
+                found.setdefault(policy.uid, why)
+    return found
+
+
+def goes_on(old: Policy, now: Policy) -> bool:
+    """Tell whether a policy is known to be of all who issued an older one of its uid."""
+    issuers = _issuers(old)
+    if issuers and issuers <= now.issued_by:
+        return True
+    same = (issuers, old.issued_by) == (_issuers(now), now.issued_by)
+    return not old.is_lost and same
+
+
+def _issuers(policy: Policy) -> frozenset[str]:
+    """Return all who issued something in the text of a policy."""
+    text = policy.text or policy
+    every = (rule.issued_by for rule in (text.shared, *text.rules))
+    return frozenset[str]().union(*every)
+
+
+def _reasons(
+    policy: Policy,
+    known: Mapping[str, Policy],
+    of_others: Mapping[str, Policy],
+    found: Mapping[str, str],
+) -> Iterator[str]:
+    for uid in policy.ends_with:
+        other = known.get(uid)
+        if other is None:
+            yield f"it ends with {uid}, which is not among the policies in force"
+        elif uid == policy.uid:
+            continue
+        elif uid in found:
+            yield f"it ends with {uid}, which is void: {found[uid]}"
+        elif uid in of_others and other.digest != policy.accepted:
+            yield f"it ends with {uid}, and {_whose(other, of_others[uid])}"
+    names = [uid for uid in dict.fromkeys(policy.ends_with) if uid != policy.uid]
+    if policy.accepted and names and all(known[n].digest != policy.accepted for n in names):
+        which = "which says other things than" if len(names) == 1 else "none of which says"
+        yield f"it ends with {', '.join(names)}, {which} what was accepted"
+
+
+def _whose(now: Policy, old: Policy) -> str:
+    """Return why a policy in force does not stand for an older one of its uid."""
+    text = "one whose text is lost" if old.is_lost else f"one of {_names(old)}"
+    where = f" ({old.source})" if old.source else ""
+    return f"{text}{where} ended, for which the one of {_names(now)} does not stand"
+
+
+def _names(policy: Policy) -> str:
+    issuers = sorted(_issuers(policy))
+    return listed(issuers) if issuers else "nobody who is named"

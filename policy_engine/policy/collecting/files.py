@@ -1,0 +1,298 @@
+"""Policies from files."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeGuard
+
+from policy_engine.data.storage import opened_file
+from policy_engine.errors import DataError, PolicyError, Problem
+from policy_engine.policy.collecting.collecting import Collector, Text
+from policy_engine.policy.collecting.force import InForce
+from policy_engine.policy.collecting.registry import is_folder, is_registry
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import Policy
+from policy_engine.policy.reading.reader import read_drafts, read_hierarchy, read_policies
+from policy_engine.policy.syntax.detection import Syntax, read_document, syntax_of
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
+
+Source = str | Path | Mapping[str, Any] | Policy
+"""A policy: the path of its file, its JSON as Python has it, or read already.
+
+Where several are taken, the path may be of a folder or of a registry of policies.
+"""
+VocabularySource = str | Path | Mapping[str, Any] | Vocabulary
+"""A vocabulary: the path of its file, its JSON as Python has it, or read already."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What policies are read with, beside their own texts.
+
+    `contexts` are JSON-LD contexts beyond the bundled ones, by URL; `parents` the policies that
+    others may inherit from; `limits` how large each text may be; `vocabularies` define terms of
+    one's own, for all of the policies.
+    """
+
+    contexts: Mapping[str, Any] | None = None
+    parents: Sequence[Source] = ()
+    limits: Limits = USUAL
+    vocabularies: Sequence[VocabularySource] = ()
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as the keyword arguments that the verbs of the API take."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def policy(self, source: Source) -> Policy:
+        """Return the one policy of a source. Raises as `load_policy`."""
+        policies = self.policies(source)
+        if len(policies) != 1:
+            message = f"One policy is needed. The text holds {len(policies)}."
+            raise PolicyError(
+                Problem("P001", message, "", policies[1].place), source=policies[0].source
+            )
+        return policies[0]
+
+    def policies(self, *sources: Source) -> InForce:
+        """Return every policy of the sources that is in force now, in their order.
+
+        Raises as `load_policy`, and PolicyError (P012) where every one was replaced.
+        """
+        found = self.in_force(*sources)
+        if not found and found.notes:
+            for source in sources:
+                self._refuse_replaced(source)
+            raise PolicyError.of("P012", f"No policy is in force. {' '.join(found.notes)}")
+        return found
+
+    def _refuse_replaced(self, source: Source) -> None:
+        """Raise PolicyError (P012) where a text says of its policies that they were replaced."""
+        if not isinstance(source, Policy) and not is_collection(source):
+            text, name, syntax = text_of(source)
+            read_policies(text, source=name, parents=self._above, syntax=syntax, **self._how)
+
+    def in_force(self, *sources: Source, time: datetime | None = None) -> InForce:
+        """Return the policies of files, folders and registries that are in force at a moment.
+
+        Without `time` that is now. One that was replaced or withdrawn is skipped, with a note that
+        says why. Raises as `load_policy`, with the file that cannot be read, and RequestError
+        (D002) for two policies of one uid of which none is known to be the newer.
+        """
+        collector = Collector(time or datetime.now(UTC), text_of, self._read, self._drafts)
+        for source in sources:
+            if isinstance(source, Policy):
+                collector.add([self._as_read(source)])
+            elif is_path(source):
+                collector.add_file(Path(source))
+            else:
+                collector.add(self._read(text_of(source), ()))
+        return collector.in_force()
+
+    def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
+        """Return what files say of who and what belongs to what, taken together.
+
+        Raises DataError where there is no such file, PolicyError where it says anything else.
+        """
+        found = []
+        for path in paths:
+            text, name, syntax = text_of(Path(path))
+            found.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
+        return Hierarchy().joined(found)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """What the readers of a single text take of this."""
+        return {**self._how_vocabularies, "vocabulary": self.vocabulary}
+
+    @property
+    def _how_vocabularies(self) -> dict[str, Any]:
+        return {"contexts": self.contexts, "limits": self.limits}
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the vocabularies define, each of them read once.
+
+        Raises DataError where there is no such file, PolicyError for what cannot be understood.
+        """
+        if not self.vocabularies:
+            return NONE
+        from policy_engine.policy.reading.vocabulary_reader import check_wider  # noqa: PLC0415 (rare)
+
+        found = joined(map(self._vocabulary, self.vocabularies))
+        check_wider(found)
+        return found
+
+    def _vocabulary(self, source: VocabularySource) -> Vocabulary:
+        from policy_engine.policy.reading.vocabulary_reader import read_vocabulary  # noqa: PLC0415 (rare)
+
+        if isinstance(source, Vocabulary):
+            return source
+        text, name, syntax = text_of(source)
+        return read_vocabulary(text, source=name, syntax=syntax, **self._how_vocabularies)
+
+    @cached_property
+    def _above(self) -> tuple[Policy, ...]:
+        """The parents, each read once."""
+        return tuple(draft for parent in self.parents for draft in self._parent(parent))
+
+    def _read(self, given: Text, beside: Sequence[Policy]) -> tuple[Policy, ...]:
+        """Return the policies of a text, replaced ones among them."""
+        text, name, syntax = given
+        how = {**self._how, "syntax": syntax, "keep_replaced": True}
+        return read_policies(text, source=name, parents=self._above, beside=beside, **how)
+
+    def _drafts(self, given: Text) -> tuple[Policy, ...]:
+        text, name, syntax = given
+        return read_drafts(text, source=name, syntax=syntax, keep_replaced=True, **self._how)
+
+    def _as_read(self, policy: Policy) -> Policy:
+        """Return a policy. Raises PolicyError (P018) where it was read without what is given."""
+        if set(self.vocabulary.digests) <= set(policy.vocabulary.digests):
+            return policy
+        message = f"{policy.uid!r} was read without the vocabularies that are given now."
+        raise PolicyError.of("P018", message, "Read it with them.", policy.source)
+
+    def _parent(self, source: Source) -> tuple[Policy, ...]:
+        if isinstance(source, Policy):
+            return (self._as_read(source),)
+        text, name, syntax = text_of(source)
+        return read_drafts(text, source=name, syntax=syntax, **self._how)
+
+
+def load_policy(
+    source: Source,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+) -> Policy:
+    """Return a policy, read from its file or its JSON (as text or as Python has it).
+
+    A file's ending tells its syntax, and how it begins where the ending is none of JSON-LD's or
+    RDF's. The rest is as in `Reading`. Raises DataError where there is no such file,
+    PolicyError where it is no valid policy, or not a single one.
+    """
+    return Reading(contexts, parents, limits, vocabularies).policy(source)
+
+
+def load_policies(
+    source: Source,
+    contexts: Mapping[str, Any] | None = None,
+    parents: Sequence[Source] = (),
+    limits: Limits = USUAL,
+    vocabularies: Sequence[VocabularySource] = (),
+) -> tuple[Policy, ...]:
+    """Return every policy that a file or a JSON text holds. Raises as `load_policy`."""
+    return Reading(contexts, parents, limits, vocabularies).policies(source)
+
+
+def kind_of(path: Path, limits: Limits = USUAL) -> Literal["policies", "hierarchy", "vocabulary"]:
+    """Return what a file holds, as far as its keys and types tell.
+
+    A hierarchy says what belongs to what, a vocabulary what terms there are, and neither what only
+    a policy says.
+    """
+    try:
+        text = read_file(path)
+        document = read_document(text, str(path), syntax_of(str(path), text), limits)
+    except PolicyError:
+        return "policies"
+    said = [*_said(document.value)]
+    keys, types = ({one[part] for one in said} for part in (0, 1))
+    if keys & _OF_POLICIES:
+        return "policies"
+    if types & _OF_VOCABULARIES:
+        return "vocabulary"
+    return "hierarchy" if keys & _OF_HIERARCHIES else "policies"
+
+
+_OF_HIERARCHIES = {"belongsTo", "partOf", "includedIn", "implies", "declinationOf", "broader"}
+_OF_VOCABULARIES = {"Action", "action", "LeftOperand", "purpose", "Concept", "ConceptScheme"}
+_OF_VOCABULARIES |= {"Ontology", "Profile"}
+_OF_POLICIES = {"permission", "prohibition", "obligation", "profile", "conflict", "inheritFrom"}
+
+
+def _said(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the keys and the types, the last parts of their names, of all objects."""
+    for one in value if isinstance(value, list) else [value]:
+        for key, held in one.items() if isinstance(one, dict) else ():
+            names = held if isinstance(held, list) else [held]
+            is_type = key in ("@type", "type")
+            yield _last(key), ""
+            yield from (("", _last(name)) for name in names if is_type and isinstance(name, str))
+            yield from _said(held) if key != "@context" else ()
+
+
+def _last(name: str) -> str:
+    return name.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1]
+
+
+def text_of(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
+    """Return the text of a policy, its name in messages, and its syntax."""
+    if isinstance(source, Mapping | list):
+        return _written(source), "", "json-ld"
+    if isinstance(source, str) and not is_path(source):
+        return source, "", "json-ld"
+    if not isinstance(source, str | Path):
+        message = f"A policy is a path, JSON or a Policy. Given: a {type(source).__name__}."
+        raise DataError.of("C010", message)
+    text = read_file(Path(source))
+    return text, str(source), syntax_of(str(source), text)
+
+
+def is_path(source: object) -> TypeGuard[str | Path]:
+    """Tell whether a source is a path, and no JSON text or value."""
+    is_text = isinstance(source, str) and source.lstrip()[:1] not in ("{", "[")
+    return is_text or isinstance(source, Path)
+
+
+def is_collection(source: object) -> bool:
+    """Tell whether a source is a folder of policies, or a registry of them."""
+    if not is_path(source):
+        return False
+    if is_folder(Path(source)):
+        return True
+    with suppress(DataError):
+        return is_registry(read_file(Path(source)))
+    return False
+
+
+def _written(source: Mapping[str, Any] | list[Any]) -> str:
+    """Return a value as JSON. Raises PolicyError where JSON has no such value (J001, J003)."""
+    try:
+        return json.dumps(source)
+    except RecursionError:
+        raise PolicyError.of("J003", "The JSON is nested too deeply to be written.") from None
+    except (TypeError, ValueError):
+        message = "A policy or a vocabulary holds what JSON has no form for."
+        hint = "JSON has dict, list, str, int, float, bool and None, none of them within itself."
+        raise PolicyError.of("J001", message, hint) from None
+
+
+def read_file(path: Path) -> bytes:
+    """Return a file's bytes; of `-`, those of standard input, which is read once.
+
+    Raises DataError where it is missing or cannot be read.
+    """
+    try:
+        if str(path) == "-":
+            return _standard_input()
+        with opened_file(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise DataError.of("C002", f"There is no file {str(path)!r}.") from None
+    except (OSError, ValueError) as error:
+        message = f"The file cannot be read: {getattr(error, 'strerror', None) or error}."
+        raise DataError.of("C003", message, source=str(path)) from None
+
+
+@cache
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read()

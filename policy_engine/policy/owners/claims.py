@@ -1,0 +1,242 @@
+"""What policies make, and whether it is theirs to name so."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from policy_engine.errors import Place, PolicyError, Problem, by_place
+from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.policy.hierarchy import Edge, goes_on
+from policy_engine.policy.model import MAKING, OFFER
+from policy_engine.policy.owners.model import Owners, Speakers, Standing, Statement, issuers
+from policy_engine.policy.validation.clashes import starts
+from policy_engine.terms import dataset_of
+
+Problems = Iterator[tuple[Policy, Problem]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The output of a rule, or one of its targets: an asset, and who speaks of it where."""
+
+    asset: str
+    policy: Policy
+    rule: Rule
+    is_output: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Where the asset is named, as near as is known."""
+        found = (one.place for one in self.rule.targets if one.iri == self.asset and one.place.line)
+        return self.rule.place if self.is_output else next(found, self.rule.place)
+
+    @property
+    def told(self) -> str:
+        """The policy, with the file and the line where it says so."""
+        line = f"line {self.place.line}" if self.place.line else ""
+        where = ", ".join(part for part in (self.policy.source, line) if part)
+        return f"{self.policy.uid}{f' ({where})' if where else ''}"
+
+
+class Claims:
+    """The outputs and the targets of policies, but of Offers and void ones, which claim nothing."""
+
+    def __init__(self, policies: Iterable[Policy], void: Collection[str] = ()) -> None:
+        self.policies = [p for p in policies if p.type != OFFER and p.uid not in void]
+        self.outputs = [
+            Claim(rule.output, policy, rule, is_output=True)
+            for policy in self.policies
+            for rule in policy.permissions
+            if rule.output
+        ]
+
+    @cached_property
+    def issuers(self) -> Mapping[str, frozenset[str]]:
+        """Everybody who issued a rule of a policy, by its uid."""
+        return {policy.uid: issuers(policy) for policy in self.policies}
+
+    @cached_property
+    def targets(self) -> Mapping[str, Sequence[Claim]]:
+        """The targets of rules, by their IRI."""
+        found: dict[str, list[Claim]] = defaultdict(list)
+        for policy in self.policies if self.outputs else ():
+            for rule in policy.rules:
+                for target in rule.targets:
+                    found[target.iri].append(Claim(target.iri, policy, rule))
+        return found
+
+    def check(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> None:
+        """Raise PolicyError (P019) with the outputs that are not their policies' to name.
+
+        As `problems` tells them; those of the first policy that has any.
+        """
+        found = [*self.problems(owners, edges, data)]
+        if found:
+            source = found[0][0].source
+            told = dict.fromkeys(problem for policy, problem in found if policy.source == source)
+            raise PolicyError(*sorted(told, key=by_place), source=source)
+
+    def problems(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> Problems:
+        """Yield the outputs that are not their policies' to name (P019), each with its policy.
+
+        Each is told with both places.
+
+        `edges` say which asset the caller puts into which, and `data` are the IRIs of the assets
+        that data is given for. Where nobody is stated to own anything, all policies are one
+        owner's: then an output is refused that lies within what another rule is about, or what
+        data is given for, that is or contains what another's policy is about, and that
+        two policies have.
+        """
+        edges, data = tuple(edges), tuple(data)
+        near = _Near(self, edges, by_policies=not owners)
+        standing = Standing(owners, edges)
+        for claim in self.outputs:
+            for message in (
+                _twice(claim, near),
+                _not_owned(claim, standing, near) if owners else _taken(claim, near, self.issuers),
+                _within_data(claim, data),
+            ):
+                if message:
+                    yield claim.policy, Problem("P019", message, _HINT, claim.place)
+
+    def owned(self, owners: Owners, edges: Iterable[Edge]) -> Owners:
+        """Return owners with the outputs that are their makers', where nothing else is stated.
+
+        Regulators of what an output is made of are those of the output as well.
+        """
+        edges = tuple(edges)
+        for _ in self.outputs:  # what is made of what was made is known one pass later
+            standing = Standing(owners, edges)
+            found = {claim.asset: _as_made(claim, standing) for claim in self.outputs}
+            if all(owners.by_asset.get(name) == one for name, one in found.items()):
+                break
+            owners = owners.with_statements(found)
+        return owners
+
+
+_HINT = "Name the output in a namespace of its policy's own, or say who owns it: owners=FILE."
+
+
+class _Near:
+    """The outputs and targets that are, lie within or contain an asset."""
+
+    def __init__(self, claims: Claims, edges: Sequence[Edge], *, by_policies: bool) -> None:
+        given = Hierarchy(asset=tuple(edges))
+        said = [policy.hierarchy for policy in claims.policies] if by_policies else []
+        self._hierarchy = given.joined(said)
+        self._named: dict[str, list[Claim]] = defaultdict(list)
+        for one in claims.outputs:
+            self._named[one.asset].append(one)
+        wanted = {*self._named}
+        for name, found in claims.targets.items():
+            self._named[name] += found
+        self._below: dict[str, list[str]] = defaultdict(list)
+        for name in self._named if wanted else ():
+            for wide in self._reach(name) & wanted:
+                self._below[wide].append(name)
+
+    def of(self, asset: str) -> Iterator[Claim]:
+        """Yield the outputs and the targets of rules that overlap an asset, or may do so."""
+        names = dict.fromkeys((*sorted(self._reach(asset)), *self._below.get(asset, ())))
+        yield from (claim for name in names for claim in self._named.get(name, ()))
+
+    def _reach(self, asset: str) -> set[str]:
+        if not self._hierarchy.asset:
+            return {asset, *starts(asset)}
+        return {*self._hierarchy.wider("asset", asset), *starts(asset)}
+
+
+def _twice(claim: Claim, near: _Near) -> str:
+    """Return the output of another policy that is the same one, or a part of it."""
+    for other in near.of(claim.asset):
+        if other.is_output and other.policy.uid != claim.policy.uid:
+            return _clash(claim, other)
+    return ""
+
+
+def _taken(claim: Claim, near: _Near, issued: Mapping[str, frozenset[str]]) -> str:
+    """Return a target of another rule that is not about this output, as far as anybody can tell.
+
+    Who issued the policy may have a rule about its output, in another policy too. Where nobody is
+    named that may be another: then of a part of it no more than of a column.
+    """
+    for other in near.of(claim.asset):
+        is_input = other.rule is claim.rule and _makes(claim.rule)
+        if other.is_output or (other.rule is claim.rule and not is_input):
+            continue
+        is_same = other.policy.uid == claim.policy.uid
+        is_known = is_same or issued[other.policy.uid] == issued[claim.policy.uid]
+        is_named = is_same or bool(issued[claim.policy.uid])
+        is_more = goes_on(claim.asset, other.asset) and dataset_of(other.asset) != claim.asset
+        if not is_known or goes_on(other.asset, claim.asset) or (is_more and not is_named):
+            return _clash(claim, other)
+    return ""
+
+
+def _makes(rule: Rule) -> bool:
+    return any(action.iri in MAKING for action in rule.actions)
+
+
+def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
+    """Return who else owns an output, or something in it, or has a rule about it."""
+    parties = claim.rule.issued_by
+    for one in standing.all_of(claim.asset):
+        if one.is_stated and not one.permit(parties):
+            what = "" if one.asset == claim.asset else f", and contains {one.asset!r}"
+            why = f"{one.denied(parties)}{_stated_at(one, standing)}"
+            return f"The output {claim.asset!r} of {claim.told} is not its own{what}: {why}."
+    if standing.of(claim.asset).is_stated:
+        return ""
+    regulators = {party for one in standing.owners.statements for party in one.regulators}
+    for other in near.of(claim.asset):
+        others = other.rule.issued_by
+        is_regulated = other.rule.kind == "prohibition" and not others.isdisjoint(regulators)
+        is_own = other.policy.uid == claim.policy.uid or not others.isdisjoint(parties)
+        if not (other.is_output or is_own or is_regulated):
+            return _clash(claim, other)
+    return ""
+
+
+def _stated_at(speakers: Speakers, standing: Standing) -> str:
+    place = speakers.place
+    line = f"line {place.line}" if place.line else ""
+    where = ", ".join(part for part in (standing.owners.source, line) if part)
+    return f" (stated in {where})" if where else ""
+
+
+def _clash(claim: Claim, other: Claim) -> str:
+    what = f"{'an output' if other.is_output else 'a target'} of {other.told}"
+    if claim.asset == other.asset:
+        how = f"is {what} as well"
+    elif goes_on(other.asset, claim.asset):
+        how = f"lies within {other.asset!r}, {what}"
+    elif goes_on(claim.asset, other.asset):
+        how = f"contains {other.asset!r}, {what}"
+    else:
+        how = f"is said to be in {other.asset!r}, or to hold it, {what}"
+    return f"The output {claim.asset!r} of {claim.told} {how}."
+
+
+def _within_data(claim: Claim, data: Iterable[str]) -> str:
+    """Return data that an output lies within, or contains: whose it is nobody could tell."""
+    for iri in data:
+        if goes_on(iri, claim.asset) or goes_on(claim.asset, iri):
+            how = "lies within" if goes_on(iri, claim.asset) else "contains"
+            what = f"{how} {iri!r}, which data is given for"
+            return f"The output {claim.asset!r} of {claim.told} {what}."
+    return ""
+
+
+def _as_made(claim: Claim, standing: Standing) -> Statement:
+    """Return the statement of an output: its maker's own, where nothing else is stated."""
+    found = standing.of(claim.asset)
+    sources = (one for target in claim.rule.targets for one in standing.all_of(target.iri))
+    regulators = {party for one in sources for party in one.regulators}
+    own = () if found.is_stated else tuple(sorted(claim.rule.issued_by))
+    known = standing.owners.by_asset.get(claim.asset, Statement(claim.asset, place=claim.place))
+    return replace(
+        known,
+        owners=known.owners or own,
+        regulators=tuple(sorted(regulators | {*known.regulators})),
+    )

@@ -1,0 +1,160 @@
+"""Owners as a catalog of datasets says them (DCAT 3, in any syntax of RDF)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import PolicyError, Problem, RequestError, by_place
+from policy_engine.policy.owners.model import Owners, Statement
+from policy_engine.policy.reading.walker import Walker, is_absolute, is_ours, relative
+from policy_engine.policy.syntax.detection import Syntax, read_document
+from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
+
+_DCT, _DCAT = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#"
+_PUBLISHER, _OLD_PUBLISHER = f"{_DCT}publisher", "http://purl.org/dc/elements/1.1/publisher"
+_POLICY = f"{terms.ODRL}hasPolicy"
+_DELEGATES, _REGULATOR = f"{terms.PE}delegates", f"{terms.PE}regulator"
+_WITHIN = (f"{terms.ODRL}partOf", f"{_DCT}isPartOf", f"{_DCAT}inSeries")
+_PARTS = f"{_DCT}hasPart"
+_STATED = (_PUBLISHER, _POLICY, _DELEGATES, _REGULATOR, _PARTS, *_WITHIN)
+_NO_DATA = {f"{_DCAT}{name}" for name in ("Catalog", "CatalogRecord", "Distribution")}
+"""What has publishers who own no data by that."""
+_OF_DCT = frozenset(
+    (
+        *("abstract", "accessRights", "accrualMethod", "accrualPeriodicity", "accrualPolicy"),
+        *("alternative", "audience", "available", "bibliographicCitation", "conformsTo"),
+        *("contributor", "coverage", "created", "creator", "date", "dateAccepted"),
+        *("dateCopyrighted", "dateSubmitted", "description", "educationLevel", "extent"),
+        *("format", "hasFormat", "hasPart", "hasVersion", "identifier", "instructionalMethod"),
+        *("isFormatOf", "isPartOf", "isReferencedBy", "isReplacedBy", "isRequiredBy"),
+        *("isVersionOf", "issued", "language", "license", "mediator", "medium", "modified"),
+        *("provenance", "publisher", "references", "relation", "replaces", "requires"),
+        *("rights", "rightsHolder", "source", "spatial", "subject", "tableOfContents"),
+        *("temporal", "title", "type", "valid"),
+    )
+)
+"""The properties of the DCMI Metadata Terms (2020, section 2)."""
+
+
+def read_catalog(
+    text: str | bytes,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    syntax: Syntax = "json-ld",
+) -> Owners:
+    """Return who owns what a catalog describes.
+
+    The `dct:publisher` of a dataset owns it; without one, the assigner of the policy that
+    `odrl:hasPolicy` names does. `pe:delegates` speak for it beside its owner, and `pe:regulator`
+    says whose prohibitions count. What is a part of what is said by `odrl:partOf`,
+    `dct:isPartOf`, `dcat:inSeries` or `dct:hasPart`. All else that a catalog says is left aside,
+    but for terms that ODRL, the profile and DCMI do not have. Raises RequestError (D004) with all
+    that is wrong, each with its place.
+    """
+    try:
+        graph = expand(read_document(text, source, syntax), contexts or {})
+    except PolicyError as error:
+        raise RequestError(*map(_of_owners, error.problems), source=source) from None
+    reader = _CatalogReader(graph)
+    statements = () if reader.problems else tuple(reader.statements())
+    if not (reader.problems or statements):
+        message = "The catalog does not say who owns anything."
+        reader.add("D004", message, "Say it by dct:publisher.", Node({}, ""))
+    if reader.problems:
+        problems = sorted(map(_of_owners, dict.fromkeys(reader.problems)), key=by_place)
+        raise RequestError(*problems, source=source)
+    return Owners(statements, source)
+
+
+def catalog_of(given: Mapping[str, Any], contexts: Mapping[str, Any] | None = None) -> Owners:
+    """Return who owns what a catalog describes that is JSON-LD as Python has it."""
+    try:
+        text = json.dumps(given)
+    except (TypeError, ValueError, RecursionError):
+        raise RequestError.of("D004", "The owners hold what JSON has no form for.") from None
+    return read_catalog(text, "", contexts)
+
+
+def _of_owners(problem: Problem) -> Problem:
+    return replace(problem, code="D004")
+
+
+class _CatalogReader(Walker):
+    """Reads what a catalog states of assets."""
+
+    def known_properties(self, node: Node, known: set[str], what: str) -> None:
+        """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
+        given = {terms.canonical(prop): prop for prop in node.data}
+        for prop in (one for one in given if one.startswith(_DCT)):
+            name = prop.removeprefix(_DCT)
+            if name not in _OF_DCT:
+                message = f"{prop!r} is no term of DCMI, so that it states nothing."
+                self.add("D004", message, "", node, prop, of_key=True, given=name, known=_OF_DCT)
+        foreign = {prop for prop in given if not is_ours(prop)}
+        super().known_properties(node, {*known, *_STATED, *foreign}, what)
+
+    def check_types(self, node: Node, role: str) -> None:
+        """Leave types alone: a catalog has many of them."""
+
+    def statements(self) -> Iterator[Statement]:
+        first: dict[str, Node] = {}
+        for node in (found for top in self.graph.nodes for found in _nodes(top)):
+            self.known_properties(node, set(), "an asset of a catalog")
+            iri = terms.canonical(node.data.get("@id", ""))
+            is_data = _NO_DATA.isdisjoint(map(terms.canonical, node.data.get("@type", ())))
+            if not is_data:
+                self._check_no_data(node)
+            elif _OLD_PUBLISHER in node.data and _PUBLISHER not in node.data:
+                message = "The publisher of an asset is named by dct:publisher, as an IRI."
+                self.add("D004", message, "", node, _OLD_PUBLISHER, of_key=True)
+            if not is_data or not {*_STATED} & node.data.keys():
+                continue
+            if not is_absolute(iri) or iri.startswith("_:"):
+                self.add("D004", *relative(iri or "_:"), node, "@id" if iri else "")
+            elif iri in first:
+                line = self.graph.place(first[iri]).line
+                message = f"Of {iri!r} something is stated twice; the first is in line {line}."
+                self.add("D004", message, "Say all of it in one place.", node)
+            else:
+                first[iri] = node
+                yield self._statement(iri, node)
+
+    def _check_no_data(self, node: Node) -> None:
+        """Note what is stated of a catalog: of each of its datasets it would be lost."""
+        for prop in {_DELEGATES, _REGULATOR} & node.data.keys():
+            message = f"{terms.compact(prop)} is stated of an asset. A catalog or a distribution "
+            self.add("D004", f"{message}is none.", "", node, prop, of_key=True)
+
+    def _statement(self, iri: str, node: Node) -> Statement:
+        owners, policies = self._values(node, _PUBLISHER), self._values(node, _POLICY)
+        if len(owners) > 1 or (len(policies) > 1 and not owners):
+            said, what = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
+            message = f"{iri!r} has one owner. Given are several {what}."
+            self.add("D004", message, "Name one dct:publisher.", node, said)
+        if terms.levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.levels(iri):,} levels."
+            self.add("D004", f"{message} Allowed are {terms.MOST_LEVELS}.", "", node)
+        return Statement(
+            iri,
+            owners,
+            "" if owners else next(iter(policies), ""),
+            self._values(node, _DELEGATES),
+            self._values(node, _REGULATOR),
+            tuple(wide for prop in _WITHIN for wide in self._values(node, prop)),
+            self._values(node, _PARTS),
+            self.graph.place(node),
+        )
+
+    def _values(self, node: Node, prop: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(iri for iri, _ in self.iris(node, prop)))
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """Yield an object and those within it, wherever they stand: RDF has no inside."""
+    yield node
+    for prop, values in node.data.items():
+        for data in values if prop == "@list" or not prop.startswith("@") else ():
+            if "@value" not in data:
+                yield from _nodes(Node(data, data.get(POINTER, "")))

@@ -1,0 +1,277 @@
+"""Permissions, prohibitions and duties, with their parties, assets and actions."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
+
+from policy_engine import terms
+from policy_engine.errors import Place, listed
+from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
+from policy_engine.policy.reading.constraints import CONSTRAINT, REFINEMENT, ConstraintReader
+from policy_engine.policy.reading.walker import SOURCE, is_absolute, is_ours, shown
+from policy_engine.policy.syntax.json_ld import Graph, Node
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.vocabulary import NONE, Vocabulary
+
+_ODRL, _MC = terms.ODRL, terms.MOSAICROWN
+ACTION, TARGET, ASSIGNER, ASSIGNEE, OUTPUT = (
+    f"{_ODRL}{name}" for name in ("action", "target", "assigner", "assignee", "output")
+)
+PURPOSE = f"{_MC}purpose"
+_VALUE = f"{terms.RDF}value"
+_INCLUDED, _IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
+_WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
+    "permission": ("duty",),
+    "prohibition": ("remedy",),
+    "obligation": ("consequence",),
+    "duty": ("consequence",),
+    "remedy": (),
+    "consequence": (),
+}
+_A: Mapping[Kind, str] = {
+    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in _WITHIN
+}
+_DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
+_Member = TypeVar("_Member", Party, Asset)
+_Part = TypeVar("_Part", Party, Asset, Action)
+
+
+class RuleReader(ConstraintReader):
+    """Reads rules (ODRL Information Model 2.2, section 2.6).
+
+    `own_actions` are those that ODRL does not have, or no longer, with their places.
+    """
+
+    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
+        super().__init__(graph, limits, vocabulary)
+        self.own_actions: list[tuple[str, Place]] = []
+
+    def rules(
+        self, node: Node, kind: Kind, needed: Collection[str] = (ACTION,), policy_type: str = ""
+    ) -> Iterator[Rule]:
+        """Yield the rules of a kind that a node holds, each of which needs some properties."""
+        for child in self.nodes(node, f"{_ODRL}{kind}"):
+            self.said_once(child, "P008", "Two rules have")
+            for prop in needed:
+                if prop not in child.data:
+                    self.add("P004", lacking(kind, prop, policy_type), "", child)
+            yield self._rule(child, kind)
+
+    def shared(self, node: Node) -> Rule:
+        """Return what a policy says of all its rules: a compact policy (section 2.7.1)."""
+        return Rule(kind="permission", **self._parts(node))
+
+    def _rule(self, node: Node, kind: Kind) -> Rule:
+        within = {name: f"{_ODRL}{name}" for name in _WITHIN[kind]}
+        is_duty = kind not in ("permission", "prohibition")
+        known = {ACTION, TARGET, ASSIGNER, ASSIGNEE, CONSTRAINT, *functions(), *within.values()}
+        known |= set() if is_duty else {OUTPUT, PURPOSE}
+        misplaced = sorted((_DUTIES - set(within.values())) & node.data.keys())
+        for prop in misplaced:
+            allowed = f"It may have a {next(iter(within))}." if within else "It has no duties."
+            message = f"{_A[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
+            self.add("P013", message, "", node, prop, of_key=True)
+        self.known_properties(node, known | set(misplaced), _A[kind].lower())
+        self._check_rule(node, kind)
+        nested = {name: tuple(self.rules(node, name)) for name in _WITHIN[kind]}
+        return Rule(
+            kind=kind,
+            uid=self.uid_of(node),
+            purposes=() if is_duty else self.names(node, PURPOSE, "purpose"),
+            output="" if is_duty else self._output(node),
+            constraints=self.conditions(node, CONSTRAINT),
+            duties=nested.get("duty", ()),
+            remedies=nested.get("remedy", ()),
+            consequences=nested.get("consequence", ()),
+            place=self.graph.place(node),
+            **self._parts(node),
+        )
+
+    def _parts(self, node: Node) -> dict[str, Any]:
+        """Return the parts that a policy may share with its rules."""
+        given = [prop for prop in functions() if prop in node.data]
+        found = {prop: tuple(self._members(node, prop, Party)) for prop in given}
+        return {
+            "targets": tuple(self._members(node, TARGET, Asset)),
+            "actions": tuple(self._actions(node)),
+            "assigners": tuple(self._members(node, ASSIGNER, Party)),
+            "assignees": tuple(self._members(node, ASSIGNEE, Party)),
+            "functions": {prop: parties for prop, parties in found.items() if parties},
+        }
+
+    def _output(self, node: Node) -> str:
+        outputs = self.iris(node, OUTPUT, role="asset")
+        if len(outputs) > 1:
+            message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
+            self.add("P007", message, "", node, OUTPUT)
+        return outputs[0][0] if outputs else ""
+
+    def _check_rule(self, node: Node, kind: Kind) -> None:
+        name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
+        types = set(node.data.get("@type", [])) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
+        if types:
+            message = f"{_A[kind]} is of type {name!r}."
+            message += f" Given: {listed(map(terms.compact, sorted(types)))}."
+            self.add("P007", message, "", node, "@type")
+
+    # -- parties and assets -------------------------------------------------------------------
+
+    def _members(self, node: Node, prop: str, kind: type[_Member]) -> Iterator[_Member]:
+        for index, data in enumerate(node.data.get(prop, [])):
+            found = self.linked(data)
+            if _is_described(found):
+                member = self._collection(found, kind)
+            else:
+                iri = self.iri(node, prop, index, role=_ROLES[kind])
+                place = self.graph.place(node, prop, index)
+                member = kind(iri, place=place) if iri is not None else None
+            if member is not None:
+                yield member
+
+    def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
+        """Return the members of a collection that meet its refinements (section 2.5.3)."""
+        self.known_properties(node, {SOURCE, REFINEMENT}, "a collection")
+        self.check_types(node, _ROLES[kind])
+        self.said_once(node, "P015", "Two collections have")
+        sources = [iri for iri, _ in self.iris(node, SOURCE)]
+        refinements = self.conditions(node, REFINEMENT)
+        given = len(node.data.get(SOURCE, []))
+        if uid := self.uid_of(node):
+            message = "A collection with refinements is named by its source, not by a uid."
+            message += f" Given: {uid!r}."
+            self.add("P015", message, "Write its uid as its source.", node, "@id")
+        elif given != 1:
+            message = f"A collection with refinements has one source. Given: {given}."
+            self.add("P015", message, 'Add "source": "http://...".', node)
+        return kind(sources[0], refinements, self.graph.place(node)) if sources else None
+
+    # -- actions ------------------------------------------------------------------------------
+
+    def _actions(self, rule: Node) -> Iterator[Action]:
+        for index, data in enumerate(rule.data.get(ACTION, [])):
+            action = self._action(rule, index, data)
+            if action:
+                yield action
+
+    def _action(self, rule: Node, index: int, data: Mapping[str, Any]) -> Action | None:
+        """Return an action: a term alone, or a node whose rdf:value is refined."""
+        place = self.graph.place(rule, ACTION, index)
+        if {"@value", "@list"} & data.keys():
+            message = f"An action is a term or an object. Given: {shown(data)}."
+            self.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
+            return None
+        node = self.linked(data)
+        self.check_types(node, "action")
+        if "@id" in node.data and not {_VALUE, REFINEMENT} & node.data.keys():
+            self.known_properties(node, {_INCLUDED, _IMPLIES}, "an action")
+            iri = self._action_iri(node.data["@id"], rule, ACTION, index)
+            if {_INCLUDED, _IMPLIES} & node.data.keys() and is_absolute(iri):
+                self.reference(node, role="action")
+            return Action(iri=iri, place=place)
+        return self._refined(node)
+
+    def _refined(self, node: Node) -> Action | None:
+        self.known_properties(node, {_VALUE, REFINEMENT}, "a refined action")
+        self.said_once(node, "P006", "Two refined actions have")
+        named = self.iris(node, _VALUE, role="action")
+        given = len(node.data.get(_VALUE, []))
+        if given != 1:
+            hint = 'Add "rdf:value": {"@id": "odrl:read"}, say.'
+            message = f"A refined action needs one rdf:value, the action. Given: {given}."
+            self.add("P004", message, hint, node)
+        if len(named) != 1:
+            return None
+        iri = self._action_iri(named[0][0], node, _VALUE)
+        place = self.graph.place(node)
+        if iri == ANONYMIZE:
+            return Action(iri, tuple(self.parameters(node)), place)
+        return Action(iri, self.conditions(node, REFINEMENT), place)
+
+    def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
+        iri = self.action_of(terms.canonical(given))
+        known = terms.instances(f"{_ODRL}Action")
+        is_foreign = is_absolute(iri) and not is_ours(iri) and not iri.startswith(terms.DPV)
+        if iri in self.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
+            return iri
+        if not is_foreign and iri not in known:
+            self._unknown_action(iri, node, prop, index)
+            return iri
+        if iri not in known:
+            self.own_terms.append((iri, self.graph.place(node, prop, index)))
+        if iri not in known or "deprecated" in known[iri].facts:
+            self.own_actions.append((iri, self.graph.place(node, prop, index)))
+        return iri
+
+    def _unknown_action(self, iri: str, node: Node, prop: str, index: int) -> None:
+        scheme = "ODRL or of the MOSAICrOWN profile"
+        known = {**terms.instances(f"{_ODRL}Action"), **self.vocabulary.actions}
+        if iri.startswith(terms.DPV):
+            scheme, known = "the Data Privacy Vocabulary", {**terms.terms_of_dpv("Processing")}
+        message = f"{terms.compact(iri)!r} is not an action of {scheme}."
+        asked = terms.local_name(iri)
+        same = [one for one in known if terms.local_name(one) == asked]
+        hint = f"Write {terms.compact(same[0])!r}." if same else ""
+        near = [] if hint else map(terms.local_name, known)
+        self.add("P005", message, hint, node, prop, index, given=asked, known=near)
+
+
+_ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asset"}
+
+
+@cache
+@cache
+def functions() -> tuple[str, ...]:
+    """Return the functions of parties but assigner and assignee, as IRIs."""
+    found = terms.instances(f"{terms.PE}PartyFunction")
+    return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
+
+
+def needed(kind: Kind, policy_type: str) -> tuple[str, ...]:
+    """Return what a rule of a kind must have in a policy of a type (sections 2.1, 2.6)."""
+    parts = (ACTION,) if kind == "obligation" else (TARGET, ACTION)
+    name = terms.local_name(policy_type)
+    assigner = (ASSIGNER,) if name in ("Offer", "Agreement") else ()
+    return parts + assigner + ((ASSIGNEE,) if name == "Agreement" else ())
+
+
+def lacking(kind: Kind, prop: str, policy_type: str) -> str:
+    """Return that a rule in a policy of a type lacks a part, as a sentence."""
+    whose = f" of an {terms.local_name(policy_type)}" if prop in (ASSIGNER, ASSIGNEE) else ""
+    return f"The {kind}{whose} has no {terms.local_name(prop)}."
+
+
+def with_shared(rule: Rule, shared: Rule) -> Rule:
+    """Return a rule with the parts that its policy shares with all its rules."""
+    if not members(shared):
+        return rule
+    every = {*rule.functions, *shared.functions}
+    functions = {
+        prop: _joined(rule.functions.get(prop, ()), shared.functions.get(prop, ()))
+        for prop in sorted(every)
+    }
+    return replace(
+        rule,
+        targets=_joined(rule.targets, shared.targets),
+        actions=_joined(rule.actions, shared.actions),
+        assigners=_joined(rule.assigners, shared.assigners),
+        assignees=_joined(rule.assignees, shared.assignees),
+        functions=functions,
+    )
+
+
+def members(rule: Rule) -> int:
+    """Return how many parties, assets and actions a rule names."""
+    parts = (rule.targets, rule.actions, rule.assigners, rule.assignees, *rule.functions.values())
+    return sum(map(len, parts))
+
+
+def _joined(some: tuple[_Part, ...], others: tuple[_Part, ...]) -> tuple[_Part, ...]:
+    return tuple(dict.fromkeys(some + others)) if some and others else some or others
+
+
+def _is_described(node: Node) -> bool:
+    """Tell whether a node is a collection rather than a name."""
+    is_nameless = node.data.get("@id", "_:").startswith("_:")
+    return REFINEMENT in node.data or (is_nameless and SOURCE in node.data)

@@ -1,0 +1,275 @@
+"""JSON-LD contexts: what the keys and names of a policy stand for (JSON-LD 1.1, section 4).
+
+Read are term definitions: an IRI, a type coercion, a list container, a property-scoped
+context. Contexts that do more (`@vocab`, `@base`, `@import`, `@reverse` and the like) would
+let a name mean something that is not written beside it, and are refused.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.syntax.json_text import Document, escape
+from policy_engine.policy.syntax.limits import USUAL, Limits
+
+_PARTS = {"@id", "@type", "@container", "@context"}
+_COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\s/:]\S*")
+_PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
+# A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
+# prefixes wherever RDF is written, and no schemes.
+_USUAL = (
+    "http://www.w3.org/ns/odrl.jsonld",
+    "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a term stands for: its IRI, and how its values are to be read."""
+
+    iri: str
+    type: str = ""
+    is_list: bool = False
+    is_prefix: bool = False
+    scoped: Mapping[str, "Definition"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The terms in force at some place of a document."""
+
+    definitions: Mapping[str, Definition]
+
+    def key(self, name: str) -> Definition:
+        """Return the definition of a key; its IRI lacks a colon where there is none."""
+        return self.definitions.get(name) or Definition(self.reference(name))
+
+    def term(self, name: str) -> str:
+        """Return the IRI of a name that may be a term, as after `@type` or `@vocab`."""
+        found = self.definitions.get(name)
+        return found.iri if found else self.reference(name)
+
+    def reference(self, name: str) -> str:
+        """Return the IRI of a compact IRI; any other name as it is, relative ones too."""
+        prefix, colon, local = name.partition(":")
+        found = self.definitions.get(prefix)
+        if colon and found and found.is_prefix and not local.startswith("//"):
+            name = found.iri + local
+        return terms.canonical(name)
+
+    def undeclared(self, name: str) -> str:
+        """Return the prefix of a name that no context declares; nothing where there is none.
+
+        Any word before a colon may be the scheme of an IRI (RFC 3986, section 3.1). It is taken
+        for one where it is well known, or `//` follows; a misspelt prefix would else name what
+        does not exist, and a prohibition of it would be lost.
+        """
+        prefix, colon, _ = name.partition(":")
+        found = self.definitions.get(prefix)
+        is_whole = terms.has_known_scheme(name) or prefix[:1] in "@_"
+        if not colon or is_whole or name in self.definitions or (found and found.is_prefix):
+            return ""
+        return prefix
+
+    def prefixes(self) -> list[str]:
+        """Return the prefixes that are declared."""
+        return [name for name, found in self.definitions.items() if found.is_prefix]
+
+    def within(self, definition: Definition) -> "Context":
+        """Return the terms in force inside the values of a term (property-scoped)."""
+        if not definition.scoped:
+            return self
+        return Context({**self.definitions, **definition.scoped})
+
+
+def read_contexts(
+    document: Document,
+    top: Mapping[str, Any],
+    pointer: str,
+    given: Mapping[str, Any],
+    limits: Limits = USUAL,
+) -> tuple[Context, list[Problem]]:
+    """Return the terms that an object at the top of a document declares, and what is wrong.
+
+    `given` are contexts by URL beyond the bundled ones.
+    """
+    given = {terms.bundled_url(url): one for url, one in given.items()}
+    known = {**terms.bundled_contexts(), **given}
+    context, problems = Context({}), []
+    urls: tuple[str, ...] = ()
+    for number, (at, entry) in enumerate(_entries(top, pointer)):
+        place = document.place(at)
+        if number >= limits.contexts:
+            message = f"The text has too many contexts. {limits.contexts} are allowed."
+            problems.append(Problem("J003", message, "", place))
+            break
+        if isinstance(entry, str) and terms.bundled_url(entry) in known:
+            definitions = _definitions(known[terms.bundled_url(entry)])
+            is_given = terms.bundled_url(entry) in given
+            bad = list(_unreadable(entry, definitions, place)) if is_given else []
+        elif isinstance(entry, str):
+            definitions, bad = {}, [_unknown(entry, known, document, at)]
+        elif isinstance(entry, dict):
+            definitions, bad = entry, list(_not_simple(document, at, entry, context))
+        else:
+            message = f"A context is a URL or an object. {entry!r} was given."
+            definitions, bad = {}, [Problem("L005", message, "", place)]
+        problems += bad
+        urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not given else ()
+        if len(urls) == number + 1 and not problems:
+            context = _of_bundled(urls)
+        else:
+            context = _extended(context, {} if bad else definitions)
+    if "@context" not in top and not all(map(_says_what_it_means, _keys(top))):
+        hint = f'Add "@context": [{", ".join(map(repr, _USUAL))}].'.replace("'", '"')
+        message = "The text has no @context, so its keys mean nothing."
+        problems.append(Problem("L001", message, hint, document.place(pointer)))
+    return context, problems
+
+
+@lru_cache(maxsize=64)
+def _of_bundled(urls: tuple[str, ...]) -> Context:
+    """Return the terms that bundled contexts declare, one upon the other."""
+    above = _of_bundled(urls[:-1]) if len(urls) > 1 else Context({})
+    return _extended(above, _definitions(terms.bundled_contexts()[urls[-1]]))
+
+
+def _keys(top: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys of an object at the top of a text, and of the objects in its graph."""
+    yield from top
+    parts = top.get("@graph", [])
+    for part in parts if isinstance(parts, list) else [parts]:
+        yield from part if isinstance(part, dict) else ()
+
+
+def _says_what_it_means(key: str) -> bool:
+    """Tell whether a key is a keyword or an IRI, as in expanded JSON-LD, and needs no context."""
+    return key.startswith("@") or ":" in key
+
+
+def _definitions(given: Any) -> Any:
+    return given.get("@context") if isinstance(given, Mapping) else None
+
+
+def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
+    context = top.get("@context", [])
+    if isinstance(context, list):
+        yield from ((f"{pointer}/@context/{n}", entry) for n, entry in enumerate(context))
+    else:
+        yield f"{pointer}/@context", context
+
+
+def _extended(context: Context, entries: Mapping[str, Any]) -> Context:
+    """Return the context with the terms of another; those may build upon one another."""
+    raw = {name: entry for name, entry in entries.items() if not name.startswith("@")}
+    iris = {
+        name: entry if isinstance(entry, str) else entry.get("@id", name)
+        for name, entry in raw.items()
+    }
+    # A prefix may be used before it is declared: prefixes first, then what they shorten.
+    base = dict(context.definitions)
+    for name, entry in raw.items():
+        if isinstance(entry, str):
+            base[name] = Definition(entry, is_prefix=entry.endswith(_PREFIX_ENDS))
+    lookup = Context(base)
+    made = {name: _definition(lookup, iris[name], entry) for name, entry in raw.items()}
+    return Context({**context.definitions, **made})
+
+
+def _definition(context: Context, iri: str, entry: Any) -> Definition:
+    full = iri if iri.startswith("@") else context.reference(iri)
+    if isinstance(entry, str):
+        return Definition(full, is_prefix=iri.endswith(_PREFIX_ENDS))
+    kind = entry.get("@type", "")
+    plain = Definition(full, kind if kind.startswith("@") else context.reference(kind))
+    scoped = _extended(context, entry["@context"]).definitions if "@context" in entry else {}
+    own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
+    return replace(plain, is_list=entry.get("@container") == "@list", scoped=own)
+
+
+def is_compact(text: str) -> bool:
+    """Tell whether a text is, by its form, a name with a prefix, and no IRI in full."""
+    return bool(_COMPACT.fullmatch(text)) and not terms.has_known_scheme(text)
+
+
+def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) -> Problem:
+    return Problem(
+        "L001",
+        f"The context {url!r} is not bundled, and nothing is fetched. "
+        f"Bundled are {listed(sorted(known))}.",
+        did_you_mean(url, known) or "Give your own copy of it: contexts={URL: FILE}.",
+        document.place(at),
+        replaced(document, at, nearest(url, known)),
+    )
+
+
+def replaced(document: Document, pointer: str, text: str, *, of_key: bool = False) -> Fix | None:
+    """Return the fix that puts a text in the place of a string; None without a text for it."""
+    if not text or document.string(pointer, of_key=of_key) is None:
+        return None
+    start, end = document.span(pointer, of_key=of_key)
+    return Fix(start, end, json.dumps(text, ensure_ascii=False))
+
+
+def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
+    """Yield what a context given from outside does that cannot be read."""
+    if not isinstance(entries, Mapping):
+        message = f"The context given for {url!r} is no object with one object under '@context'."
+        yield Problem("L005", message, "", place)
+        return
+    bundled = _definitions(terms.bundled_contexts().get(terms.bundled_url(url))) or {}
+    for name, entry in entries.items():
+        if name in bundled and bundled[name] == entry:
+            continue
+        plain = isinstance(entry, str) or (
+            isinstance(entry, dict)
+            and isinstance(entry.get("@id", ""), str)
+            and isinstance(entry.get("@type", ""), str)
+            and entry.keys() <= _PARTS - {"@context"}
+            and entry.get("@container", "@list") == "@list"
+        )
+        plain = plain and not _is_iri_or_empty(name) and not _is_indirect(entry, entries)
+        if (name.startswith("@") and name != "@version") or not (plain or name == "@version"):
+            message = f"The context {url!r} defines {name!r} as {entry!r}, which is not read."
+            yield Problem("L005", message, "Read are IRIs, @type and lists.", place)
+
+
+def _not_simple(
+    document: Document, pointer: str, entries: Mapping[str, Any], context: Context
+) -> Iterator[Problem]:
+    """Yield what a policy's own context does beyond declaring prefixes and new terms."""
+    for name, entry in entries.items():
+        if name.startswith("@") and name != "@version":
+            message = f"The keyword {name!r} may not stand in a policy's own context."
+        elif name in context.definitions and entry != context.definitions[name].iri:
+            message = f"The context gives the known term {name!r} another meaning."
+        elif name != "@version" and not _is_plain(name, entry, entries):
+            message = f"The context defines {name!r} as {entry!r}."
+        else:
+            continue
+        hint = "A policy's own context may declare prefixes and new terms, as strings."
+        place = document.place(f"{pointer}/{escape(name)}", of_key=True)
+        yield Problem("L005", message, hint, place)
+
+
+def _is_iri_or_empty(name: str) -> bool:
+    """Tell whether a name is one that JSON-LD 1.1 lets no context define anew."""
+    return not name or ":" in name
+
+
+def _is_plain(name: str, entry: Any, entries: Mapping[str, Any]) -> bool:
+    if _is_iri_or_empty(name) or _is_indirect(entry, entries):
+        return False
+    return isinstance(entry, str) and ":" in entry
+
+
+def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
+    """Tell whether an entry is built upon a prefix that is itself built upon another."""
+    iri = entry.get("@id", "") if isinstance(entry, Mapping) else entry
+    inner = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
+    return isinstance(inner, str) and inner.partition(":")[0] in entries

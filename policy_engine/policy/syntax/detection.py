@@ -1,0 +1,53 @@
+"""The syntaxes that a policy may be written in, each read to a JSON-LD document."""
+
+import re
+from typing import Literal
+
+from policy_engine.policy.syntax.json_text import Document, read_json
+from policy_engine.policy.syntax.limits import USUAL, Limits
+
+_TURTLE = re.compile(
+    rb"@prefix\b|@base\b|(?i:prefix|base)\s|_:|<[^\s<>\"{}|^`]*>|\[(?!\s*[\[{\"\]])"
+    rb"|[A-Za-z][\w.-]*:|:|\("
+)
+_BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|#[^\r\n]*)*+")
+
+Syntax = Literal["json-ld", "turtle", "n-triples", "rdf-xml"]
+_ENDINGS: dict[str, Syntax] = {
+    ".json": "json-ld",
+    ".jsonld": "json-ld",
+    ".ttl": "turtle",
+    ".nt": "n-triples",
+    ".rdf": "rdf-xml",
+    ".xml": "rdf-xml",
+    ".owl": "rdf-xml",
+}
+
+
+def syntax_of(name: str, text: bytes = b"") -> Syntax:
+    """Return the syntax of a text: by the ending of its file's name, else by how it begins.
+
+    What looks like none of the others is taken for JSON-LD, whose reader says why it is not.
+    """
+    ending = name[name.rfind(".") :].lower() if "." in name else ""
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
+    start = _BLANKS.match(text)
+    at = start.end() if start else 0
+    if _TURTLE.match(text, at):
+        return "turtle"
+    return "rdf-xml" if text[at : at + 1] == b"<" else "json-ld"
+
+
+def read_document(
+    text: str | bytes, source: str, syntax: Syntax, limits: Limits = USUAL
+) -> Document:
+    """Return a text as a JSON-LD document that knows where each part stood.
+
+    Raises PolicyError where it is no text in its syntax, or goes beyond the limits.
+    """
+    if syntax == "json-ld":
+        return read_json(text, source, limits)
+    from policy_engine.policy.syntax.rdf import to_json_ld  # noqa: PLC0415 (only where it is needed)
+
+    return to_json_ld(text, syntax, source, limits)

@@ -1,0 +1,376 @@
+"""JSON-LD to expanded nodes, strictly and offline: nothing is dropped, nothing is fetched.
+
+JSON-LD 1.1 ignores what it does not know. In a policy that would turn a bounded permission
+into an unbounded one, so whatever an expansion would lose is a problem here. What remains is
+expanded as the JSON-LD 1.1 API says (section 5.1); the tests hold it against another
+implementation of that algorithm.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import Place, Problem, did_you_mean, listed, nearest
+from policy_engine.policy.syntax.contexts import (
+    Context,
+    Definition,
+    is_compact,
+    read_contexts,
+    replaced,
+)
+from policy_engine.policy.syntax.json_text import Document, escape
+from policy_engine.policy.syntax.limits import USUAL, Limits
+
+POINTER = "@index"
+"""The key under which an expanded object holds its place in the text, a JSON pointer."""
+
+MAX_PROBLEMS = 100
+"""How many problems of one text are told at once."""
+
+_LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
+_KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
+_TOP_ONLY = ("@context", "@graph")
+
+_LEFT, _RIGHT, _DATA_TYPE = (
+    f"{terms.ODRL}{name}" for name in ("leftOperand", "rightOperand", "dataType")
+)
+_NAME = "@prefixed"
+"""How the strings of a property are read that are names where they have a declared prefix."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One expanded JSON-LD node, and where its object stands in the text."""
+
+    data: Mapping[str, Any]
+    pointer: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The expanded nodes at the top of a document, and what was wrong in getting there."""
+
+    nodes: tuple[Node, ...]
+    problems: tuple[Problem, ...]
+    document: Document
+    contexts: tuple[Context, ...]
+    # What `place` has looked up: an object with many keys is asked for many of them.
+    _keys_at: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def context_at(self, pointer: str) -> Context:
+        """Return the terms in force at a place: those of its object at the top of the text."""
+        is_list = isinstance(self.document.value, list)
+        return self.contexts[int(pointer.split("/")[1]) if is_list and pointer else 0]
+
+    def place(self, node: Node, prop: str = "", index: int = 0, *, of_key: bool = False) -> Place:
+        """Return the place of a node, or of the nth value of one of its properties."""
+        pointer = node.pointer
+        key = self._keys(pointer).get(prop) if prop else None
+        if key is not None:
+            value = self.document.at(pointer)[key]
+            pointer += f"/{escape(key)}"
+            pointer += "" if of_key else _step(value, self.context_at(node.pointer), index)
+        return self.document.place(pointer, of_key=of_key)
+
+    def _keys(self, pointer: str) -> Mapping[str, str]:
+        """Return the keys of an object by what they stand for, the first of those that are one."""
+        if pointer not in self._keys_at:
+            context = self.context_at(pointer)
+            keys = reversed(self.document.at(pointer))
+            self._keys_at[pointer] = {context.key(key).iri: key for key in keys}
+        return self._keys_at[pointer]
+
+
+def _step(value: Any, context: Context, index: int) -> str:
+    """Return where the nth of a property's values stands within what is written there.
+
+    What is wrong with a list as a whole has an index below 0.
+    """
+    if index < 0:
+        return ""
+    if isinstance(value, list):
+        return f"/{index}" if index < len(value) else ""
+    if not isinstance(value, dict):
+        return ""
+    keys = [key for key in value if context.key(key).iri in ("@list", "@set")]
+    return "" if not keys else f"/{escape(keys[0])}{_step(value[keys[0]], context, index)}"
+
+
+def expand(document: Document, contexts: Mapping[str, Any], limits: Limits = USUAL) -> Graph:
+    """Expand a document with the bundled contexts and those given, by URL.
+
+    The graph's problems name every key, context and value that JSON-LD would drop or fetch.
+    Where there are any, the graph has no nodes: it would not say what the text says.
+    """
+    value = document.value
+    tops = (
+        [(f"/{n}", top) for n, top in enumerate(value)]
+        if isinstance(value, list)
+        else [("", value)]
+    )
+    nodes: list[Node] = []
+    problems = list(document.problems)
+    declared: list[Context] = []
+    for pointer, top in tops:
+        declared.append(Context({}))
+        if len(problems) >= MAX_PROBLEMS:
+            continue
+        if not isinstance(top, dict):
+            message = f"A policy is a JSON object. Given: {top!r:.40}."
+            problems.append(Problem("P001", message, "", document.place(pointer)))
+            continue
+        context, wrong = read_contexts(document, top, pointer, contexts, limits)
+        declared[-1] = context
+        unread = _check_object(document, top, pointer, context, None)
+        wrong = wrong or list(islice(unread, MAX_PROBLEMS))
+        problems += wrong
+        if not wrong:
+            nodes += _top_nodes(top, pointer, context)
+    found = () if problems else tuple(nodes)
+    return Graph(found, tuple(problems), document, tuple(declared) or (Context({}),))
+
+
+def _top_nodes(top: Mapping[str, Any], pointer: str, context: Context) -> Iterator[Node]:
+    if "@graph" in top:
+        parts = _values(top["@graph"], f"{pointer}/@graph", context, Definition("@graph"))
+    else:
+        parts = [_node(top, pointer, context)]
+    yield from (Node(part, part[POINTER]) for part in parts)
+
+
+def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str, Any]:
+    node: dict[str, Any] = {POINTER: pointer}
+    for key, value in source.items():
+        definition = context.key(key)
+        if definition.iri == "@id":
+            node["@id"] = context.reference(value)
+        elif definition.iri == "@type":
+            names = value if isinstance(value, list) else [value]
+            node["@type"] = [context.term(name) for name in names]
+        elif not definition.iri.startswith("@"):
+            definition = _right(source, definition, context)
+            inner = context.within(definition)
+            values = _values(value, f"{pointer}/{escape(key)}", inner, definition)
+            if definition.is_list and not (len(values) == 1 and "@list" in values[0]):
+                values = [{"@list": values}]
+            node.setdefault(definition.iri, []).extend(values)
+    return node
+
+
+def _right(source: Mapping[str, Any], definition: Definition, context: Context) -> Definition:
+    """Return how the values of a key are read, those of a right operand by what is on its left.
+
+    JSON-LD takes a string there for a text. A left operand that names things compares a text that
+    is an IRI as one, so a name with a prefix has to mean there what it means elsewhere.
+    """
+    if definition.iri != _RIGHT or definition.type:
+        return definition
+    keys = {context.key(key).iri: key for key in source}
+    if _LEFT not in keys or _DATA_TYPE in keys:
+        return definition
+    left = source[keys[_LEFT]]
+    left = left.get("@id") if isinstance(left, dict) else left
+    inner = context.within(context.key(keys[_LEFT]))
+    is_naming = isinstance(left, str) and terms.names_things(terms.canonical(inner.term(left)))
+    return replace(definition, type=_NAME) if is_naming else definition
+
+
+def _values(
+    value: Any, pointer: str, context: Context, definition: Definition
+) -> list[dict[str, Any]]:
+    """Return the expanded values of a property; lists of lists become one."""
+    if isinstance(value, list):
+        items = enumerate(value)
+        return [
+            v for n, item in items for v in _values(item, f"{pointer}/{n}", context, definition)
+        ]
+    if not isinstance(value, dict):
+        return [_scalar(value, context, definition)]
+    keys = {context.key(key).iri: key for key in value}
+    if "@value" in keys:
+        literal = {iri: value[key] for iri, key in keys.items()}
+        kind = literal.get("@type")
+        return [{**literal, "@type": context.term(kind)} if kind else literal]
+    for keyword in ("@list", "@set"):
+        if keyword in keys:
+            at = f"{pointer}/{escape(keys[keyword])}"
+            members = _values(value[keys[keyword]], at, context, definition)
+            return [{"@list": members}] if keyword == "@list" else members
+    return [_node(value, pointer, context)]
+
+
+def _scalar(value: Any, context: Context, definition: Definition) -> dict[str, Any]:
+    if isinstance(value, str) and definition.type == _NAME:
+        is_name = is_compact(value) and not context.undeclared(value)
+        return {"@id": context.reference(value)} if is_name else {"@value": value}
+    if isinstance(value, str) and definition.type == "@id":
+        return {"@id": context.reference(value)}
+    if isinstance(value, str) and definition.type == "@vocab":
+        return {"@id": context.term(value)}
+    if definition.type and not definition.type.startswith("@"):
+        return {"@value": value, "@type": definition.type}
+    return {"@value": value}
+
+
+# -- what expansion would drop, collide on or misplace -------------------------------------------
+
+
+def _check(
+    document: Document, value: Any, pointer: str, context: Context, definition: Definition
+) -> Iterator[Problem]:
+    if value is None:
+        message = "JSON-LD ignores a null, so a policy may not hold one."
+        hint = "Remove the key or give it a value."
+        yield Problem("P007", message, hint, document.place(pointer))
+    elif value == []:
+        message = "JSON-LD ignores an empty list, so a policy may not hold one."
+        hint = "Remove the key or give it a value."
+        yield Problem("P007", message, hint, document.place(pointer))
+    elif isinstance(value, list):
+        for step, item in enumerate(value):
+            yield from _check(document, item, f"{pointer}/{step}", context, definition)
+    elif isinstance(value, dict):
+        yield from _check_object(document, value, pointer, context, definition)
+    elif isinstance(value, str) and definition.type == _NAME:
+        if is_compact(value) and value.partition(":")[0] not in terms.PREFIXES:
+            yield from _undeclared(document, value, pointer, context)
+    elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
+        yield from _undeclared(document, value, pointer, context)
+
+
+def _undeclared(
+    document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
+) -> Iterator[Problem]:
+    """Yield what is wrong with a compact IRI whose prefix is not declared."""
+    prefix = context.undeclared(name)
+    if prefix:
+        known = context.prefixes()
+        near = nearest(prefix, known)
+        namespace = terms.PREFIXES.get(prefix, "http://...")
+        hint = f'Add {{"{prefix}": "{namespace}"}} to the @context, or write the whole IRI.'
+        message = f"No context declares the prefix {prefix!r} of {name!r}."
+        place = document.place(pointer, of_key=of_key)
+        mended = near and near + name.removeprefix(prefix)
+        fix = replaced(document, pointer, mended, of_key=of_key)
+        yield Problem("L007", message, did_you_mean(prefix, known) or hint, place, fix)
+
+
+def _check_object(
+    document: Document,
+    value: Mapping[str, Any],
+    pointer: str,
+    context: Context,
+    within: Definition | None,
+) -> Iterator[Problem]:
+    """Yield what is wrong with an object: a value of the property `within`, or at the top."""
+    iris = [context.key(key).iri for key in value]
+    for iri in (iri for iri, times in Counter(iris).items() if times > 1):
+        names = [key for key in value if context.key(key).iri == iri]
+        message = f"The keys {listed(names)} mean the same, {iri}; one of them is allowed."
+        place = document.place(f"{pointer}/{escape(names[1])}", of_key=True)
+        yield Problem("L003", message, "", place)
+    yield from _check_shape(document, set(iris), pointer)
+    yield from _check_graph(document, value, pointer, context)
+    literal = dict(zip(iris, value.values(), strict=True)) if "@value" in iris else {}
+    if not all(isinstance(literal.get(word, ""), str) for word in ("@type", "@language")):
+        message = "A literal has one type or language, a name in a string."
+        yield Problem("L003", message, "", document.place(pointer))
+        return
+    if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
+        message = f"{literal['@language']!r:.40} is not the tag of a language, such as 'en'."
+        yield Problem("L003", message, "", document.place(pointer))
+    is_name = "@value" not in iris
+    for key, item in value.items():
+        at = f"{pointer}/{escape(key)}"
+        definition = context.key(key)
+        problem = _check_key(key, item, context, is_top=within is None)
+        if problem:
+            fix = replaced(document, at, _nearest_key(key, context, problem), of_key=True)
+            place = document.place(at, of_key=True)
+            yield Problem(problem.code, problem.message, problem.hint, place, fix)
+        elif key != "@context":
+            yield from _undeclared(document, key, at, context, of_key=True)
+            held = _held(_right(value, definition, context), within, is_name=is_name)
+            yield from _check(document, item, at, context.within(definition), held)
+
+
+def _held(definition: Definition, within: Definition | None, *, is_name: bool) -> Definition:
+    """Return how the values of a key are to be read: those of a list as the property's."""
+    if definition.iri in ("@list", "@set"):
+        return within or definition
+    if definition.iri == "@type" or (definition.iri == "@id" and is_name):
+        return replace(definition, type="@vocab")
+    return definition
+
+
+def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[Problem]:
+    """Yield what keeps an object from being a node, a literal, a list or a set, and no other."""
+    allowed = {
+        "@value": {"@value", "@type", "@language"},
+        "@list": {"@list"},
+        "@set": {"@set"},
+        "@graph": {"@graph", "@context"},
+    }
+    for keyword, others in allowed.items():
+        if keyword in iris and not iris <= others:
+            message = f"Beside {keyword!r} nothing may stand but {listed(sorted(others))}."
+            yield Problem("L003", message, "", document.place(pointer))
+            return
+    if {"@type", "@language"} <= iris and "@value" in iris:
+        message = "A literal has a '@type' or a '@language', not both."
+        yield Problem("L003", message, "", document.place(pointer))
+    if "@language" in iris and "@value" not in iris:
+        message = "'@language' may stand beside '@value' only."
+        yield Problem("L003", message, "", document.place(pointer))
+
+
+def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
+    iri = context.key(key).iri
+    if ":" not in iri and not iri.startswith("@"):
+        hint = did_you_mean(key, _keys(key, context)) or "Declare a context for it, or remove it."
+        return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
+    if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
+        message = f"The JSON-LD keyword {key!r} may not stand here in a policy."
+        hint = "It may stand at the top only." if iri in _TOP_ONLY else ""
+        allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
+        return Problem("L004", message, hint or f"Allowed are {listed(allowed)}.")
+    if iri == "@id" and not isinstance(value, str):
+        return Problem("P007", f"{key!r} is an IRI in a string. Given: {value!r:.40}.")
+    if iri == "@value" and isinstance(value, dict | list):
+        return Problem("L003", f"{key!r} is a string, a number or a truth value.")
+    names = value if isinstance(value, list) else [value]
+    if iri == "@type" and not all(isinstance(name, str) for name in names):
+        return Problem("P007", f"{key!r} is the name of a type. Given: {value!r:.40}.")
+    return None
+
+
+def _keys(key: str, context: Context) -> list[str]:
+    """Return the keys that may be meant by one that no context defines."""
+    settings = terms.instances("owl:DatatypeProperty")
+    keys = [terms.compact(iri) for iri in settings if terms.local_name(iri) == key]
+    return keys or [name for name in context.definitions if not name[:1].isupper()]
+
+
+def _nearest_key(key: str, context: Context, problem: Problem) -> str:
+    return nearest(key, _keys(key, context)) if problem.code == "L002" else ""
+
+
+def _check_graph(
+    document: Document, value: Mapping[str, Any], pointer: str, context: Context
+) -> Iterator[Problem]:
+    """Yield what stands in a graph without being an object about one thing."""
+    for key, item in value.items():
+        parts = item if isinstance(item, list) else [item]
+        if context.key(key).iri == "@graph" and not all(_is_node(part, context) for part in parts):
+            message = f"{key!r} holds objects, each about one thing. Given: {item!r:.40}."
+            yield Problem("L003", message, "", document.place(f"{pointer}/{escape(key)}"))
+
+
+def _is_node(value: Any, context: Context) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return not {"@value", "@list", "@set"} & {context.key(key).iri for key in value}

@@ -1,0 +1,261 @@
+"""JSON text to values that remember where they stood."""
+
+import bisect
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.syntax.limits import USUAL, Limits
+
+MAX_DIGITS = 400
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_STRING_PROBLEMS = {
+    "Unterminated string starting at": ("The string that starts here has no closing quote", ""),
+    "Invalid control character at": (
+        "A string may not hold a line break or another control character",
+        "Is a closing quote missing in this line?",
+    ),
+}
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A JSON value and the place of each part of it, by JSON pointer (RFC 6901)."""
+
+    value: Any
+    text: str
+    values: dict[str, int]
+    keys: dict[str, int]
+    problems: tuple[Problem, ...]
+    lines: list[int] = field(repr=False)
+
+    def place(self, pointer: str, *, of_key: bool = False) -> Place:
+        """Return the place of the value (or of its key) that the pointer names."""
+        offsets = self.keys if of_key and pointer in self.keys else self.values
+        return _place(self.lines, offsets.get(pointer, 0), pointer)
+
+    def string(self, pointer: str, *, of_key: bool = False) -> str | None:
+        """Return the string that stands as the value (or the key) that a pointer names."""
+        offset = (self.keys if of_key else self.values).get(pointer)
+        if offset is None or self.text[offset : offset + 1] != '"':
+            return None
+        return _scan_string(self.text, offset + 1)[0]
+
+    def span(self, pointer: str, *, of_key: bool = False) -> tuple[Place, Place]:
+        """Return where the string of a value (or of a key) begins and ends."""
+        start = (self.keys if of_key else self.values)[pointer]
+        end = _scan_string(self.text, start + 1)[1]
+        return _place(self.lines, start, pointer), _place(self.lines, end, pointer)
+
+    def opening(self, pointer: str) -> Place | None:
+        """Return the place right behind the brace that opens the object that a pointer names."""
+        offset = self.values.get(pointer)
+        if offset is None or self.text[offset : offset + 1] != "{":
+            return None
+        return _place(self.lines, offset + 1, pointer)
+
+    def at(self, pointer: str) -> Any:
+        """Return the value that the pointer names."""
+        value = self.value
+        for step in pointer.split("/")[1:]:
+            value = value[int(step) if isinstance(value, list) else unescape(step)]
+        return value
+
+
+def read_json(text: str | bytes, source: str = "", limits: Limits = USUAL) -> Document:
+    """Read one JSON text (RFC 8259), strictly, with the place of every value and key.
+
+    A key that stands twice is among the document's problems; what stops the text from being
+    JSON at all raises PolicyError at once, as does a text beyond the limits.
+    """
+    reader = _Reader(decoded(text, source, limits), source, limits)
+    value = reader.document()
+    return Document(
+        value, reader.text, reader.values, reader.keys, tuple(reader.problems), reader.lines
+    )
+
+
+def escape(step: str) -> str:
+    """Return a key as a step of a JSON pointer."""
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(step: str) -> str:
+    """Return the key that a step of a JSON pointer stands for."""
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def _scan_string(text: str, start: int) -> tuple[str, int]:
+    """Return the JSON string whose first character stands at `start`, and where it ends."""
+    return json.decoder.scanstring(text, start, True)  # type: ignore[attr-defined,no-any-return]  # noqa: FBT003
+
+
+def decoded(text: str | bytes, source: str, limits: Limits) -> str:
+    """Return a text as such. Raises PolicyError where it is too large (J003) or no UTF-8."""
+    if len(text) > limits.bytes:
+        message = (
+            f"The text is too large. It has {len(text):,} bytes. {limits.bytes:,} are allowed."
+        )
+        raise PolicyError(Problem("J003", message), source=source)
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start].decode()
+        place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
+        byte = error.object[error.start]
+        message = f"The text is not UTF-8. The byte 0x{byte:02x} stands here."
+        raise PolicyError(Problem("J004", message, "", place), source=source) from None
+
+
+def _place(lines: list[int], offset: int, pointer: str = "") -> Place:
+    line = bisect.bisect_right(lines, offset)
+    return Place(pointer, line, offset - lines[line - 1] + 1)
+
+
+class _Reader:
+    """A recursive-descent reader over one text."""
+
+    def __init__(self, text: str, source: str, limits: Limits) -> None:
+        self.text = text
+        self.source = source
+        self.limits = limits
+        self.values: dict[str, int] = {}
+        self.keys: dict[str, int] = {}
+        self.problems: list[Problem] = []
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.position = 0
+        self.last_closed = -1
+
+    def document(self) -> Any:
+        self._skip_space()
+        value = self._value("", 0)
+        self._skip_space()
+        if self.position < len(self.text):
+            self._fail("The JSON text ends here, but more follows.", self._closed_early())
+        return value
+
+    def _value(self, pointer: str, depth: int) -> Any:
+        self.values[pointer] = self.position
+        most = self.limits
+        if depth > most.depth or len(pointer) > most.key_characters:
+            allowed = (
+                f"{most.depth} levels and {most.key_characters} characters of keys are allowed."
+            )
+            self._fail(f"The text is nested too deeply. {allowed}", code="J003")
+        if len(self.values) > most.values:
+            self._fail(f"The text has too many values. {most.values:,} are allowed.", code="J003")
+        start = self.text[self.position : self.position + 1]
+        if start == "{":
+            return self._object(pointer, depth)
+        if start == "[":
+            return self._array(pointer, depth)
+        if start == '"':
+            return self._string()
+        return self._word_or_number()
+
+    def _object(self, pointer: str, depth: int) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        self._skip()
+        while not self._take("}"):
+            if members and not self._take(","):
+                self._fail(f"Expected ',' or '}}' here, found {self._found()}.")
+            self._member(members, pointer, depth)
+        self.last_closed = self.position - 1
+        return members
+
+    def _member(self, members: dict[str, Any], pointer: str, depth: int) -> None:
+        self._skip_space()
+        start = self.position
+        if self.text[start : start + 1] != '"':
+            self._fail(f"Expected a key in double quotes here, found {self._found()}.")
+        key = self._string()
+        pointer = f"{pointer}/{escape(key)}"
+        if not self._take(":"):
+            self._fail(f"Expected ':' after the key {key!r}, found {self._found()}.")
+        self._skip_space()
+        if key in members:
+            first = _place(self.lines, self.keys[pointer])
+            message = f"The key {key!r} stands twice in one object, first in line {first.line}."
+            self.problems.append(Problem("J002", message, "", _place(self.lines, start, pointer)))
+        self.keys[pointer] = start
+        members[key] = self._value(pointer, depth + 1)
+
+    def _array(self, pointer: str, depth: int) -> list[Any]:
+        items: list[Any] = []
+        self._skip()
+        while not self._take("]"):
+            if items and not self._take(","):
+                early = self._closed_early() if self.text[self.position :][:1] == ":" else ""
+                self._fail(f"Expected ',' or ']' here, found {self._found()}.", early)
+            self._skip_space()
+            items.append(self._value(f"{pointer}/{len(items)}", depth + 1))
+        return items
+
+    def _string(self) -> str:
+        start = self.position
+        try:
+            value, self.position = _scan_string(self.text, start + 1)
+            value.encode()
+        except json.JSONDecodeError as error:
+            self.position = error.pos
+            what, hint = _STRING_PROBLEMS.get(error.msg, (error.msg, ""))
+            self._fail(f"{what}.", hint)
+        except UnicodeEncodeError:
+            self.position = start
+            self._fail("The string holds half of a surrogate pair.")
+        return value
+
+    def _word_or_number(self) -> Any:
+        for word, value in _WORDS.items():
+            if self.text.startswith(word, self.position):
+                self.position += len(word)
+                return value
+        match = _NUMBER.match(self.text, self.position)
+        if match is None:
+            self._fail(f"Expected a value here, found {self._found()}.")
+        number = float(match[0]) if match[1] or match[2] else match[0]
+        if len(match[0]) > MAX_DIGITS or (isinstance(number, float) and math.isinf(number)):
+            self._fail("The number is too large.")
+        self.position = match.end()
+        return number if isinstance(number, float) else int(number)
+
+    def _skip(self) -> None:
+        self.position += 1
+        self._skip_space()
+
+    def _skip_space(self) -> None:
+        match = _SPACE.match(self.text, self.position)
+        self.position = match.end() if match else self.position
+
+    def _take(self, mark: str) -> bool:
+        self._skip_space()
+        found = self.text.startswith(mark, self.position)
+        self.position += len(mark) if found else 0
+        return found
+
+    def _found(self) -> str:
+        if self.position >= len(self.text):
+            return "the end of the text"
+        return repr(self.text[self.position])
+
+    def _closed_early(self) -> str:
+        """Point to the object that closed last: a brace too many often stands there."""
+        if self.last_closed < 0:
+            return ""
+        place = _place(self.lines, self.last_closed)
+        return (
+            f"The object that closed just before, in line {place.line}, column {place.column}, "
+            "may have been closed too early: look for one '}' too many there."
+        )
+
+    def _fail(self, message: str, hint: str = "", code: str = "J001") -> NoReturn:
+        place = _place(self.lines, self.position)
+        raise PolicyError(Problem(code, message, hint, place), source=self.source)

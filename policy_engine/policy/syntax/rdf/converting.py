@@ -1,0 +1,69 @@
+"""Which syntax a text of RDF is in, and the same in another."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.syntax.detection import Syntax
+from policy_engine.policy.syntax.json_text import decoded
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.rdf.expanded import read_json_ld
+from policy_engine.policy.syntax.rdf.statements import Statements
+from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
+from policy_engine.policy.syntax.rdf.turtle import read_turtle
+from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
+from policy_engine.policy.syntax.rdf.xml import read_rdf_xml
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def to_json_ld(
+    text: bytes | str, syntax: Syntax, source: str = "", limits: Limits = USUAL
+) -> Converted:
+    """Return the JSON-LD that means the same as a text in another syntax, for the reader.
+
+    Its places are the lines and columns of the text given. Raises PolicyError: F001 where the
+    text is not in its syntax, L006 for a relative IRI, J003 beyond the limits, J004
+    where it is not UTF-8, P001 where it says nothing, P002 where an `odrl:uid` is another IRI,
+    F002 where JSON-LD cannot say it.
+    """
+    return json_ld_of(read_statements(text, syntax, source, {}, limits))
+
+
+def convert_text(
+    text: bytes | str,
+    syntax: Syntax,
+    to: Syntax,
+    source: str = "",
+    contexts: Mapping[str, Any] | None = None,
+    limits: Limits = USUAL,
+) -> str:
+    """Return a text of one syntax in another (or in the same, put in order).
+
+    `contexts` are JSON-LD contexts beyond the bundled ones, by URL. Raises PolicyError as
+    `to_json_ld` does, and F002 for what the other syntax cannot say.
+    """
+    statements = read_statements(text, syntax, source, contexts or {}, limits)
+    if to == "json-ld":
+        return json.dumps(json_ld_of(statements).value, indent=2, ensure_ascii=False) + "\n"
+    write = {"turtle": to_turtle, "n-triples": to_n_triples, "rdf-xml": to_rdf_xml}[to]
+    return write(statements)
+
+
+def read_statements(
+    text: bytes | str, syntax: Syntax, source: str, contexts: Mapping[str, Any], limits: Limits
+) -> Statements:
+    """Return what a text states, with places. Raises PolicyError where it is none in its syntax."""
+    whole = decoded(text, source, limits)
+    half = _HALF_PAIR.search(whole)
+    if half:
+        message = "The text holds half of a surrogate pair."
+        before = whole[: half.start()]
+        place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
+        raise PolicyError(Problem("J004", message, "", place), source=source)
+    if syntax == "json-ld":
+        return read_json_ld(whole, source, contexts, limits)
+    read = read_rdf_xml if syntax == "rdf-xml" else read_turtle
+    return read(whole, source, limits)

@@ -1,0 +1,147 @@
+"""JSON-LD to statements (JSON-LD 1.1 API, section 8.1), by way of the strict expansion."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import PolicyError
+from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
+from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.policy.syntax.limits import Limits
+from policy_engine.policy.syntax.rdf.shape import MANY, Shape
+from policy_engine.policy.syntax.rdf.statements import (
+    FIRST,
+    NIL,
+    REST,
+    STRING,
+    TYPE,
+    UNKNOWN,
+    Collector,
+    Literal,
+    Spot,
+    Statements,
+    Term,
+)
+
+_XSD = terms.XSD
+_PROFILE = f"{terms.ODRL}profile"
+_PROFILES = {terms.MOSAICROWN, terms.MOSAICROWN.rstrip("/"), terms.PE}
+_RULES = {f"{terms.ODRL}{name}" for name in ("permission", "prohibition", "obligation", "duty")}
+_RULES |= {f"{terms.ODRL}{name}" for name in ("remedy", "consequence")}
+
+
+def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Limits) -> Statements:
+    """Return the statements of a text in JSON-LD.
+
+    Raises PolicyError with every problem that the strict expansion finds, for a relative IRI
+    (L006), and for two rules with one uid (P008).
+    """
+    graph = expand(read_json(text, source, limits), contexts, limits)
+    if graph.problems:
+        raise PolicyError(*graph.problems, source=source)
+    reader = _Reader(graph, text, source, limits)
+    for context in graph.contexts:
+        prefixes = {name: one.iri for name, one in context.definitions.items() if one.is_prefix}
+        reader.found.prefixes.update(prefixes)
+    for node in graph.nodes:
+        reader.node(node.data)
+    return reader.named_profile()
+
+
+class _Reader:
+    """Walks expanded nodes."""
+
+    def __init__(self, graph: Graph, text: str, source: str, limits: Limits) -> None:
+        self.graph = graph
+        self.found = Collector(text, source, limits)
+        self.rules: dict[str, Spot] = {}
+
+    def named_profile(self) -> Statements:
+        """Return the statements; what is in the MOSAICrOWN profile by its context names it.
+
+        A context is no statement, so in another syntax the policy would leave the profile.
+        """
+        found = self.found.statements()
+        tops = [
+            self._name(node.data["@id"], UNKNOWN)
+            for node in self.graph.nodes
+            if "@id" in node.data and "belongsTo" in self.graph.context_at(node.pointer).definitions
+        ]
+        shape = Shape(found)
+        for node in tops:
+            names_it = {one.value for one in shape.told.get(node, {}).get(_PROFILE, ())} & _PROFILES
+            # Of many policies, none is searched: to name the profile that one is in is harmless.
+            is_told = len(tops) <= MANY and shape.uses(node, terms.MOSAICROWN)
+            if node in shape.policies and not names_it and not is_told:
+                self.found.state(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
+        return self.found.statements()
+
+    def node(self, data: Mapping[str, Any]) -> str:
+        spot = self._spot(data[POINTER])
+        subject = self._name(data["@id"], spot) if "@id" in data else self.found.blank()
+        self.found.about(subject, spot)
+        for kind in data.get("@type", []):
+            self.found.state(subject, TYPE, self._name(kind, spot), spot, spot)
+        for predicate, values in data.items():
+            if not predicate.startswith("@"):
+                name = self.found.iri(predicate, "", spot)
+                for value in values:
+                    if name in _RULES:
+                        self._check_rule(value)
+                    self.found.state(subject, name, self._term(value, spot), spot, spot)
+        return subject
+
+    def _check_rule(self, data: Mapping[str, Any]) -> None:
+        """Refuse to describe a rule twice: as statements, both would be one rule, and wider."""
+        uid, pointer = data.get("@id", ""), data.get(POINTER, "")
+        if uid and not data.keys() <= {"@id", POINTER}:
+            spot = self._spot(pointer)
+            if uid in self.rules:
+                first = f"the first is in line {self.rules[uid][0]}"
+                self.found.fail("P008", f"Two rules have the uid {uid!r}; {first}.", spot)
+            self.rules[uid] = spot
+
+    def _term(self, data: Mapping[str, Any], spot: Spot) -> Term:
+        if "@value" in data:
+            return _literal(data)
+        if "@list" in data:
+            return self._list(data["@list"], spot)
+        return self.node(data) if POINTER in data else self._name(data["@id"], spot)
+
+    def _list(self, items: list[dict[str, Any]], spot: Spot) -> str:
+        cells = [self.found.blank() for _ in items]
+        for cell, rest, item in zip(cells, [*cells[1:], NIL], items, strict=False):
+            self.found.about(cell, spot)
+            self.found.state(cell, FIRST, self._term(item, spot), spot, spot)
+            self.found.state(cell, REST, rest, spot, spot)
+        return cells[0] if cells else NIL
+
+    def _name(self, name: str, spot: Spot) -> str:
+        return self.found.blank(name) if name.startswith("_:") else self.found.iri(name, "", spot)
+
+    def _spot(self, pointer: str) -> Spot:
+        place = self.graph.document.place(pointer)
+        return (place.line, place.column) if place.line else UNKNOWN
+
+
+def _literal(data: Mapping[str, Any]) -> Literal:
+    value, kind = data["@value"], data.get("@type", "")
+    if "@language" in data:
+        return Literal(value, f"{terms.RDF}langString", data["@language"])
+    if isinstance(value, bool):
+        return Literal(str(value).lower(), kind or f"{_XSD}boolean")
+    if isinstance(value, int):
+        return Literal(str(value), kind or f"{_XSD}integer")
+    if isinstance(value, float):
+        is_double = kind in ("", f"{_XSD}double", f"{_XSD}float")
+        return Literal(_double(value) if is_double else str(value), kind or f"{_XSD}double")
+    return Literal(value, kind or STRING)
+
+
+def _double(value: float) -> str:
+    """Return a number as XML Schema writes a double (XSD 1.1 part 2, appendix E)."""
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    text = "".join(map(str, digits)).lstrip("0").rstrip("0") or "0"
+    power = exponent + len(digits) - 1 if value else 0  # type: ignore[operator]
+    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{power}"

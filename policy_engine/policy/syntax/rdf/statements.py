@@ -1,0 +1,157 @@
+"""RDF statements, and where each stands in its text (RDF 1.1 Concepts, section 3)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from policy_engine import terms
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.reading.walker import is_absolute, relative
+from policy_engine.policy.syntax.limits import Limits
+
+STRING = f"{terms.XSD}string"
+TYPE = f"{terms.RDF}type"
+FIRST, REST, NIL = (f"{terms.RDF}{name}" for name in ("first", "rest", "nil"))
+
+Spot = tuple[int, int]
+"""A line and a column, from 1; 0 is unknown."""
+UNKNOWN: Spot = (0, 0)
+
+_NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
+_PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL)
+
+
+class Literal(NamedTuple):
+    """A literal: its text as it is written, the IRI of its type, and its language if any."""
+
+    text: str
+    type: str = STRING
+    language: str = ""
+
+
+Term = str | Literal
+"""What a statement is about or says: an IRI, a blank node (`_:b0`), or a literal."""
+
+
+class Statement(NamedTuple):
+    """One triple; `key` and `spot` are where its predicate and its object stand."""
+
+    subject: str
+    predicate: str
+    value: Term
+    key: Spot = UNKNOWN
+    spot: Spot = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The statements of one text, each once, in its order.
+
+    `spots` is where each subject is first spoken of, `prefixes` what the text abbreviates.
+    """
+
+    items: tuple[Statement, ...]
+    spots: Mapping[str, Spot]
+    prefixes: Mapping[str, str]
+    text: str
+    source: str = ""
+
+
+class Collector:
+    """Gathers the statements of a text; blank nodes are numbered as they come.
+
+    There may be half as many statements as a JSON text may have values: each makes one or two.
+    """
+
+    def __init__(self, text: str, source: str, limits: Limits) -> None:
+        self.text = text
+        self.source = source
+        self.limits = limits
+        self.prefixes: dict[str, str] = {}
+        self.spots: dict[str, Spot] = {}
+        self._found: dict[tuple[str, str, Term], Statement] = {}
+        self._labels: dict[str, str] = {}
+        self._blanks = 0
+
+    def statements(self) -> Statements:
+        """Return what was gathered."""
+        items = tuple(self._found.values())
+        return Statements(items, self.spots, self.prefixes, self.text, self.source)
+
+    def state(self, subject: str, predicate: str, value: Term, key: Spot, spot: Spot) -> None:
+        """Take up one statement. Raises PolicyError (J003) where there are too many."""
+        triple = (subject, predicate, value)
+        self._found.setdefault(triple, Statement(*triple, key, spot))
+        if len(self._found) > self.limits.values // 2:
+            allowed = f"{self.limits.values // 2:,} are allowed."
+            message = f"The text has too many statements. {allowed}"
+            self.fail("J003", message, spot)
+
+    def about(self, subject: str, spot: Spot) -> None:
+        """Note where a subject is spoken of."""
+        self.spots.setdefault(subject, spot)
+
+    def blank(self, label: str = "") -> str:
+        """Return a blank node: a new one, or that which a label of the text stands for."""
+        if label in self._labels:
+            return self._labels[label]
+        node = f"_:b{self._blanks}"
+        self._blanks += 1
+        if label:
+            self._labels[label] = node
+        return node
+
+    def iri(self, reference: str, base: str, spot: Spot) -> str:
+        """Return an IRI in full. Raises PolicyError for one that is none (F001) or relative."""
+        wrong = _NO_IRI.search(reference)
+        if wrong:
+            given = f"Given: {reference!r:.80}."
+            message = f"The character {wrong[0]!r} may not stand in an IRI. {given}"
+            self.fail("F001", message, spot)
+        if is_absolute(reference):
+            return reference
+        if ":" in re.split("[/?#]", reference, maxsplit=1)[0]:
+            self.fail("F001", f"{reference!r:.80} is no IRI: its scheme is none.", spot)
+        found = resolve(base, reference) if base else reference
+        if not is_absolute(found):
+            message, hint = relative(found)
+            self.fail("L006", message, spot, hint)
+        return found
+
+    def check_depth(self, depth: int, spot: Spot) -> None:
+        """Raise PolicyError (J003) where a text is nested too deeply."""
+        if depth > self.limits.depth:
+            message = f"The text is nested too deeply. {self.limits.depth} levels are allowed."
+            self.fail("J003", message, spot)
+
+    def fail(self, code: str, message: str, spot: Spot, hint: str = "") -> NoReturn:
+        """Raise the PolicyError with one problem at a spot."""
+        raise PolicyError(Problem(code, message, hint, Place("", *spot)), source=self.source)
+
+
+def is_blank(term: Term) -> bool:
+    """Tell whether a term is a blank node."""
+    return isinstance(term, str) and term.startswith("_:")
+
+
+def resolve(base: str, reference: str) -> str:
+    """Return what a relative reference means (RFC 3986, section 5.2.2), without a network."""
+    scheme, host, path, query, _ = _parts(base)
+    _, own_host, own_path, own_query, fragment = _parts(reference)
+    if own_host is not None:
+        host, path, query = own_host, terms.without_dots(own_path), own_query
+    elif own_path.startswith("/"):
+        path, query = terms.without_dots(own_path), own_query
+    elif own_path:
+        folder = path.rpartition("/")[0] + "/" if "/" in path or host else ""
+        path, query = terms.without_dots(folder + own_path), own_query
+    else:
+        query = own_query or query
+    authority = "" if host is None else f"//{host}"
+    return f"{scheme}:{authority}{path}{query}{fragment}"
+
+
+def _parts(iri: str) -> tuple[str, str | None, str, str, str]:
+    scheme, host, path, query, fragment = _PARTS.fullmatch(iri).groups()  # type: ignore[union-attr]
+    return scheme or "", host, path, query or "", fragment or ""

@@ -1,0 +1,242 @@
+"""Statements to the JSON-LD that a person would write (JSON-LD 1.1, section 4)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.syntax.contexts import Definition, is_compact
+from policy_engine.policy.syntax.json_text import Document, escape
+from policy_engine.policy.syntax.limits import USUAL
+from policy_engine.policy.syntax.rdf.names import Names, names_for
+from policy_engine.policy.syntax.rdf.shape import MANY, Shape
+from policy_engine.policy.syntax.rdf.statements import (
+    NIL,
+    REST,
+    STRING,
+    TYPE,
+    UNKNOWN,
+    Literal,
+    Spot,
+    Statement,
+    Statements,
+    is_blank,
+)
+
+_UID = f"{terms.ODRL}uid"
+_RULES = {f"{terms.ODRL}{name}" for name in ("permission", "prohibition", "obligation")}
+_STRUCTURE = (terms.ODRL, terms.MOSAICROWN, terms.PE, terms.RDF)
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,14}")
+_WORDS = {"true": True, "false": False}
+
+_RIGHT = f"{terms.ODRL}rightOperand"
+
+
+@dataclass(frozen=True)
+class Converted(Document):
+    """The JSON-LD of a text in another syntax; its places are those of that text."""
+
+    spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
+    key_spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
+
+    def place(self, pointer: str, *, of_key: bool = False) -> Place:
+        """Return where the statement stands that a value (or its key) was made of."""
+        spots = self.key_spots if of_key and pointer in self.key_spots else self.spots
+        return Place(pointer, *spots.get(pointer, UNKNOWN))
+
+
+def json_ld_of(statements: Statements) -> Converted:
+    """Return the JSON-LD that says what the statements say, the policies first.
+
+    Every node is described where something of ODRL first refers to it, or at the top; blank
+    nodes have a label where they are referred to from elsewhere. Raises PolicyError where a
+    subject has an `odrl:uid` other than itself (P002), where nothing is said (P001), and for an
+    IRI that JSON-LD cannot hold (F002).
+    """
+    kept = _without_uids(statements)
+    if not kept.items:
+        message = "The text says nothing: there is no statement in it."
+        raise PolicyError(Problem("P001", message), source=statements.source)
+    iris = {term for one in kept.items for term in one[:3] if isinstance(term, str)}
+    iris |= {one.value.type for one in kept.items if isinstance(one.value, Literal)}
+    shape = Shape(kept)
+    names, contexts = names_for(kept.prefixes, iris, is_in_profile=_is_in_profile(shape))
+    tree = _Tree(shape, names)
+    try:
+        nodes = tree.nodes()
+    except PolicyError as error:
+        raise PolicyError(*error.problems, source=statements.source) from None
+    own = {name: iri for name, iri in names.own.items() if name in names.used}
+    entries = [*contexts, *([own] if own else [])]
+    head = {"@context": entries if len(entries) > 1 else entries[0]}
+    whole = {**head, **nodes[0]} if len(nodes) == 1 else {**head, "@graph": nodes}
+    prefix = "/@graph/0" if len(nodes) == 1 else ""
+    spots, keys = (
+        {pointer.removeprefix(prefix): spot for pointer, spot in found.items()}
+        for found in (tree.spots, tree.key_spots)
+    )
+    return Converted(whole, statements.text, {}, {}, (), [0], spots, keys)
+
+
+def _is_in_profile(shape: Shape) -> bool:
+    """Tell whether what the text is about, each of its policies if any, uses MOSAICrOWN names."""
+    nodes = list(shape.policies or shape.told)[: MANY + 1]
+    found = (shape.uses(node, terms.MOSAICROWN) for node in nodes)
+    return any(found) if not shape.policies else len(nodes) <= MANY and all(found)
+
+
+def _without_uids(statements: Statements) -> Statements:
+    """Leave out what `odrl:uid` says, which in RDF is the subject itself."""
+    problems, kept = [], []
+    for one in statements.items:
+        if one.predicate != _UID:
+            kept.append(one)
+        elif one.value != one.subject:
+            given = one.value if isinstance(one.value, str) else one.value.text
+            message = f"An odrl:uid is the IRI of what has it. Given: {given!r:.80}."
+            subject = "a node without a name" if is_blank(one.subject) else repr(one.subject)
+            hint = f"It is said of {subject:.80}."
+            problems.append(Problem("P002", message, hint, Place("", *one.spot)))
+    if problems:
+        raise PolicyError(*problems, source=statements.source)
+    return Statements(
+        tuple(kept), statements.spots, statements.prefixes, statements.text, statements.source
+    )
+
+
+class _Tree:
+    """Writes nodes as JSON objects; `written` are those that have theirs."""
+
+    def __init__(self, shape: Shape, names: Names) -> None:
+        self.shape = shape
+        self.names = names
+        self.written: set[str] = set()
+        self.spots: dict[str, Spot] = {"": UNKNOWN}
+        self.key_spots: dict[str, Spot] = {}
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """Return the objects at the top."""
+        found: list[dict[str, Any]] = []
+        for node in self.shape.tops():
+            if node not in self.written:
+                labelled = self.shape.references[node] > 0
+                pointer = f"/@graph/{len(found)}"
+                found.append(self._node(node, pointer, self.names, has_label=labelled))
+        return found
+
+    def _node(self, node: str, pointer: str, names: Names, *, has_label: bool) -> dict[str, Any]:
+        self.written.add(node)
+        self.spots[pointer] = self.shape.statements.spots.get(node, UNKNOWN)
+        said = self.shape.told.get(node, {})
+        made: dict[str, Any] = self._types(said.get(TYPE, []), pointer, names)
+        if has_label or not is_blank(node):
+            made["uid"] = node if is_blank(node) else names.whole(node)
+            self.spots[f"{pointer}/uid"] = self.key_spots[f"{pointer}/uid"] = self.spots[pointer]
+        for predicate, values in said.items():
+            plain = [one for one in values if predicate != TYPE or not _is_name(one)]
+            if plain:
+                self._property(made, predicate, plain, pointer, names)
+        return made
+
+    def _types(self, values: list[Statement], pointer: str, names: Names) -> dict[str, Any]:
+        kinds = [one for one in values if _is_name(one)]
+        at = f"{pointer}/@type"
+        for step, one in enumerate(kinds):
+            self.key_spots.setdefault(at, one.key)
+            self.spots[at if len(kinds) == 1 else f"{at}/{step}"] = one.spot
+        found = [names.term(str(one.value)) for one in kinds]
+        return {"@type": found[0] if len(found) == 1 else found} if found else {}
+
+    def _property(
+        self,
+        made: dict[str, Any],
+        predicate: str,
+        values: list[Statement],
+        pointer: str,
+        names: Names,
+    ) -> None:
+        is_one_list = len(values) == 1 and self._is_list(values[0], pointer)
+        key = "rdf:type" if predicate == TYPE else names.key(predicate, is_one_list=is_one_list)
+        definition, inner = names.definition(key), names.within(key)
+        at = f"{pointer}/{escape(key)}"
+        self.key_spots[at] = self.spots[at] = values[0].key
+        embeds = terms.canonical(predicate).startswith(_STRUCTURE)
+        if definition.is_list:
+            made[key] = self._items(str(values[0].value), at, definition, inner)
+        elif len(values) > 1 or predicate in _RULES:
+            made[key] = [
+                self._value(one, f"{at}/{step}", definition, inner, embeds=embeds)
+                for step, one in enumerate(values)
+            ]
+        else:
+            made[key] = self._value(values[0], at, definition, inner, embeds=embeds)
+
+    def _value(
+        self, said: Statement, at: str, definition: Definition, names: Names, *, embeds: bool
+    ) -> Any:
+        self.spots[at] = said.spot
+        node = said.value
+        if isinstance(node, Literal):
+            return _literal(node, definition, names)
+        if self._is_list(said, at):
+            inner = Definition(definition.iri, definition.type)
+            return {"@list": self._items(node, f"{at}/@list", inner, names)}
+        if self._is_embedded(node, at, embeds=embeds):
+            return self._node(node, at, names, has_label=not self.shape.is_inner(node))
+        if is_blank(node):
+            return node if definition.type else {"@id": node}
+        if definition.type == "@vocab":
+            return names.term(node)
+        return names.reference(node) if definition.type else {"@id": names.reference(node)}
+
+    def _items(self, head: str, at: str, definition: Definition, names: Names) -> list[Any]:
+        if head == NIL:
+            return []
+        self.written.update(self.shape.chain(head))
+        return [
+            self._value(one, f"{at}/{step}", definition, names, embeds=True)
+            for step, one in enumerate(self.shape.lists[head])
+        ]
+
+    def _is_list(self, said: Statement, at: str) -> bool:
+        node = said.value
+        if node == NIL:
+            return said.predicate != REST
+        return node in self.shape.lists and node not in self.written and _has_room(at)
+
+    def _is_embedded(self, node: str, at: str, *, embeds: bool) -> bool:
+        """Tell whether a node is described here rather than at the top.
+
+        What describes a policy (a title, a source) is not evaluated, so nothing that other
+        statements refer to may be described inside it.
+        """
+        if node in self.written or node in self.shape.policies or not _has_room(at):
+            return False
+        return self.shape.is_inner(node) or (embeds and node in self.shape.told)
+
+
+def _has_room(pointer: str) -> bool:
+    """Tell whether a node may be nested here: deep ones are described at the top."""
+    return pointer.count("/") < USUAL.depth - 8 and len(pointer) < USUAL.key_characters // 2
+
+
+def _is_name(said: Statement) -> bool:
+    return isinstance(said.value, str) and not is_blank(said.value)
+
+
+def _literal(literal: Literal, definition: Definition, names: Names) -> Any:
+    text, kind, language = literal
+    if language:
+        return {"@value": text, "@language": language}
+    if kind == STRING:
+        # A text is no name, though it look like one: see `linked_data`.
+        is_text = definition.iri == _RIGHT and is_compact(text)
+        return {"@value": text} if definition.type or is_text else text
+    is_plain = not definition.type or definition.type.startswith("@")
+    if is_plain and kind == f"{terms.XSD}integer" and _INTEGER.fullmatch(text):
+        return int(text)
+    if is_plain and kind == f"{terms.XSD}boolean" and text in _WORDS:
+        return _WORDS[text]
+    return {"@value": text, "@type": names.term(kind)}

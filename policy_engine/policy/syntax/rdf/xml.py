@@ -1,0 +1,303 @@
+"""RDF/XML to statements (RDF 1.1 XML Syntax, section 7), without entities and without a network."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from policy_engine import terms
+from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.rdf.statements import (
+    FIRST,
+    NIL,
+    REST,
+    STRING,
+    TYPE,
+    Collector,
+    Literal,
+    Spot,
+    Statements,
+    Term,
+)
+
+_RDF = terms.RDF
+_XML = "http://www.w3.org/XML/1998/namespace"
+_SYNTAX = {f"{_RDF}{name}" for name in ("RDF", "ID", "about", "parseType", "resource", "nodeID")}
+_SYNTAX |= {f"{_RDF}{name}" for name in ("datatype", "bagID", "aboutEach", "aboutEachPrefix")}
+_LETTER = "A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff"
+_NAME = re.compile(f"[{_LETTER}][{_LETTER}0-9.\u00b7\u0300-\u036f-]*")
+_SPACE = " \t\r\n"
+_LANGUAGE = re.compile("[A-Za-z]+(-[A-Za-z0-9]+)*")
+
+
+def read_rdf_xml(text: str, source: str = "", limits: Limits = USUAL) -> Statements:
+    """Return the statements of a text in RDF/XML.
+
+    Raises PolicyError with the place of what is no RDF/XML, of a document type, of an entity
+    and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI without
+    `xml:base` (L006); of what is nested too deeply (J003) or too much (J003).
+    """
+    return _Reader(text, source, limits).read()
+
+
+@dataclass
+class _Element:
+    """An open element: what may stand in it, and what it is about."""
+
+    takes: str
+    base: str = ""
+    language: str = ""
+    subject: str = ""
+    predicate: str = ""
+    type: str = ""
+    reified: str = ""
+    spot: Spot = (0, 0)
+    is_said: bool = False
+    members: int = 0
+    items: list[tuple[str, Spot]] = field(default_factory=list)
+
+
+class _Reader:
+    """Follows the elements of a text, the open ones on a stack.
+
+    An element takes `nodes` (the document), `properties` (a node), one node or text (`value`),
+    text alone (`text`), a `collection` of nodes, or `nothing`.
+    """
+
+    def __init__(self, text: str, source: str, limits: Limits) -> None:
+        self.found = Collector(text, source, limits)
+        self.open = [_Element("nodes")]
+        self.texts: list[str] = []
+        self.ids: set[str] = set()
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+
+    def read(self) -> Statements:
+        parser = self.parser
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self.texts.append
+        parser.StartNamespaceDeclHandler = self._prefix
+        parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self._refuse_type
+        parser.XmlDeclHandler = self._declaration
+        try:
+            parser.Parse(self.found.text.encode(), True)  # noqa: FBT003
+        except expat.ExpatError as error:
+            what = expat.ErrorString(error.code)
+            spot = (error.lineno, error.offset + 1)
+            self.found.fail("F001", f"The text is not well-formed XML: {what}.", spot)
+        return self.found.statements()
+
+    # -- what the parser tells -------------------------------------------------------------------
+
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding and encoding.lower() not in ("utf-8", "us-ascii"):
+            self._fail(f"The text says that it is in {encoding!r}. RDF/XML is read in UTF-8.")
+
+    def _refuse_type(self, *_: Any) -> None:
+        message = "The text has a document type (<!DOCTYPE>) or entities, which are not read."
+        self._fail(message, "Write namespaces and values in full.")
+
+    def _prefix(self, prefix: str | None, namespace: str | None) -> None:
+        self.found.prefixes.setdefault(prefix or "", namespace or "")
+
+    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+        parent = self.open[-1]
+        if self._text_of(parent).strip(_SPACE):
+            self._fail("An element stands beside text. A property holds one of them.")
+        self.found.check_depth(len(self.open) // 2, self._spot())
+        base = given.get(f"{_XML} base")
+        base = self.found.iri(base, parent.base, self._spot()) if base else parent.base
+        language = given.get(f"{_XML} lang", parent.language)
+        if language and not _LANGUAGE.fullmatch(language):
+            self._fail(f"{language!r} is no language tag.")
+        element = _Element("nodes", base, language, spot=self._spot())
+        attributes = {self._attribute(name): value for name, value in given.items()}
+        attributes.pop("", None)
+        name = self._iri_of(tag)
+        if parent.takes == "nodes" and len(self.open) == 1 and name == f"{_RDF}RDF":
+            if attributes:
+                self._fail("rdf:RDF has no attributes but those of XML.")
+        elif parent.takes in ("nodes", "value", "collection"):
+            self._node(name, attributes, element, parent)
+        elif parent.takes == "properties":
+            self._property(name, attributes, element, parent)
+        else:
+            self._fail(f"No element may stand here. Given: {terms.compact(name)!r}.")
+        self.open.append(element)
+
+    def _end(self, _tag: str) -> None:
+        element = self.open.pop()
+        text = self._text_of(element)
+        if element.takes == "collection":
+            self._say(element, self._list(element))
+        elif element.takes in ("value", "text") and not element.is_said:
+            kind = element.type or (f"{_RDF}langString" if element.language else STRING)
+            self._say(element, Literal(text, kind, "" if element.type else element.language))
+
+    # -- elements --------------------------------------------------------------------------------
+
+    def _node(self, name: str, given: dict[str, str], element: _Element, parent: _Element) -> None:
+        """Read a node element (section 7.2.11)."""
+        if name in _SYNTAX or name == f"{_RDF}li":
+            self._fail(f"{terms.compact(name)!r} is no type of a node.")
+        if parent.takes == "value" and parent.is_said:
+            self._fail("A property element holds one node. A second one stands here.")
+        element.takes = "properties"
+        element.subject = self._subject(given, element)
+        self.found.about(element.subject, element.spot)
+        if parent.takes == "value":
+            self._say(parent, element.subject)
+        elif parent.takes == "collection":
+            parent.items.append((element.subject, element.spot))
+        if name != f"{_RDF}Description":
+            self._state(element, TYPE, self._iri(name, element))
+        self._attributes(given, element, element.subject)
+
+    def _subject(self, given: dict[str, str], element: _Element) -> str:
+        names = [name for name in ("ID", "nodeID", "about") if f"{_RDF}{name}" in given]
+        if len(names) > 1:
+            self._fail("A node has one of rdf:ID, rdf:nodeID and rdf:about.")
+        if not names:
+            return self.found.blank()
+        value = given.pop(f"{_RDF}{names[0]}")
+        if names == ["about"]:
+            return self._iri(value, element)
+        return self._id(value, element) if names == ["ID"] else self._labelled(value)
+
+    def _property(
+        self, name: str, given: dict[str, str], element: _Element, parent: _Element
+    ) -> None:
+        """Read a property element (section 7.2.14)."""
+        if name in _SYNTAX or name == f"{_RDF}Description":
+            self._fail(f"{terms.compact(name)!r} is no property.")
+        if name == f"{_RDF}li":
+            parent.members += 1
+            name = f"{_RDF}_{parent.members}"
+        element.subject, element.predicate = parent.subject, self._iri(name, element)
+        if f"{_RDF}ID" in given:
+            element.reified = self._id(given.pop(f"{_RDF}ID"), element)
+        kind = given.pop(f"{_RDF}parseType", None)
+        if kind is not None:
+            self._parsed(kind, given, element)
+        elif f"{_RDF}datatype" in given:
+            element.takes, element.type = "text", self._iri(given.pop(f"{_RDF}datatype"), element)
+            self._refuse(given)
+        elif given:
+            self._reference(given, element)
+        else:
+            element.takes = "value"
+
+    def _parsed(self, kind: str, given: dict[str, str], element: _Element) -> None:
+        self._refuse(given)
+        if kind == "Resource":
+            node = self.found.blank()
+            self.found.about(node, element.spot)
+            self._say(element, node)
+            element.takes, element.subject = "properties", node
+        elif kind == "Collection":
+            element.takes = "collection"
+        else:
+            self._fail(f"rdf:parseType={kind!r} is not read. Allowed: Resource and Collection.")
+
+    def _reference(self, given: dict[str, str], element: _Element) -> None:
+        """Read a property whose object is named or described by attributes (section 7.2.21)."""
+        resource, label = (given.pop(f"{_RDF}{name}", None) for name in ("resource", "nodeID"))
+        if resource is not None and label is not None:
+            self._fail("A property has one of rdf:resource and rdf:nodeID.")
+        if resource is not None:
+            node = self._iri(resource, element)
+        else:
+            node = self.found.blank() if label is None else self._labelled(label)
+        self._say(element, node)
+        element.takes = "nothing"
+        self._attributes(given, element, node)
+
+    def _attributes(self, given: Mapping[str, str], element: _Element, node: str) -> None:
+        """Read attributes that are properties of a node (section 7.2.5)."""
+        self._refuse({name for name in given if name in _SYNTAX or name == f"{_RDF}li"})
+        for name, value in given.items():
+            kind = f"{_RDF}langString" if element.language else STRING
+            is_type = name == TYPE
+            said = self._iri(value, element) if is_type else Literal(value, kind, element.language)
+            self.found.about(node, element.spot)
+            self.found.state(node, self._iri(name, element), said, element.spot, element.spot)
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def _say(self, element: _Element, value: Term) -> None:
+        element.is_said = True
+        spot = element.spot
+        self.found.state(element.subject, element.predicate, value, spot, spot)
+        if element.reified:
+            parts = {"subject": element.subject, "predicate": element.predicate, "object": value}
+            self.found.about(element.reified, spot)
+            self.found.state(element.reified, TYPE, f"{_RDF}Statement", spot, spot)
+            for name, part in parts.items():
+                self.found.state(element.reified, f"{_RDF}{name}", part, spot, spot)
+
+    def _state(self, element: _Element, predicate: str, value: Term) -> None:
+        self.found.state(element.subject, predicate, value, element.spot, element.spot)
+
+    def _list(self, element: _Element) -> str:
+        cells = [self.found.blank() for _ in element.items]
+        for cell, rest, (item, spot) in zip(cells, [*cells[1:], NIL], element.items, strict=False):
+            self.found.about(cell, spot)
+            self.found.state(cell, FIRST, item, spot, spot)
+            self.found.state(cell, REST, rest, spot, spot)
+        return cells[0] if cells else NIL
+
+    # -- names and texts -------------------------------------------------------------------------
+
+    def _attribute(self, name: str) -> str:
+        """Return the IRI of an attribute, or nothing for one of XML's own."""
+        if name.startswith(f"{_XML} "):
+            return ""
+        # RDF/XML of 1999 wrote these four without a prefix (section 6.1.4).
+        return (
+            f"{_RDF}{name}" if name in ("ID", "about", "resource", "type") else self._iri_of(name)
+        )
+
+    def _iri_of(self, name: str) -> str:
+        namespace, separator, local = name.rpartition(" ")
+        if not separator:
+            self._fail(f"The name {name!r} has no namespace.")
+        return namespace + local
+
+    def _iri(self, reference: str, element: _Element) -> str:
+        return self.found.iri(reference, element.base, self._spot())
+
+    def _id(self, name: str, element: _Element) -> str:
+        found = self._iri(f"#{self._checked(name)}", element)
+        if found in self.ids:
+            self._fail(f"rdf:ID={name!r} stands twice.")
+        self.ids.add(found)
+        return found
+
+    def _labelled(self, name: str) -> str:
+        return self.found.blank(self._checked(name))
+
+    def _checked(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            self._fail(f"{name!r} is no name in XML.")
+        return name
+
+    def _refuse(self, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            self._fail(f"The attribute {terms.compact(name)!r} may not stand here.")
+
+    def _text_of(self, element: _Element) -> str:
+        """Return the text since the last tag; where none may stand, there may be space alone."""
+        text = "".join(self.texts)
+        self.texts.clear()
+        may_hold = element.takes in ("value", "text") and not element.is_said
+        if text.strip(_SPACE) and not may_hold:
+            self._fail(f"No text may stand here. Given: {text.strip()!r:.40}.")
+        return text
+
+    def _spot(self) -> Spot:
+        return self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+
+    def _fail(self, message: str, hint: str = "") -> NoReturn:
+        self.found.fail("F001", message, self._spot(), hint)

@@ -1,0 +1,154 @@
+"""What is wrong with a policy as a whole, once all that it consists of is known."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from policy_engine import terms
+from policy_engine.errors import Problem
+from policy_engine.policy.attestable import attestable
+from policy_engine.policy.joining import named_jointly
+from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, Policy, Rule
+from policy_engine.policy.reading.rules import (
+    ACTION,
+    ASSIGNEE,
+    ASSIGNER,
+    TARGET,
+    lacking,
+    needed,
+)
+from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.validation.clashes import clashes, have_asset
+
+_LEAVES = (ANONYMIZE, GRANT_USE)
+_NOT_GOVERNED = (
+    "No rule governs the output {!r}: nobody may do anything with it.",
+    "Add a permission whose target it is.",
+)
+_UNTIL_ATTESTED = (
+    "No engine can certify the output {!r}: nobody may read it until it is attested.",
+    "Then those may who may make it; a permission whose target it is lets others.",
+)
+
+
+def problems_of(policies: Sequence[Policy]) -> list[Problem]:
+    """Return what keeps policies from being used, no more than MAX_PROBLEMS, and their clashes.
+
+    ODRL Information Model 2.2, sections 2.1, 2.6 and 2.10.
+    """
+    found = (problem for policy in policies for problem in _problems_of(policy))
+    void = (one for one in policies if one.conflict == "invalid" and not any(_too_deep(one)))
+    return [*islice(found, MAX_PROBLEMS), *clashes(*void)]
+
+
+def _problems_of(policy: Policy) -> Iterator[Problem]:
+    if not policy.rules:
+        message = "A policy needs a permission, a prohibition or an obligation. It has none."
+        yield Problem("P003", message, "", policy.place)
+    for rule in policy.rules:
+        for prop in needed(rule.kind, policy.type):
+            if not _has(rule, prop):
+                yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
+    yield from _same_uids(policy)
+    yield from _derived(policy)
+    yield from _unassigned(policy)
+    yield from _too_deep(policy)
+
+
+def with_warnings(policy: Policy) -> Policy:
+    """Return a policy with what in it is allowed, and yet hardly meant."""
+    return replace(policy, hints=(*policy.hints, *_ungoverned(policy), *_uncovered(policy)))
+
+
+def _has(rule: Rule, prop: str) -> bool:
+    parts = {
+        ACTION: rule.actions,
+        TARGET: rule.targets,
+        ASSIGNER: rule.assigners,
+        ASSIGNEE: rule.assignees,
+    }
+    return bool(parts[prop])
+
+
+def _too_deep(policy: Policy) -> Iterator[Problem]:
+    """Yield the assets whose IRIs have more levels than can be looked through."""
+    named = {asset.iri: rule.place for rule in policy.rules for asset in rule.targets}
+    named |= {rule.output: rule.place for rule in policy.rules if rule.output}
+    inside = {iri: policy.place for edge in policy.hierarchy.asset for iri in edge}
+    for iri, place in {**inside, **named}.items():
+        if terms.levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.levels(iri):,} levels. "
+            yield Problem("P007", f"{message}Allowed are {terms.MOST_LEVELS}.", "", place)
+
+
+def _same_uids(policy: Policy) -> Iterator[Problem]:
+    seen: dict[str, Rule] = {}
+    for rule in _all(policy.rules):
+        first = seen.setdefault(rule.uid, rule)
+        if rule.uid and (first.place, first) != (rule.place, rule):
+            line = first.place.line
+            message = f"Two rules have the uid {rule.uid!r}; the first is in line {line}."
+            yield Problem("P008", message, "", rule.place)
+
+
+def _derived(policy: Policy) -> Iterator[Problem]:
+    """Yield what is said of derived assets in other words than a prohibition may have for it.
+
+    A value that is misspelt would lift the prohibition.
+    """
+    for rule in policy.rules:
+        leaves = [leaf for one in rule.constraints for leaf in one.constraints()]
+        named = [leaf for leaf in leaves if leaf.left_operand == DERIVED]
+        is_exempt = all(
+            leaf.operator == f"{terms.ODRL}eq"
+            and [value.value for value in leaf.right_operands] == ["exempt"]
+            for leaf in named
+        )
+        if named and (rule.kind != "prohibition" or not is_exempt):
+            message = "Of pe:derived a prohibition may say that it is eq exempt, and nothing else."
+            hint = "Without it, a prohibition reaches what others derive from its target."
+            yield Problem("P022", message, hint, named[0].place)
+
+
+def _all(rules: tuple[Rule, ...]) -> Iterator[Rule]:
+    for rule in rules:
+        yield rule
+        yield from _all(rule.within)
+
+
+def _unassigned(policy: Policy) -> Iterator[Problem]:
+    """Yield the obligations that neither a party nor the engine carries out."""
+    for rule in policy.obligations:
+        if not rule.assignees and any(action.iri != ANONYMIZE for action in rule.actions):
+            message = "The obligation names no assignee, and the engine does not carry it out."
+            hint = "Name the party that has to do it as its assignee."
+            yield Problem("P017", message, hint, rule.place)
+
+
+def _ungoverned(policy: Policy) -> Iterator[Problem]:
+    """Yield the outputs that no rule is about; what is made by their rule, that rule governs."""
+    outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
+    named = {rule.output for rule in outputs}
+    governed = have_asset(policy.rules if outputs else (), named, policy.hierarchy)
+    for rule in outputs:
+        if rule.output not in governed:
+            message, hint = _UNTIL_ATTESTED if rule.output in attestable(policy) else _NOT_GOVERNED
+            yield Problem("W001", message.format(rule.output), hint, rule.place)
+
+
+def _uncovered(policy: Policy) -> Iterator[Problem]:
+    """Yield what permissions say may be read together and do not cover: it is not permitted.
+
+    Leave for what is one's own names what others let be read, or joined, with it.
+    """
+    for rule in policy.permissions:
+        wide = {target.iri for target in rule.targets}
+        is_leave = not rule.output and any(action.iri in _LEAVES for action in rule.actions)
+        for iri, value in named_jointly(rule) if wide and not is_leave else ():
+            if wide.isdisjoint(policy.hierarchy.wider("asset", iri)):
+                message = f"{iri!r} may be read with others by a permission that does not cover it."
+                yield Problem("W004", message, "Add it to the targets.", value.place)
+
+
+def _is_made(rule: Rule) -> bool:
+    return any(action.iri in MAKING for action in rule.actions)

@@ -1,0 +1,1 @@
+"""Where the sanitised data lies, or the model, and its digest."""

@@ -1,0 +1,262 @@
+"""What the audits of a plan measured of its bounds, and whether so few records could show them."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.gate import ModelFigures
+from policy_engine.audits.membership.learners.scikit import made
+from policy_engine.audits.membership.measuring import figures
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    Figures,
+    MembershipAudit,
+    Side,
+    TprAtFpr,
+)
+from policy_engine.audits.membership.settings import BASELINE
+from policy_engine.engines.contents import marks
+from policy_engine.engines.overlaps import sketches
+from policy_engine.engines.readings import record_marks
+from policy_engine.engines.tables import table_digest
+from policy_engine.engines.versions import version_of
+from policy_engine.errors import AuditError, Problem
+from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
+from policy_engine.methods.audits.classifier import Estimator
+from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.plan.plan import Attack, Plan
+from policy_engine.plan.training import Modelling
+from policy_engine.release.attempts import Making, at_look
+
+_DECIMALS = 3
+_MOST = 500_000
+_STEP = 1.2
+_DECIDING = ("policy-engine", "numpy", "scipy", "scikit-learn", "tensorflow", "tensorflow-cpu")
+"""The packages whose version decides what is trained from a seed."""
+
+
+def measured(
+    steps: Sequence[Attack], report: MembershipAudit | None
+) -> Iterator[AttackMeasurement]:
+    """Yield what an audit measured of every bound, for every attack that was run.
+
+    The figures are rounded, their intervals outwards: to the last digit they would tell whoever
+    has the model and knows all records but one whether that one was trained on.
+    """
+    for step in steps:
+        for name in step.method.run:
+            for bound in step.method.bounds:
+                assert report is not None  # noqa: S101 (there are steps)
+                yield _measured(report.attack(name), bound)
+
+
+def _measured(result: AttackResult, bound: AttackBound) -> AttackMeasurement:
+    reached = _reached(result.figures, bound)
+    if isinstance(reached, Estimate):
+        reached = reached.rounded(_decimals(bound))
+    return AttackMeasurement(
+        attack=result.attack, bound=bound, reached=reached, unfit=_unfit(result, bound)
+    )
+
+
+def _decimals(bound: AttackBound) -> int:
+    """Return three decimals, and for rates at few false alarms one more than these have."""
+    if bound.fpr is None:
+        return _DECIMALS
+    return max(_DECIMALS, 1 - math.floor(math.log10(bound.fpr)))
+
+
+def _unfit(result: AttackResult, bound: AttackBound) -> str:
+    """Return why an attack is no evidence that a bound holds, empty where it is."""
+    if result.degenerate:
+        return result.degenerate
+    if bound.measure == "tprAtFpr" and _at(result.figures, bound).randomised:
+        return "so many records have its highest scores that a coin decides among them"
+    return ""
+
+
+def _at(found: Figures, bound: AttackBound) -> TprAtFpr:
+    return next(one for one in found.tpr_at_fpr if one.fpr == bound.fpr)
+
+
+def _reached(found: Figures, bound: AttackBound) -> Estimate | NotApplicable:
+    """Return the figure that a bound is about."""
+    if bound.measure == "tprAtFpr":
+        return _at(found, bound).tpr
+    if bound.measure == "auc":
+        return _either_way(found.auc)
+    return {"precision": found.precision, "recall": found.recall}[bound.measure]
+
+
+def _either_way(auc: Estimate) -> Estimate:
+    """Return the area of the scores as they are or turned round, whichever may be larger.
+
+    Where members rank below others, whoever turns the scores round tells them apart as well.
+    """
+    if auc.high >= 1 - auc.low:
+        return auc
+    return Estimate(value=1 - auc.value, low=1 - auc.high, high=1 - auc.low)
+
+
+def model_figures(report: MembershipAudit) -> ModelFigures:
+    """Return how often the model of an audit is right, and the label-only baseline, in percents."""
+    right = {
+        "on_members": clopper_pearson(*_right(report.target_train)),
+        "on_others": clopper_pearson(*_right(report.target_test)),
+        "baseline": report.attack(BASELINE).figures.accuracy,
+    }
+    return ModelFigures(**{name: figure.rounded(2) for name, figure in right.items()})
+
+
+def _right(side: Side) -> tuple[int, int]:
+    return round(side.accuracy * side.records), side.records
+
+
+# -- whether a bound can be shown -----------------------------------------------------------------
+
+
+def check_showable(steps: Sequence[Attack], members: int, share: float, number: int) -> None:
+    """Raise AuditError (A021) for bounds that so few members and others cannot show to hold.
+
+    Not even where attacks do no better than guessing: the interval of a guess would break them.
+    `number` is that of the attempt, which says at what confidence it is taken; `share` that of
+    the records which are members.
+    """
+    bounds = dict.fromkeys(bound for step in steps for bound in step.method.bounds)
+    problems = [
+        _too_few(bound, members, share, number)
+        for bound in bounds
+        if not _can_show(bound, members, number)
+    ]
+    if problems:
+        raise AuditError(*problems)
+
+
+def _can_show(bound: AttackBound, members: int, number: int) -> bool:
+    reached = _reached(_of_guess(members, bound.fpr), bound)
+    assert isinstance(reached, Estimate)  # noqa: S101 (a guess calls half of all)
+    ends = {"high": at_look(reached.rounded(_decimals(bound)), number), "low": 0.0, "value": 0.0}
+    return AttackMeasurement(attack="", bound=bound, reached=Estimate(**ends)).holds
+
+
+def _of_guess(members: int, fpr: float | None) -> Figures:
+    """Return the figures of a score by which members and others take turns."""
+    is_member = np.arange(2 * members) % 2 == 1
+    scores = -np.arange(2 * members, dtype=np.float64)
+    return figures(scores, scores > -members, is_member, (fpr,) if fpr else (), ())
+
+
+def _too_few(bound: AttackBound, members: int, share: float, number: int) -> Problem:
+    needed = members
+    while needed < _MOST and not _can_show(bound, needed, number):
+        needed = int(needed * _STEP) + 1
+    message = f"{bound} cannot be shown with {members:,} members and as many others"
+    message += f" at attempt {number}" if number > 1 else ""
+    message += ": attacks that merely guess could not be told from such as reach more."
+    enough = f"About {_round(needed):,} of each would do, {_round(needed / share):,} records in all"
+    if needed >= _MOST:
+        enough = f"Not even {_MOST:,} of each would do"
+    return Problem("A021", message, f"{enough}; or bound it less strictly.")
+
+
+def _round(number: float) -> int:
+    """Return a number with two digits, rounded up."""
+    unit: int = 10 ** max(int(math.log10(number)) - 1, 0)
+    return math.ceil(number / unit) * unit
+
+
+# -- attempts -------------------------------------------------------------------------------------
+
+
+def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
+    """Return what decides the figures of a plan's audits: how models are trained, data, seed.
+
+    The bounds, the attacks and the number of shadow models are no part of how it is trained:
+    other ones are another look at the same. Nor are names of assets, the order of features, the
+    share, and what is said of a model that is so anyway: attempts are not to begin anew by them.
+    Nor by a column more or less, or another digit: the records are told by sketches, too. What is
+    not learnt from is none of the data, and a record is what it says, however it is written.
+    """
+    public = plan.public()
+    modellings = [step.modelling for step in public.audits]
+    steps = [
+        step.model_dump_json() for step in (public.anonymize, public.train) if step is not None
+    ]
+    exactly = [*steps, *(one.model_dump_json() for one in (*modellings, *plan.cells_learnt))]
+    versions = [f"{name} {version_of(name)}" for name in _DECIDING]
+    labels = sorted({one.label for one in modellings})
+    learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))
+    return Making(
+        way="\n".join([_sanitised(public), *sorted({_way(one) for one in modellings})]),
+        data="\n".join([*labels, _digest(learnt, record_marks(learnt, learnt.column_names))]),
+        exactly="\n".join([*exactly, table_digest(table), *versions]),
+        seed=seed,
+        asked=tuple(step.method for step in plan.audits),
+        repeats=repeats,
+        records=sketches(learnt, labels),
+        former="\n".join([*labels, _as_written(table.select(_named(public, modellings)))]),
+    )
+
+
+def _named(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
+    """Return the columns that a plan names, in order: of these, data were known formerly."""
+    names = {name for one in modellings for name in (one.label, *one.features)}
+    if plan.anonymize is not None:
+        columns = plan.anonymize.columns
+        names |= {*columns.quasi_names, *columns.sensitive_names}
+    return sorted(names)
+
+
+def _sanitised(plan: Plan) -> str:
+    """Return how a table is anonymised, empty where it is not."""
+    if plan.anonymize is None:
+        return ""
+    names = {"step", "taxonomies", "inputs", "output", "asset", "target", "source"}
+    return _canonical(plan.anonymize.model_dump(mode="json", exclude=names))
+
+
+def _way(modelling: Modelling) -> str:
+    """Return how a model is trained, two ways that train the same alike."""
+    architecture = modelling.architecture
+    described = architecture.model_dump(mode="json")
+    if isinstance(architecture, Estimator):
+        described = {"name": architecture.name, "parameters": _effective(architecture)}
+    return _canonical([described, sorted(set(modelling.features)), modelling.label])
+
+
+def _effective(architecture: Estimator) -> dict[str, object]:
+    """Return all parameters of a classifier that decide what it learns, as they are set or not."""
+    found = made(architecture).get_params()
+    return {name: _plain(value) for name, value in found.items() if name not in _NO_MATTER}
+
+
+_NO_MATTER = ("random_state", "n_jobs", "verbose")
+"""The parameters of classifiers that decide nothing: each is trained from a seed of its own."""
+
+
+def _plain(value: object) -> object:
+    """Return a value of a parameter, whole numbers like all others."""
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _digest(table: pa.Table, rows: NDArray[np.uint64]) -> str:
+    """Return a digest of a table's records by their marks, in whatever order they come."""
+    names = "\n".join(table.column_names)
+    return hashlib.sha256(names.encode() + np.sort(rows).tobytes()).hexdigest()
+
+
+def _as_written(table: pa.Table) -> str:
+    """Return the digest by which ledgers formerly knew a table: of the texts of its cells."""
+    columns = (column.combine_chunks() for column in table.columns)
+    return _digest(table, marks(columns, table.num_rows))

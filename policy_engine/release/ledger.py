@@ -1,0 +1,381 @@
+"""Where an owner's attempts are kept: every model that was made and attacked, released or not."""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from policy_engine.audits.gate import shortfalls
+from policy_engine.data import storage
+from policy_engine.data.commitment import Hexadecimal
+from policy_engine.data.storage import Place
+from policy_engine.errors import (
+    AuditError,
+    CertificateError,
+    OutputError,
+    PolicyEngineError,
+    Problem,
+)
+from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.release.attempts import (
+    DIGITS,
+    Attempt,
+    Judged,
+    Making,
+    number_after,
+    pooled,
+    shares_records,
+    unchecked,
+)
+from policy_engine.release.locking import hold
+
+_FOLDER = "policy-engine/attempts"
+_LEDGER, _KEY, _HEAD = "attempts.json", "key", "head"
+_KIND = "policy-engine attempts 4"
+_FORMER = frozenset({"policy-engine attempts 2", "policy-engine attempts 3"})
+"""Ledgers in which records were known by their texts, and that have no head."""
+_PRIVATE = 0o600
+_PRIVATE_FOLDER = 0o700
+
+
+class _Page(BaseModel):
+    """All attempts, in order, and an HMAC of them under the owner's key.
+
+    `before` is the HMAC of the page that stood in the file before this one, empty of the first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    kind: str = _KIND
+    attempts: tuple[Attempt, ...] = ()
+    before: str = ""
+    mac: Hexadecimal
+
+
+class Ledger:
+    """The attempts of one owner, in a folder that nobody else may read.
+
+    It lies apart from releases, records and data, so that another output, a lost record or data
+    read from elsewhere begin nothing anew: by default in the folder for the state of programs
+    (`XDG_STATE_HOME`, else `~/.local/state`). The file `attempts.json` has every attempt, the
+    file `key` the key under which they are named and by which a change shows, the file `head` which
+    of all its states is the last, by which an older copy shows. A ledger that cannot be read, was
+    changed, is an older one, or lacks its key is an error (A019) and never an empty one.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else _usual()
+
+    def begin(self, making: Making, check: Callable[[int], None] = unchecked) -> int:
+        """Keep that an attempt was begun, and return its number; errors as `History.begin`.
+
+        It counts from now on, whether it comes to an end or not.
+        """
+        with self._held() as key:
+            same = _named(making, key)
+            attempts = same.renewed(self._read(key))
+            before = [one for one in attempts if same.is_on(one)]
+            known = [one for one in before if same.is_of(one)]
+            stored = next((one for one in known if one.attacks), None)
+            if stored is not None and not (stored.held or making.repeats):
+                raise _refused(stored, making)
+            _check_limit(making, len({one.made for one in before} - {same.made}))
+            number = number_after(_before(before, same))
+            check(number)
+            if not known:
+                self._write((*attempts, same.attempt()), key)
+        return number
+
+    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+        """Keep the figures of an attempt, and judge it with those begun before it.
+
+        Its bounds are judged while nobody else can add an attempt, and it is on the disk before
+        anybody learns what its attacks reached. One that was judged has its answer already.
+        Raises OutputError (O002) where it cannot be written.
+        """
+        with self._held() as key:
+            same = _named(making, key)
+            attempts = same.renewed(self._read(key))
+            earlier = _before([one for one in attempts if same.is_on(one)], same)
+            known = [one for one in attempts if same.is_of(one)]
+            for one in known:
+                if one.attacks and _alone(one.attacks) == tuple(attacks):
+                    return Judged(one.attacks, _told((*earlier, one)))
+            found = pooled(attacks, earlier, same.way)
+            made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
+            begun = next((one for one in known if not one.attacks), None)
+            place = len(attempts) if begun is None else attempts.index(begun)
+            self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
+        return Judged(found, _told((*earlier, made)))
+
+    def check_apart(self, output: Place, given: Place) -> None:
+        """Raise OutputError (O002) where attempts would lie in the folder of a release.
+
+        That is beside the `output`, or below the folder that was `given` for it.
+        """
+        if storage.is_remote(output):
+            return
+        folder = storage.local_path(storage.parent(output)).resolve()
+        here = self.folder.resolve()
+        if here == folder or (given != output and folder in here.parents):
+            message = f"Attempts are for the owner alone, and {str(self.folder)!r} lies in the "
+            message += f"folder of the release, {str(folder)!r}."
+            raise OutputError.of("O002", message, "Give a folder outside of it: attempts=DIR.")
+
+    # -- the files --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _held(self) -> Iterator[bytes]:
+        """Hold the folder for this run alone, and yield the owner's key."""
+        with self._writing():
+            self.folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            held = hold(self.folder, lambda: None)
+        try:
+            yield self._key()
+        finally:
+            held.release()
+
+    def _key(self) -> bytes:
+        """Return the owner's key, made with an empty ledger where there is neither."""
+        file = self.folder / _KEY
+        if file.exists():
+            try:
+                key = bytes.fromhex(file.read_text(encoding="ascii").strip())
+            except (ValueError, OSError):
+                key = b""
+            if len(key) != hashlib.sha256().digest_size:
+                raise self._unreadable("its key is none")
+            return key
+        if (self.folder / _LEDGER).exists() and not self._is_empty():
+            raise self._unreadable("its key is missing")
+        key = secrets.token_bytes(hashlib.sha256().digest_size)
+        self._write((), key)
+        self._put(file, key.hex().encode())
+        return key
+
+    def _is_empty(self) -> bool:
+        """Tell whether there is a ledger without attempts: its run was killed before the key."""
+        try:
+            return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).attempts == ()
+        except (ValidationError, ValueError, OSError):
+            return False
+
+    def _read(self, key: bytes) -> tuple[Attempt, ...]:
+        try:
+            text = (self.folder / _LEDGER).read_bytes()
+            page = _Page.model_validate_json(text)
+        except FileNotFoundError:
+            raise self._unreadable("it is missing, and its key is there") from None
+        except (ValidationError, ValueError, OSError):
+            raise self._unreadable("it is no ledger of this version") from None
+        if page.kind not in {_KIND, *_FORMER} or not hmac.compare_digest(
+            page.mac, _mac_of(json.loads(text), key)
+        ):
+            raise self._unreadable("it was changed")
+        self._check_last(page)
+        return page.attempts
+
+    def _check_last(self, page: _Page) -> None:
+        """Raise AuditError (A019) for a page that others came after."""
+        try:
+            head = (self.folder / _HEAD).read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            if page.kind in _FORMER:
+                return
+            raise self._unreadable("its head is missing") from None
+        except (ValueError, OSError):
+            raise self._unreadable("its head is none") from None
+        if page.mac == head:
+            return
+        if page.kind in _FORMER or page.before != head:
+            raise self._unreadable("it is an older copy, or its head is")
+        self._put(self.folder / _HEAD, page.mac.encode())  # the run was killed before it could
+
+    def _write(self, attempts: Sequence[Attempt], key: bytes) -> None:
+        page = _Page(attempts=tuple(attempts), before=self._mac_now(), mac="0" * 64)
+        document = page.model_dump(mode="json")
+        document["mac"] = _mac_of(document, key)
+        self._put(self.folder / _LEDGER, json.dumps(document, indent=1).encode())
+        self._put(self.folder / _HEAD, document["mac"].encode())
+
+    def _mac_now(self) -> str:
+        """Return the HMAC of the page that is there, empty where there is none."""
+        try:
+            return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).mac
+        except FileNotFoundError:
+            return ""
+
+    def _put(self, file: Path, text: bytes) -> None:
+        """Write a file whole and for its owner alone, in one step that lasts."""
+        staged = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+        with self._writing():
+            handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+            try:
+                with os.fdopen(handle, "wb") as opened:
+                    opened.write(text)
+                    opened.flush()
+                    os.fsync(opened.fileno())
+                staged.replace(file)
+                storage.sync(self.folder)
+            finally:
+                staged.unlink(missing_ok=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn what fails inside into OutputError (O002): what is not kept is not tried."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            message = f"Attempts cannot be kept in {str(self.folder)!r}: {why}."
+            raise OutputError.of("O002", message, "Give another folder: attempts=DIR.") from None
+
+    def _unreadable(self, why: str) -> PolicyEngineError:
+        message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {why}."
+        hint = "Bring back all its files as they were; without them no attempt is the first."
+        return AuditError.of("A019", message, hint)
+
+
+def _usual() -> Path:
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if state else Path.home() / ".local" / "state") / _FOLDER
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _mac(key: bytes, *parts: bytes) -> str:
+    return hmac.new(key, b"\n".join(parts), hashlib.sha256).hexdigest()
+
+
+def _mac_of(document: dict[str, Any], key: bytes) -> str:
+    """Return the HMAC of a page as it was written, whatever version it is of."""
+    return _mac(key, _canonical({name: one for name, one in document.items() if name != "mac"}))
+
+
+class _Former(BaseModel):
+    """What an attempt was called in the ledgers before this version, in either of two ways."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    data: str
+    way: str
+    made: str
+
+
+class _Names(BaseModel):
+    """What an attempt is called in the ledger: see `Attempt`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    data: str
+    way: str
+    seed: str
+    made: str
+    asked: str
+    records: tuple[str, ...]
+    former: _Former
+
+    def renewed(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+        """Return attempts, those on the very data under their former name as they are called now.
+
+        Once they are, they count for these data however they are written from then on.
+        """
+        return [self._renewed(one) if one.data == self.former.data else one for one in attempts]
+
+    def _renewed(self, one: Attempt) -> Attempt:
+        names = {"data": self.data, "records": self.records}
+        if one.way == self.former.way:
+            names["way"] = self.way
+        if one.made == self.former.made:
+            names["made"] = self.made
+        return one.model_copy(update=names)
+
+    def is_on(self, one: Attempt) -> bool:
+        """Tell whether an attempt is on the same records, or the same for the most part."""
+        return self.data == one.data or shares_records(self.records, one.records)
+
+    def is_of(self, one: Attempt) -> bool:
+        """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
+        return (self.made, self.asked) == (one.made, one.asked)
+
+    def attempt(
+        self, attacks: tuple[AttackMeasurement, ...] = (), *, held: bool = False
+    ) -> Attempt:
+        """Return the attempt of today, without figures where it has just begun."""
+        now = datetime.now(UTC).replace(microsecond=0)
+        names = self.model_dump(exclude={"former"})
+        return Attempt(**names, time=now, held=held, attacks=attacks)
+
+
+def _named(making: Making, key: bytes) -> _Names:
+    data = _mac(key, b"data", making.data.encode())
+    way = _mac(key, b"way", making.way.encode())
+    seed = _mac(key, b"seed", str(making.seed).encode())
+    asked = _canonical([one.model_dump(mode="json") for one in making.asked])
+    return _Names(
+        data=data,
+        way=way,
+        seed=seed,
+        made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
+        asked=_mac(key, b"asked", asked),
+        records=tuple("".join(_of_record(one, key) for one in each) for each in making.records),
+        former=_formerly(making, seed, key),
+    )
+
+
+def _formerly(making: Making, seed: str, key: bytes) -> _Former:
+    data = _mac(key, b"data", making.former.encode())
+    way = _mac(key, b"way", data.encode(), making.way.encode())
+    made = _mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode())
+    return _Former(data=data, way=way, made=made)
+
+
+def _of_record(digest: int, key: bytes) -> str:
+    return _mac(key, b"record", f"{digest:x}".encode())[:DIGITS]
+
+
+def _told(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return attempts as a record of the owner's has them, without sketches."""
+    return tuple(one.model_copy(update={"records": ()}) for one in attempts)
+
+
+def _before(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
+    """Return the attempts that are not of the very same model, up to where it was made first."""
+    made = [one.made for one in attempts]
+    end = made.index(same.made) if same.made in made else len(made)
+    return tuple(attempts[:end])
+
+
+def _alone(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
+    """Return what attacks reached, without the attempts before."""
+    return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
+
+
+def _check_limit(making: Making, before: int) -> None:
+    """Raise AuditError (A020) where a policy allows no more attempts on its data."""
+    allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
+    if allowed is not None and before >= allowed:
+        times = "once" if before == 1 else f"{before} times"
+        message = f"Of these records, or most of them, a model was made and attacked {times} in "
+        message += "any way. "
+        message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
+        raise AuditError.of(
+            "A020", message, "Train on other records: another model of these counts too."
+        )
+
+
+def _refused(stored: Attempt, making: Making) -> PolicyEngineError:
+    """Return the answer that an attempt was given before: the same bounds fall short."""
+    when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
+    found = shortfalls(making.asked, stored.attacks)
+    return CertificateError(*(Problem("V007", sentence, when) for sentence in found))

@@ -1,0 +1,225 @@
+"""One run at a time in a folder: a file that is held locked, or claims where none can be."""
+
+import errno
+import importlib
+import json
+import os
+import random
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+from policy_engine.errors import OutputError, PolicyEngineError
+from policy_engine.release.staging import CLAIM, LOCK
+
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
+_PAUSE = 0.3
+
+
+class Hold(Protocol):
+    """The right to write into a folder, which nobody else has meanwhile."""
+
+    def is_kept(self) -> bool:
+        """Tell whether nobody took it away by hand."""
+
+    def release(self) -> None:
+        """Give it back; nothing of it stays."""
+
+
+def hold(folder: Place, waiting: Callable[[], None] | None = None) -> Hold:
+    """Return the right to write into a folder, once nobody else has it.
+
+    Each run has this right as long as it is alive, and a lock ends with its process: what other
+    runs have left in the folder is dead from then on. Where files cannot be locked (object
+    stores, HDFS, some network file systems, Windows), files are claims; the claim of a run that
+    was killed is for a person to remove, as nothing proves that run dead. With `waiting`, which
+    is called once, another run is waited for; else OutputError (O001) is raised. Raises OSError,
+    FileNotFoundError where there is no such folder.
+    """
+    is_told = False
+    while True:
+        found = _attempt(folder)
+        if found:
+            return found
+        if waiting is None:
+            raise _busy(folder)
+        if not is_told:
+            waiting()
+            is_told = True
+        time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
+
+
+def _attempt(folder: Place) -> Hold | None:
+    """Return the right to a folder; None while another run has it.
+
+    Who has a lock and who has a claim see each other: each makes its own and looks afterwards.
+    """
+    try:
+        lock = _locked(folder)
+    except _NoLocksError:
+        claim = _Claim(folder)
+        return _alone(claim, lambda: _others(folder, claim.name))
+    return _alone(lock, lambda: _claims(folder)) if lock else None
+
+
+def _alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
+    """Return the right to a folder; None, given back, where others have made theirs."""
+    is_alone = False
+    try:
+        is_alone = not others()
+    finally:
+        if not is_alone:
+            mine.release()
+    return mine if is_alone else None
+
+
+def _busy(folder: Place) -> PolicyEngineError:
+    message = f"Another run is making a release in {str(folder)!r}."
+    claims = _claims(folder)
+    if not claims:
+        return OutputError.of("O001", message, "Give another path, or wait=True.")
+    place = storage.join(folder, claims[0])
+    hint = f"If that run has ended, remove {str(place)!r}; else wait=True."
+    return OutputError.of("O001", f"{message} It is {_claimant(place)}.", hint)
+
+
+# -- locks ----------------------------------------------------------------------------------------
+
+
+class _NoLocksError(Exception):
+    """Files cannot be locked there."""
+
+
+class _Lock:
+    """A file that this process holds locked."""
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self._path, self._handle = path, handle
+
+    def is_kept(self) -> bool:
+        return _is_at(self._handle, self._path)
+
+    def release(self) -> None:
+        # Who has opened it by now will find that it is not the one at its path any more.
+        if self.is_kept():
+            with suppress(OSError):
+                self._path.unlink()
+        os.close(self._handle)
+
+
+def _locked(folder: Place) -> _Lock | None:
+    """Return the lock of a folder, None where another run has it."""
+    if storage.is_remote(folder) or find_spec("fcntl") is None:
+        raise _NoLocksError
+    path = storage.local_path(folder) / LOCK
+    while True:
+        handle, is_new = _opened(path)
+        try:
+            is_locked = _lock(handle)
+            if not is_locked or _is_at(handle, path):
+                break
+        except BaseException as error:
+            os.close(handle)
+            if isinstance(error, _NoLocksError) and is_new:
+                path.unlink(missing_ok=True)
+            raise
+        os.close(handle)
+    if is_locked:
+        return _Lock(path, handle)
+    os.close(handle)
+    return None
+
+
+def _opened(path: Path) -> tuple[int, bool]:
+    """Return the file of a lock, opened, and whether it is new.
+
+    Who may write into the folder may lock it; who may only read it is not to hold anybody up.
+    """
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        with suppress(FileExistsError):
+            handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                writers = path.parent.stat().st_mode & 0o022
+                if writers:
+                    os.fchmod(handle, 0o600 | writers | writers << 1)
+            except BaseException:
+                os.close(handle)
+                raise
+            return handle, True
+        with suppress(FileNotFoundError):
+            return os.open(path, flags), False
+
+
+def _lock(handle: int) -> bool:
+    """Lock a file unless another has it locked."""
+    fcntl = importlib.import_module("fcntl")  # only where there is one
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _UNSUPPORTED:
+            raise _NoLocksError from None
+        if error.errno in {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}:
+            return False
+        raise
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Tell whether an open file is the one that lies at a path."""
+    try:
+        here, there = os.fstat(handle), path.lstat()
+    except OSError:
+        return False
+    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+# -- claims ---------------------------------------------------------------------------------------
+
+
+class _Claim:
+    """A file of a run's own, which stands for a lock."""
+
+    def __init__(self, folder: Place) -> None:
+        self.name = f"{CLAIM}{secrets.token_hex(16)}"
+        self._place = storage.join(folder, self.name)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        run = {"process": os.getpid(), "machine": socket.gethostname(), "since": now}
+        try:
+            storage.write_bytes(self._place, json.dumps(run).encode())
+        except BaseException:
+            self.release()
+            raise
+
+    def is_kept(self) -> bool:
+        return storage.exists(self._place)
+
+    def release(self) -> None:
+        with suppress(OSError):
+            storage.remove(self._place)
+
+
+def _claims(folder: Place) -> list[str]:
+    return [name for name in storage.names(folder) if name.startswith(CLAIM)]
+
+
+def _others(folder: Place, own: str) -> list[str]:
+    """Return the claims of others in a folder, and its lock."""
+    names = storage.names(folder)
+    return [name for name in names if name == LOCK or (name.startswith(CLAIM) and name != own)]
+
+
+def _claimant(place: Place) -> str:
+    try:
+        run = json.loads(storage.read_bytes(place))
+        return f"process {run['process']} of {run['machine']!r}, since {run['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown which"

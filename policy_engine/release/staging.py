@@ -1,0 +1,146 @@
+"""What lies beside a release until it is published, and how a reader tells that it is not yet."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+from policy_engine.data import storage
+from policy_engine.data.storage import Place
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
+
+CERTIFICATE = "certificate.jsonld"
+"""The name of the certificate of an output that is alone in its folder, or came there first."""
+
+PREFIX = ".policy-engine."
+STAGE = f"{PREFIX}stage."
+"""What the folder begins with in which an output is written and verified; a random text ends it."""
+LOCK = f"{PREFIX}lock"
+"""The file that a run holds locked while it is at work in a folder."""
+CLAIM = f"{PREFIX}claim."
+"""What the file begins with that stands for the lock where files cannot be locked."""
+JOURNAL = f"{PREFIX}publishing"
+"""The file that is there from the first step of a publication to the last; then in the stage."""
+BACK = f"{PREFIX}back"
+"""The mark in a stage by which its publication is undone."""
+OLD = f"{PREFIX}old."
+"""What the names begin with in a stage of what is replaced, until all is published."""
+RECORD = f"{PREFIX}record."
+"""What the file begins with in which a record is written before it gets its name."""
+_STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+_CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
+_SHARED = 0o077
+_LONGEST = 255
+"""In bytes: what file systems bear, as a rule."""
+
+
+def certificate_name(output: str) -> str:
+    """Return the name of the certificate of an output that joins others in their folder."""
+    return f"{output}.{CERTIFICATE}"
+
+
+def is_certificate(name: str) -> bool:
+    """Tell whether a name is that of a certificate, as runs name them."""
+    return f".{name.lower()}".endswith(f".{CERTIFICATE}")
+
+
+def is_stage(name: str) -> bool:
+    """Tell whether a name is that of a stage, as runs make them."""
+    return _STAGE.fullmatch(name) is not None
+
+
+def strangers(folder: Place, released: Collection[str]) -> tuple[str, ...]:
+    """Return the names in a folder of what is neither part of a release nor kept there by runs.
+
+    A stage is a run's as long as nobody else may read it. Raises OSError.
+    """
+    found = (name for name in storage.names(folder) if name not in released)
+    return tuple(name for name in found if not _is_of_run(folder, name))
+
+
+def told(names: Sequence[str]) -> str:
+    """Return the first of some names of files, and how many more there are."""
+    if len(names) <= _TOLD:
+        return listed(names)
+    return f"{', '.join(map(repr, names[:_TOLD]))} and {len(names) - _TOLD} more"
+
+
+_TOLD = 3
+
+
+def _is_of_run(folder: Place, name: str) -> bool:
+    if is_stage(name):
+        place = storage.join(folder, name)
+        return storage.is_remote(place) or not storage.local_path(place).lstat().st_mode & _SHARED
+    return name in (LOCK, JOURNAL) or _CLAIMED.fullmatch(name) is not None
+
+
+def unfit(name: str) -> str:
+    """Return why a name cannot be that of an output or of a record; empty where it can.
+
+    The one definition: what publishes, a journal and a certificate go by it.
+    """
+    if name in ("", ".", ".."):
+        return "names no file"
+    if name.lower().startswith(PREFIX):
+        return f"begins with {PREFIX!r}, as what runs keep beside a release"
+    if is_certificate(name):
+        return "is that of a certificate"
+    if any(one in "/\\" or unicodedata.category(one) in ("Cc", "Cs") for one in name):
+        return "has a slash, a backslash, or what is no character of a text"
+    if len(name.encode()) > _LONGEST:
+        return f"has more than {_LONGEST} bytes"
+    return ""
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
+    why = unfit(name)
+    if why:
+        shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        message = f"{what} cannot be named {shown!r}: that {why}."
+        raise OutputError.of("O002", message, "Give another name.")
+
+
+_SHOWN = 60
+
+
+def check_settled(folder: Place) -> None:
+    """Raise CertificateError (V010) where a release is half published into a folder.
+
+    Its certificate may then stand without its output. Whoever next makes a release there brings
+    the publication to its end, where the run that began it was killed.
+    """
+    if storage.is_taken(storage.join(folder, JOURNAL)):
+        message = f"A release is being published into {str(folder)!r}, or its run was killed then."
+        hint = "Try again; if that run has ended, policy-engine apply into this folder mends it."
+        raise CertificateError.of("V010", message, hint)
+
+
+@contextmanager
+def settled(folder: Place) -> Iterator[None]:
+    """Raise CertificateError (V010) where a release is half published into a folder.
+
+    What fails inside is also told so where a release was published meanwhile: the certificate
+    and the output may then have been of two.
+    """
+    with storage.reading(folder):
+        check_settled(folder)
+    before = _certificates(folder)
+    try:
+        yield
+    except PolicyEngineError:
+        with storage.reading(folder):
+            check_settled(folder)
+        if _certificates(folder) != before:
+            message = f"A release was published into {str(folder)!r} meanwhile."
+            raise CertificateError.of("V010", message, "Try again.") from None
+        raise
+
+
+def _certificates(folder: Place) -> list[tuple[str, bytes]] | None:
+    try:
+        names = [name for name in storage.names(folder) if is_certificate(name)]
+        return [(name, storage.read_bytes(storage.join(folder, name))) for name in names]
+    except (OSError, ValueError):
+        return None

@@ -1,6 +1,0 @@
-"""Taxonomies: the values of a column as the leaves of a tree of ever more general values."""
-
-from policy_engine.taxonomy.formats import read_taxonomy
-from policy_engine.taxonomy.tree import Taxonomy
-
-__all__ = ["Taxonomy", "read_taxonomy"]

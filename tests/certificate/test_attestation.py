@@ -1,0 +1,206 @@
+"""Outputs that no engine can certify, and the persons who vouch for them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from building import MOSAICROWN, ODRL
+from language_examples import OF_RULES
+from typer.testing import CliRunner
+
+from policy_engine.api.deciding import attest_output, decide_request, query_data
+from policy_engine.certificate.attestation import load_attestation, read_attestation
+from policy_engine.cli import app
+from policy_engine.decision.requests import read_request
+from policy_engine.errors import CertificateError, RequestError
+from policy_engine.policy import read_policy
+from policy_engine.policy.attestable import attestable
+
+E = "http://example.com/"
+MADE = {"uid": "ex:p#sum", "assignee": "ex:Ann", "target": "ex:Visits", "action": "aggregate"}
+METHOD = [
+    {"leftOperand": "mosaicrown:method", "operator": "eq", "rightOperand": "k-anonymity"},
+    {"leftOperand": "mosaicrown:k", "operator": "eq", "rightOperand": 2},
+    {
+        "leftOperand": "mosaicrown:quasi-identifier",
+        "operator": "isAllOf",
+        "rightOperand": [f"{E}Visits/Zip"],
+    },
+]
+
+
+def text(*rules):
+    return json.dumps(
+        {
+            "@context": [ODRL, MOSAICROWN, {"ex": E}],
+            "@type": "Set",
+            "uid": "ex:p",
+            "profile": "https://www.mosaicrown.eu/ns/mosaicrown/1/",
+            "permission": [*rules],
+        }
+    )
+
+
+SUM = text({**MADE, "output": "ex:Totals"})
+
+
+@pytest.fixture
+def totals(tmp_path):
+    file = tmp_path / "totals.csv"
+    file.write_text("Zip,n\n1,20\n2,30\n")
+    return file
+
+
+def asked(party="Ann", target="Totals"):
+    return read_request(E + party, "read", [E + target])
+
+
+def is_permitted(policy, proofs, party="Ann", target="Totals"):
+    return decide_request([read_policy(policy)], proofs, asked(party, target)).permitted
+
+
+def test_the_example_of_the_documentation_is_read_once_somebody_attests_its_output(totals):
+    example = {**OF_RULES["odrl:output"], "target": "ex:Visits", "assignee": "ex:Ann"}
+    policy = text(example)
+    assert not is_permitted(policy, [])
+    word = attest_output(policy, totals, f"{E}Eve", evidence="report 7")
+    decision = decide_request([policy], [word], asked())
+    assert decision.permitted
+    assert decision.derivation[-1].startswith(
+        f"attested by {E}Eve by 'report 7', and not certified"
+    )
+    assert not is_permitted(policy, [word], "Bob")
+    assert not is_permitted(policy, [word], target="Visits")
+
+
+def test_an_attestation_is_of_one_policy_as_it_is_and_of_one_output(totals):
+    word = attest_output(SUM, totals, f"{E}Eve")
+    assert is_permitted(SUM, [word])
+    others = [
+        text({**MADE, "output": "ex:Totals", "purpose": "statistical"}),
+        text({**MADE, "output": "ex:Sums"}),
+    ]
+    assert not any(is_permitted(one, [word]) for one in others)
+
+
+def made(action, output="ex:Totals", **parts):
+    return {**MADE, "uid": f"ex:p#{output}", "action": action, "output": output, **parts}
+
+
+ANONYMIZE = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": METHOD}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [made(ANONYMIZE)],
+        [made("use")],
+        [made({"uid": "ex:hide", "includedIn": "anonymize"})],
+        [made("aggregate"), {**made(ANONYMIZE), "uid": "ex:p#2"}],
+        [made(["aggregate", {"uid": "ex:teach", "includedIn": "pe:train"}])],
+    ],
+    ids=["anonymize", "use", "kind of anonymize", "also anonymized", "kind of train"],
+)
+def test_what_is_or_may_be_anonymised_or_trained_is_never_attested(totals, rules):
+    policy = read_policy(text(*rules))
+    assert attestable(policy) == {}
+    with pytest.raises(CertificateError, match=r"V012 .*has no output.* to attest"):
+        attest_output(policy, totals, f"{E}Eve")
+    word = attest_output(SUM, totals, f"{E}Eve")
+    forged = word.model_copy(update={"policy_digest": policy.digest})
+    assert not decide_request([policy], [forged], asked()).permitted
+
+
+def test_one_of_several_outputs_is_named(totals):
+    policy = text(made("aggregate"), made("derive", "ex:Sums"))
+    with pytest.raises(CertificateError, match=r"V012 .*several outputs to attest.*Totals.*Sums"):
+        attest_output(policy, totals, f"{E}Eve")
+    assert attest_output(policy, totals, f"{E}Eve", asset="ex:Sums").asset == f"{E}Sums"
+    with pytest.raises(RequestError, match="D001 Who attests is named by an IRI"):
+        attest_output(policy, totals, "Eve", asset="ex:Sums")
+
+
+def test_an_attestation_is_written_and_read_and_goes_with_its_file(totals):
+    file = totals.with_name("word.json")
+    word = attest_output(SUM, totals, f"{E}Eve", file=file)
+    assert load_attestation(file) == word == read_attestation(file.read_bytes())
+    assert is_permitted(SUM, [file])
+    totals.write_text("Zip,n\n1,1\n")
+    with pytest.raises(CertificateError, match=r"V004 It is not what was attested"):
+        is_permitted(SUM, [file])
+
+
+def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeypatch):
+    monkeypatch.chdir(totals.parent)
+    attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("totals.csv.attestation.json"))
+    places = (totals, totals.parent, Path(), totals.name)
+    assert all(is_permitted(SUM, [place]) for place in places)
+    totals.with_name("other.csv").write_text("Zip,n\n1,1\n")
+    with pytest.raises(CertificateError, match="V005"):
+        is_permitted(SUM, ["other.csv"])
+    totals.write_text("Zip,n\n1,1\n")
+    for place in places:
+        with pytest.raises(CertificateError, match="V004"):
+            is_permitted(SUM, [place])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda it: it["pe:attestation"].update(by=f"{E}Bob"),
+        lambda it: it["pe:attestation"].pop("output_digest"),
+        lambda it: it["pe:attestation"].update(time="2999-01-01T00:00:00Z"),
+        lambda it: it.update(more="said"),
+    ],
+)
+def test_a_text_that_contradicts_itself_is_no_attestation(totals, change):
+    document = json.loads(attest_output(SUM, totals, f"{E}Eve").to_jsonld())
+    change(document)
+    with pytest.raises(CertificateError, match="V005"):
+        read_attestation(json.dumps(document))
+
+
+def test_a_query_reads_the_file_that_was_attested_and_no_other(totals):
+    word, sql = attest_output(SUM, totals, f"{E}Eve"), "SELECT n FROM Totals ORDER BY n"
+    given = {f"{E}Totals": totals}
+    assert not query_data(sql, [SUM], f"{E}Ann", given).permitted
+    result = query_data(sql, [SUM], f"{E}Ann", given, certificates=[word])
+    assert result.table.column("n").to_pylist() == [20, 30]
+    totals.write_text("Zip,n\n1,1\n")
+    with pytest.raises(CertificateError, match="V004"):
+        query_data(sql, [SUM], f"{E}Ann", given, certificates=[word])
+
+
+def test_attest_writes_what_decide_takes(totals, monkeypatch):
+    monkeypatch.chdir(totals.parent)
+    (totals.parent / "p.jsonld").write_text(SUM)
+    run = CliRunner().invoke
+    done = run(app, ["attest", "p.jsonld", "--output", "totals.csv", "--by", "ex:Eve"])
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-1] == "written: totals.csv.attestation.json"
+    ask = ["decide", "--policy", "p.jsonld", "--assignee", "ex:Ann", "--target", "ex:Totals"]
+    assert run(app, ask).exit_code == 1
+    word = ["--certificate", "totals.csv.attestation.json"]
+    permitted = run(app, [*ask, *word])
+    assert permitted.exit_code == 0
+    assert "attested by http://example.com/Eve, and not certified" in permitted.stdout
+
+
+# -- whose word counts ----------------------------------------------------------------------------
+
+
+def test_where_owners_are_stated_the_word_of_those_alone_counts_whose_the_output_is(totals):
+    cid = {"uid": "ex:Cid", "belongsTo": "ex:Staff"}
+    issued = {"assigner": "ex:Owner", "assignee": ["ex:Ann", "ex:Staff"], "output": "ex:Totals"}
+    policy = text({**MADE, **issued}, {**MADE, "uid": "ex:p#other", "assignee": cid})
+    for who in ("Owner", "Ann", "Cid", "Eve"):
+        word = attest_output(policy, totals, f"{E}{who}")
+        assert decide_request([policy], [word], asked()).permitted
+        found = decide_request([policy], [word], asked(), owners={f"{E}Visits": f"{E}Owner"})
+        assert found.permitted == (who != "Eve")
+    assert f"What {E}Eve attests of it does not count" in found.reason
+    stated = {
+        f"{E}Visits": f"{E}Owner",
+        f"{E}Totals": {"owner": f"{E}Owner", "delegates": f"{E}Eve"},
+    }
+    assert decide_request([policy], [word], asked(), owners=stated).permitted

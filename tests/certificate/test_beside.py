@@ -1,0 +1,128 @@
+"""Certificates beside outputs: the one that names a file is of it, whatever it is called."""
+
+import json
+
+import pytest
+from building import DATASET, OUTPUT, people_policy
+from places import POLICIES
+
+from policy_engine import apply_policy
+from policy_engine.certificate.beside import (
+    certificate_beside,
+    load_certificate,
+    load_certificates,
+    only_output,
+    place_of_certificate,
+)
+from policy_engine.certificate.publication import Publication, sharing
+from policy_engine.certificate.publication.journal import Journal, Pair, find_journal
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
+from policy_engine.plan.plan import make_plan
+from policy_engine.policy import load_policy
+from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGE
+
+OWN = f"anonPeople.csv.{CERTIFICATE}"
+
+
+@pytest.fixture
+def out(people):
+    apply_policy(people_policy(), {DATASET: people / "people.csv"}, people / "out")
+    return people / "out"
+
+
+def renamed(out, name):
+    (out / CERTIFICATE).rename(out / name)
+
+
+@pytest.mark.parametrize("name", [CERTIFICATE, OWN, f"x.{CERTIFICATE}"])
+def test_a_certificate_is_found_by_what_it_names(out, name):
+    renamed(out, name)
+    file = out / "anonPeople.csv"
+    place, found = certificate_beside(file)
+    assert place == out / name
+    assert load_certificate(out) == load_certificate(file) == load_certificate(place) == found
+    assert only_output(out) == only_output(file) == file
+
+
+def test_a_certificate_of_another_file_and_what_is_none_is_not_that_of_an_output(out):
+    other = out / "other.csv"
+    other.write_bytes((out / "anonPeople.csv").read_bytes())
+    (out / f"other.csv.{CERTIFICATE}").write_text("{}")
+    assert certificate_beside(other) is None
+    with pytest.raises(CertificateError, match="V005"):
+        load_certificates(out)
+    assert load_certificate(out / CERTIFICATE).holds
+
+
+def test_where_two_certificates_name_an_output_neither_is_believed(out):
+    (out / OWN).write_bytes((out / CERTIFICATE).read_bytes())
+    for look in (certificate_beside, load_certificates):
+        with pytest.raises(CertificateError, match="V015"):
+            look(out / "anonPeople.csv")
+    for path in (out, out / OWN, out / CERTIFICATE):
+        with pytest.raises(CertificateError, match="V015"):
+            load_certificates(path)
+
+
+def test_an_output_that_was_changed_is_told_by_whatever_certificate_names_it(out):
+    renamed(out, OWN)
+    (out / "anonPeople.csv").write_text("age\n1\n")
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificates(out)
+
+
+def test_the_first_certificate_of_a_folder_has_the_usual_name(out, tmp_path):
+    assert place_of_certificate(out / "anonPeople.csv") == out / CERTIFICATE
+    assert place_of_certificate(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
+    assert place_of_certificate(tmp_path / "new" / "b.csv") == tmp_path / "new" / CERTIFICATE
+    shared = place_of_certificate(tmp_path / "new" / "b.csv", shares=True)
+    assert shared == tmp_path / "new" / f"b.csv.{CERTIFICATE}"
+
+
+@pytest.mark.parametrize("what", ["no certificate", "the same asset"])
+def test_a_folder_is_not_shared_with_what_could_be_mistaken(out, what):
+    assets = [OUTPUT if what == "the same asset" else "http://x.org/other"]
+    if what == "no certificate":
+        (out / CERTIFICATE).write_text("{}")
+    before = sorted(one.name for one in out.iterdir())
+    with (
+        pytest.raises(OutputError, match="O001"),
+        Publication(out / "b.csv", overwrite=True, assets=assets),
+    ):
+        pass
+    assert sorted(one.name for one in out.iterdir()) == before
+
+
+def test_a_journal_of_the_version_before_is_read(tmp_path):
+    stage = f"{STAGE}{'0' * 32}"
+    facts = {"stage": stage, "file": "a.csv", "replaced": ["a.csv"]}
+    (tmp_path / JOURNAL).write_text(json.dumps(facts))
+    found = find_journal(tmp_path, tmp_path)
+    assert found == Journal(tmp_path, stage, (Pair(CERTIFICATE, "a.csv"),), ["a.csv"])
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        [{"certificate": "a.csv", "file": "b.csv"}],
+        [{"certificate": f"../{CERTIFICATE}", "file": "b.csv"}],
+        [{"certificate": CERTIFICATE, "file": "../b.csv"}],
+        [{"certificate": CERTIFICATE, "file": "a.csv"}] * 2,
+        [{"certificate": CERTIFICATE, "file": CERTIFICATE}],
+    ],
+    ids=str,
+)
+def test_a_journal_that_moves_what_no_release_has_is_refused(tmp_path, pairs):
+    facts = {"stage": f"{STAGE}{'0' * 32}", "pairs": pairs, "replaced": []}
+    (tmp_path / JOURNAL).write_text(json.dumps(facts))
+    with pytest.raises(PolicyEngineError, match="O002"):
+        find_journal(tmp_path, tmp_path)
+
+
+def test_nothing_is_published_beside_a_released_model(out, monkeypatch):
+    plan = make_plan(load_policy(POLICIES / "model-release.jsonld"))
+    model = load_certificate(out).model_copy(update={"plan": plan})
+    monkeypatch.setattr(sharing, "certificates_in", lambda _folder: {CERTIFICATE: model})
+    with pytest.raises(OutputError, match="a released model has a folder of its own"):
+        sharing.check_shared(out, [], [])

@@ -1,0 +1,190 @@
+import json
+
+import pytest
+from building import ANALYST, DATASET, OUTPUT
+
+from policy_engine.api.applying import apply_policy
+from policy_engine.api.certifying import certify_output
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import Certificate, Certified, check, read_certificate
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.methods import Measurement
+from policy_engine.methods.recoding import Recoding
+
+
+@pytest.fixture
+def certificate(released):
+    return load_certificate(released / "release")
+
+
+def test_a_certificate_holds_what_was_measured(certificate):
+    assert certificate.holds
+    found = [(m.bound, m.column, m.asked, m.achieved) for m in certificate.measurements]
+    assert found == [("k", "", 2, 2), ("l", "disease", 2, 2)]
+    assert {m.sense for m in certificate.measurements} == {"at least"}
+    assert certificate.rows_out == 6
+    assert certificate.utility.classes == 3
+    assert certificate.utility.average_class_ratio == 1
+    assert certificate.utility.discernability == 4 + 4 + 4
+    assert certificate.utility.perturbed == ()
+
+
+def test_the_loss_of_a_release_can_be_checked_by_hand(certificate):
+    # Ages 20-21, 40-41 and 60-61 of 20-61, and a city each: 1/41 for age, nothing for city.
+    assert certificate.utility.column_losses == {"age": pytest.approx(1 / 41), "city": 0}
+    assert certificate.utility.global_certainty_penalty == pytest.approx(1 / 41 / 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("age_low,age_high,city,disease", ""),
+        ("age,city_low,city_high,disease", ""),
+        ("age_low,city,disease", "The output holds 'age_low'"),
+        ("age,age_low,age_high,city,disease", "The output holds 'age_high' and 'age_low'"),
+        ("age,city,disease_low,disease_high", "The output lacks 'disease'"),
+    ],
+)
+def test_two_columns_of_ends_are_one_quasi_identifier_and_no_other_column(people, columns, words):
+    cells = ["1"] * (columns.count(",") + 1)
+    rows = [",".join([*cells[:-1], disease]) for disease in ("1", "2")]
+    (people / "made.csv").write_text("\n".join([columns, *rows]) + "\n")
+    if not words:
+        assert certify_output(people / "made.csv", people / "policy.jsonld").holds
+        return
+    with pytest.raises(CertificateError, match=f"V002 {words}"):
+        certify_output(people / "made.csv", people / "policy.jsonld")
+
+
+def test_a_certificate_comes_back_from_its_json_ld(certificate):
+    assert read_certificate(certificate.to_jsonld()) == certificate
+
+
+def test_provenance_names_what_was_used_and_what_was_made(certificate):
+    document = json.loads(certificate.to_jsonld())
+    assert document["@id"] == OUTPUT
+    activity = document["prov:wasGeneratedBy"]
+    assert activity["used"] == ["http://x.org/policy", DATASET]
+    assert activity["@type"] == "prov:Activity"
+
+
+def test_provenance_is_valid_json_ld(certificate):
+    from pyld import jsonld
+
+    dropped = []
+    [node] = jsonld.expand(json.loads(certificate.to_jsonld()), on_property_dropped=dropped.append)
+    [activity] = node["http://www.w3.org/ns/prov#wasGeneratedBy"]
+    assert {"@id": DATASET} in activity["http://www.w3.org/ns/prov#used"]
+    assert dropped == []
+
+
+def test_check_names_the_class_and_the_bound_that_broke(certificate):
+    broken = certificate.measurements[0].model_copy(update={"achieved": 1, "worst": 7})
+    short = certificate.model_copy(update={"measurements": (broken,)})
+    with pytest.raises(CertificateError) as caught:
+        check(Certified(short, None))
+    assert str(caught.value) == "V001 k is to be at least 2, but is 1 in class 7 of the output."
+
+
+@pytest.mark.parametrize(
+    ("sense", "achieved", "words"),
+    [
+        ("at most", 0.125, "t of 'disease' is to be at most 0.1, but is 0.125 in a class"),
+        ("below", 0.1, "t of 'disease' is to be below 0.1, but is 0.1 in a class"),
+        ("at most", float("inf"), "t of 'disease' is to be at most 0.1, but is inf in a class"),
+    ],
+)
+def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, words):
+    broken = Measurement(bound="t", column="disease", sense=sense, asked=0.1, achieved=achieved)
+    with pytest.raises(CertificateError, match=f"V001 {words} of the output."):
+        check(Certified(certificate.model_copy(update={"measurements": (broken,)}), None))
+
+
+def test_check_forgives_what_rounding_alone_can_do(certificate):
+    for sense, achieved in (("at most", 0.1 + 1e-12), ("at least", 0.1 - 1e-12)):
+        near = Measurement(bound="t", sense=sense, asked=0.1, achieved=achieved)
+        check(Certified(certificate.model_copy(update={"measurements": (near,)}), None))
+
+
+@pytest.fixture
+def found(people):
+    made = apply_policy(people / "policy.jsonld", {DATASET: people / "people.csv"})
+    return Certified(made.certificate, made.record)
+
+
+def changed(found, record=None, **facts):
+    kept = found.record.model_copy(update=record or {})
+    return Certified(found.certificate.model_copy(update=facts), kept)
+
+
+def test_check_counts_rows(found):
+    check(found)
+    with pytest.raises(CertificateError, match="V003"):
+        check(changed(found, rows_out=5))
+
+
+def test_rows_may_be_suppressed_up_to_the_limit(found):
+    with pytest.raises(CertificateError, match=r"V003 1 rows are suppressed\. Allowed are 0\."):
+        check(changed(found, {"suppressed": 1}, rows_out=5))
+    limit = Recoding(algorithm="full-domain", max_suppression=0.2)
+    allowed = with_recoding(found.certificate, limit)
+    check(changed(found, {"suppressed": 1}, rows_out=5, plan=allowed))
+    with pytest.raises(CertificateError, match="V003 The output has 4 rows, the input 6, of which"):
+        check(changed(found, {"suppressed": 1}, rows_out=4, plan=allowed))
+
+
+def test_a_certificate_of_nothing_does_not_hold(found):
+    assert not found.certificate.model_copy(update={"output_digest": ""}).holds
+
+
+def with_recoding(certificate, recoding):
+    asked = certificate.plan.anonymize.model_copy(update={"recoding": recoding})
+    steps = [asked if step.step == "anonymize" else step for step in certificate.plan.steps]
+    return certificate.plan.model_copy(update={"steps": tuple(steps)})
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pe:certificate": {}}', "\xff", "[" * 9999])
+def test_what_is_no_certificate_is_refused(text):
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"@id": "http://x.org/anonPeople"', '"@id": "http://x.org/other"'),
+        ('"file": "anonPeople.csv"', '"file": "../../people.csv"'),
+        ('"rows_out": 6', '"rows_out": 6, "rows_out": 7'),
+        ('"pe:certificate": {', '"pe:more": 1, "pe:certificate": {'),
+    ],
+    ids=["outside-and-inside", "path", "twice", "more"],
+)
+def test_a_certificate_that_contradicts_itself_is_refused(certificate, old, new):
+    text = certificate.to_jsonld()
+    assert old in text
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(text.replace(old, new, 1))
+
+
+def test_a_certificate_gives_away_no_path(released):
+    text = (released / "release" / "certificate.jsonld").read_text()
+    assert str(released) not in text
+    assert "people.csv" not in text
+    assert "phone" not in text
+
+
+def test_a_certificate_of_another_file_is_refused(released):
+    output = released / "release" / "anonPeople.csv"
+    output.write_text(output.read_text().replace("flu", "cold", 1))
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(released / "release")
+
+
+def test_no_certificate_is_told(tmp_path):
+    with pytest.raises(DataError, match="C002"):
+        load_certificate(tmp_path)
+
+
+def test_who_asked_is_in_the_plan(certificate):
+    assert isinstance(certificate, Certificate)
+    assert certificate.plan.assignees == (ANALYST,)

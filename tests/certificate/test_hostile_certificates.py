@@ -1,0 +1,340 @@
+"""Any JSON at all in the place of a certificate, or of a record: told with a code, never a bug."""
+
+import copy
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from building import DATASET, OUTPUT, PEOPLE, people_policy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modelled import of_release
+from typer.testing import CliRunner
+
+from policy_engine import apply_policy, certify_output, compare_release, plan_policy
+from policy_engine.audits.gate import ModelFigures
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import Certificate, read_certificate, shortcomings
+from policy_engine.certificate.record import read_record
+from policy_engine.cli import app
+from policy_engine.cli.tables.certificates import certificate_table
+from policy_engine.decision import Decider, Request
+from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods import Measurement
+from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.policy import read_policy
+from policy_engine.policy.model import READ
+
+NUMBERS = st.sampled_from([0, -1, 3, 1.5, 1e308, 2**63, 10**30, 10**308, 10**399])
+TEXTS = st.sampled_from(["", "x", "a/b", "../x", "\0", "memory", "table:x", "l-diversity", OUTPUT])
+SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS | st.text(max_size=5)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(TEXTS | st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+CERTIFICATE, RECORD = "release/certificate.jsonld", "record.json"
+NO_JSON = [
+    *("", "[", "{", "nul", "{'a': 1}", "1 2", "\ufeff", '{"a": 1,}', "[" * 5_000, "9" * 5_000),
+    *("NaN", "Infinity", "1e999", "-1e999", "-", '"\\ud800"', '{"\\udc00": 1}', '"\x01"'),
+    *(b"\xff", b"\xef\xbb\xbf{}", '{"pe:certificate": {}, "pe:certificate": {}}', "{}\0", b"\0\1"),
+    *("null", "3", "[]", "{}", '"x"', "true", '{"pe:certificate": null}', '{"pe:certificate": 3}'),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with a release, its record, what they were made of, and their texts."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "people.csv").write_text(PEOPLE)
+    (folder / "policy.jsonld").write_text(people_policy())
+    data, record = {DATASET: folder / "people.csv"}, folder / "record.json"
+    apply_policy(folder / "policy.jsonld", data, folder / "release", record=record)
+    return folder
+
+
+def certificate_of(folder):
+    return json.loads((folder / CERTIFICATE).read_text())
+
+
+def of_a_model(folder):
+    """Return the certificate of a model, with attacks, as it would be."""
+    plan = plan_policy(of_release()).public()
+    reached = Estimate(value=0.5, low=0.4, high=0.6)
+    [bound] = plan.audits[0].method.bounds
+    attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
+    told = ModelFigures(on_members=reached, on_others=reached, baseline=reached)
+    proven = Measurement(bound="k", asked=plan.anonymize.k, achieved=6)
+    facts = {"plan": plan, "attacks": (attack,), "utility": NotApplicable(reason="none")}
+    facts |= {"measurements": (proven,), "attempts": 1, "models": (told,)}
+    made = load_certificate(folder / "release").model_copy(update=facts)
+    return json.loads(made.to_jsonld())
+
+
+def places(value, at=()):
+    """Yield the way to every part of a JSON value but itself."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, part in inside:
+        yield (*at, name)
+        if isinstance(part, dict | list):
+            yield from places(part, (*at, name))
+
+
+def at(value, place):
+    for name in place:
+        value = value[name]
+    return value
+
+
+@st.composite
+def mutated(draw, document):
+    """Draw a document with a part dropped, or in its place any value or another of its parts."""
+    changed, ways = copy.deepcopy(document), list(places(document))
+    for _ in range(draw(st.integers(1, 2))):
+        *above, last = draw(st.sampled_from(ways))
+        try:
+            parent = at(changed, above)
+            parent[last]
+        except (LookupError, TypeError):
+            continue  # gone with what was changed before
+        what = draw(st.sampled_from(["drop", "value", "part"]))
+        if what == "drop":
+            del parent[last]
+        elif isinstance(parent, dict) or last < len(parent):
+            other = copy.deepcopy(at(document, draw(st.sampled_from(ways))))
+            parent[last] = draw(VALUES) if what == "value" else other
+    return changed
+
+
+def in_agreement(document):
+    """Return a certificate's text, what stands around its facts made to agree with them."""
+    facts = json.dumps(document.get("pe:certificate"))
+    try:
+        return Certificate.model_validate_json(facts).to_jsonld()
+    except ValueError:
+        return json.dumps(document)
+
+
+def read(text):
+    """Return a certificate, None where the text is refused as it should be."""
+    codes = refused(read_certificate, text)
+    if codes:
+        assert codes == {"V005"}
+        return None
+    found = read_certificate(text)
+    assert read_certificate(found.to_jsonld()) == found
+    return found
+
+
+def use(certificate, folder):
+    """Do with a certificate what is done with one without data."""
+    assert certificate.holds == (not list(shortcomings(certificate)))
+    certificate_table(certificate)
+    policy = read_policy((folder / "policy.jsonld").read_text())
+    request = Request(assignee="http://x.org/analyst", action=READ, targets=(OUTPUT,))
+    Decider([policy], [certificate]).decide(request).model_dump_json()
+
+
+@pytest.mark.parametrize("text", NO_JSON, ids=repr)
+def test_what_is_no_json_is_no_certificate_and_no_record(text, tmp_path):
+    for reader in (read_certificate, read_record):
+        with pytest.raises(CertificateError, match="V005"):
+            reader(text)
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    (tmp_path / "certificate.jsonld").write_bytes(raw)
+    with pytest.raises(CertificateError, match="V005"):
+        load_certificate(tmp_path)
+
+
+@pytest.mark.parametrize("methods", [[], None, 3, "", {}, {"l-diversity": []}, {"x": {}}], ids=repr)
+def test_methods_that_are_none_are_refused(methods, made):
+    document = certificate_of(made)
+    [step] = [s for s in document["pe:certificate"]["plan"]["steps"] if s["step"] == "anonymize"]
+    step["methods"] = methods
+    assert read(json.dumps(document)) is None
+
+
+@pytest.mark.parametrize("order", [[], [0], [0, 1, 3], [1, 0, 2, 3], [0, 1, 2, 2, 3], [0, 0, 2, 3]])
+def test_steps_that_are_no_plan_are_refused(order, made):
+    document = certificate_of(made)
+    plan = document["pe:certificate"]["plan"]
+    plan["steps"] = [plan["steps"][number] for number in order]
+    assert read(json.dumps(document)) is None
+
+
+def examples(number):
+    """Return so many examples, and fifty times as many in the nightly profile."""
+    return number * 50 if settings.get_current_profile_name() == "nightly" else number
+
+
+def both(field, **figures):
+    """Return a change of the first measurement, or of the figures of the loss."""
+
+    def change(facts):
+        (facts["measurements"][0] if field == "k" else facts[field]).update(figures)
+
+    return change
+
+
+WRONG = {
+    "k above rows": both("k", achieved=7),
+    "k above the average class": both("k", achieved=3),
+    "negative figure": both("k", achieved=-1),
+    "l above rows": lambda facts: facts["measurements"][1].update(achieved=7),
+    "no rows": lambda facts: facts.update(rows_out=0),
+    "fewer rows than k": lambda facts: facts.update(rows_out=1),
+    "no classes": both("utility", classes=0),
+    "more classes than rows": both("utility", classes=7),
+    "another average": both("utility", average_class_size=1.0),
+    "another ratio": both("utility", average_class_ratio=2.0),
+    "negative penalty": both("utility", global_certainty_penalty=-5.0),
+    "penalty above 1": both("utility", column_losses={"age": 2, "city": 2}),
+    "penalty is not the mean": both("utility", global_certainty_penalty=0.5),
+    "loss of another column": both("utility", column_losses={"name": 0.0, "city": 0.0}),
+    "no discernability": both("utility", discernability=0),
+    "discernability above all rows": both("utility", discernability=37),
+    "no utility": lambda facts: facts.update(utility={"reason": "x"}),
+    "measured twice": lambda facts: facts["measurements"].append(
+        {**facts["measurements"][0], "achieved": 2.0}
+    ),
+    "not measured": lambda facts: facts["measurements"].pop(),
+    "another bound": both("k", asked=1),
+    "approximated": lambda facts: facts.update(approximated=["nonsense"]),
+    "approximated twice": lambda facts: facts.update(approximated=["age", "age"]),
+    "attacked": lambda facts: facts.update(
+        attacks=[
+            {
+                "attack": "loss",
+                "bound": {"measure": "auc", "asked": 0.6},
+                "reached": {"value": 0.5, "low": 0.4, "high": 0.6},
+            }
+        ]
+    ),
+    "future": lambda facts: facts.update(time="9999-01-01T00:00:00Z"),
+    "no time zone": lambda facts: facts.update(time="2026-01-01T00:00:00"),
+    "of nothing": lambda facts: facts.update(output_digest=""),
+    **{
+        f"file {name[:10]!r}": lambda facts, name=name: facts.update(file=name)
+        for name in ("..", ".", "a/b", "a\\b", "\0", "x" * 5_000, "certificate.jsonld")
+    },
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_a_certificate_that_no_release_can_have_is_refused(made, change):
+    document = certificate_of(made)
+    change(document["pe:certificate"])
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(in_agreement(document))
+
+
+def test_certificates_of_tables_models_and_nothing_are_read(made):
+    data = {DATASET: made / "people.csv"}
+    for held in (apply_policy(made / "policy.jsonld", data), None):
+        found = held.certificate if held else load_certificate(made / "release").refused()
+        assert read_certificate(found.to_jsonld()) == found
+    for kind in (certificate_of, of_a_model):
+        assert read(json.dumps(kind(made))) is not None
+
+
+def test_a_clock_may_be_ahead_by_hours(made):
+    soon = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=13)
+    found = load_certificate(made / "release").model_copy(update={"time": soon})
+    assert read_certificate(found.to_jsonld()) == found
+
+
+@pytest.mark.parametrize("file", ["", "nosuch.csv"])
+def test_a_certificate_is_not_read_beside_an_output_that_it_does_not_speak_of(made, tmp_path, file):
+    found = load_certificate(made / "release").model_copy(update={"file": file})
+    (tmp_path / "certificate.jsonld").write_text(found.to_jsonld())
+    assert load_certificate(tmp_path) == found
+    (tmp_path / "anonPeople.csv").write_text("a file that nobody verified")
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(tmp_path)
+
+
+def refused(function, *args, **more):
+    """Return the codes with which something is refused, none where it is not."""
+    try:
+        function(*args, **more)
+    except InternalError:
+        raise
+    except PolicyEngineError as error:
+        return {problem.code for problem in error.problems}
+    return set()
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(VALUES)
+def test_any_json_is_refused(value):
+    assert refused(read_certificate, json.dumps(value)) == {"V005"}
+    assert refused(read_certificate, json.dumps({"pe:certificate": value})) == {"V005"}
+    assert refused(read_record, json.dumps(value)) == {"V005"}
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(st.data())
+def test_a_mutated_certificate_is_refused_or_used(made, data):
+    kind = data.draw(st.sampled_from([certificate_of, of_a_model]))
+    document = data.draw(mutated(kind(made)))
+    for text in (json.dumps(document), in_agreement(document)):
+        found = read(text)
+        if found is not None:
+            use(found, made)
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(st.data())
+def test_a_mutated_record_is_refused_or_opens_nothing_else(made, data):
+    true = json.loads((made / "record.json").read_text())
+    text = json.dumps(data.draw(mutated(true)))
+    if not refused(read_record, text):
+        found, kept = read_record(text), read_record(json.dumps(true))
+        assert found.opens(kept.commitment) == (found.alone() == kept)
+
+
+@settings(deadline=None, max_examples=examples(30))
+@given(st.data())
+def test_a_text_with_other_bytes_is_refused_or_read(made, data):
+    file, reader = data.draw(
+        st.sampled_from([(CERTIFICATE, read_certificate), (RECORD, read_record)])
+    )
+    raw = bytearray((made / file).read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    assert refused(reader, bytes(raw)) <= {"V005"}
+
+
+@settings(deadline=None, max_examples=examples(6))
+@given(st.data())
+def test_certify_and_compare_refuse_with_a_code(made, data):
+    """A mutated certificate lies beside the output, and a mutated record is to open it."""
+    certificate = data.draw(mutated(certificate_of(made)))
+    record = data.draw(mutated(json.loads((made / RECORD).read_text())))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "anonPeople.csv").write_bytes((made / "release/anonPeople.csv").read_bytes())
+        (folder / "certificate.jsonld").write_text(in_agreement(certificate))
+        (folder / "record.json").write_text(json.dumps(record))
+        for given_one in (None, folder / "record.json"):
+            refused(certify_output, folder, made / "policy.jsonld", record=given_one)
+            refused(compare_release, made / "people.csv", folder, record=given_one, queries=1)
+
+
+@settings(deadline=None, max_examples=examples(10))
+@given(st.data())
+def test_decide_refuses_with_a_code(made, data):
+    with TemporaryDirectory() as name:
+        file = Path(name) / "certificate.jsonld"
+        file.write_text(in_agreement(data.draw(mutated(certificate_of(made)))))
+        args = ["decide", "--policy", str(made / "policy.jsonld"), "--certificate", str(file)]
+        args += ["--assignee", "http://x.org/analyst", "--action", "read", "--target", OUTPUT]
+        result = CliRunner().invoke(app, [*args, "--purpose", "marketing"])
+    assert isinstance(result.exception, PolicyEngineError | SystemExit | None)
+    assert not isinstance(result.exception, InternalError)

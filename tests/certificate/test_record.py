@@ -1,0 +1,135 @@
+import json
+
+import pytest
+from building import DATASET, PEOPLE
+
+from policy_engine import apply_policy, certify_output
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.record import load_record, opening, read_record
+from policy_engine.data.commitment import Commitment
+from policy_engine.errors import CertificateError, DataError
+
+
+@pytest.fixture
+def recorded(people):
+    """The folder of `people`, with a release in `release/` and its record in `record.json`."""
+    data = {DATASET: people / "people.csv"}
+    apply_policy(people / "policy.jsonld", data, people / "release", record=people / "record.json")
+    return people
+
+
+def certified(folder, data="people.csv", **more):
+    given = {DATASET: folder / data} if data else None
+    record = folder / "record.json"
+    return certify_output(
+        folder / "release", folder / "policy.jsonld", data=given, record=record, **more
+    )
+
+
+def test_a_record_says_what_the_certificate_commits_to(recorded):
+    record, certificate = (
+        load_record(recorded / "record.json"),
+        load_certificate(recorded / "release"),
+    )
+    assert record.opens(certificate.commitment)
+    assert record.release == certificate.output_digest
+    assert record.place == str(recorded / "release" / "anonPeople.csv")
+    assert (record.input.location, record.input.rows) == (str(recorded / "people.csv"), 6)
+    assert record.input.unmentioned == ("phone",)
+    assert record.seed is None
+
+
+def test_a_record_comes_back_from_its_json_and_shows_its_nonce_nowhere_else(recorded):
+    record = load_record(recorded / "record.json")
+    assert read_record(record.to_json()) == record
+    assert record.nonce not in repr(record)
+    assert record.nonce not in (recorded / "release" / "certificate.jsonld").read_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nonce": "0" * 64},
+        {"seed": 1},
+        {"suppressed": 1},
+        {"input": {"digest": "0" * 64}},
+        {"input": {"location": "elsewhere"}},
+    ],
+    ids=str,
+)
+def test_a_record_that_was_changed_opens_nothing(recorded, change):
+    file = recorded / "record.json"
+    text = json.loads(file.read_text())
+    for name, value in change.items():
+        text[name] = {**text[name], **value} if isinstance(value, dict) else value
+    file.write_text(json.dumps(text))
+    with pytest.raises(CertificateError, match="V008 The record does not open the certificate"):
+        certified(recorded)
+
+
+def test_the_record_of_another_release_of_the_same_data_opens_nothing(recorded):
+    data = {DATASET: recorded / "people.csv"}
+    apply_policy(recorded / "policy.jsonld", data, recorded / "release", overwrite=True)
+    with pytest.raises(CertificateError, match="V008"):
+        certified(recorded)
+
+
+def test_the_input_is_the_one_that_was_committed_to_or_another(recorded):
+    assert certified(recorded).commitment == load_certificate(recorded / "release").commitment
+    assert certified(recorded, data="").holds
+    (recorded / "other.csv").write_text(PEOPLE.replace("Ann", "Amy"))
+    with pytest.raises(CertificateError, match="V009 The data given are not the input"):
+        certified(recorded, data="other.csv")
+
+
+def test_a_record_opens_no_output_without_its_certificate(recorded):
+    (recorded / "release" / "certificate.jsonld").unlink()
+    with pytest.raises(DataError, match=r"C002 No certificate of .* lies beside it"):
+        certify_output(
+            recorded / "release" / "anonPeople.csv",
+            recorded / "policy.jsonld",
+            record=recorded / "record.json",
+        )
+
+
+def test_no_record_is_told(recorded):
+    (recorded / "record.json").unlink()
+    with pytest.raises(DataError, match="C002 There is no record"):
+        certified(recorded)
+
+
+def test_a_certificate_that_commits_to_nothing_is_opened_by_nobody(recorded):
+    record = load_record(recorded / "record.json")
+    with pytest.raises(CertificateError, match="V008 The certificate commits to no input"):
+        opening(record, None)
+
+
+def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
+    earlier = load_record(recorded / "record.json")
+    later = earlier.model_copy(update={"nonce": "1" * 64, "earlier": (earlier,)})
+    assert opening(later, earlier.commitment) == earlier
+    assert opening(later, later.commitment).nonce == "1" * 64
+    with pytest.raises(CertificateError, match="V008"):
+        opening(later, Commitment(value="2" * 64))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", "3", "NaN", b"\xff", "[" * 9999, '{"a": 1, "a": 1}']
+)
+def test_what_is_no_record_is_refused(text):
+    with pytest.raises(CertificateError, match="V005"):
+        read_record(text)
+
+
+def test_a_record_without_a_nonce_is_none(recorded):
+    text = json.loads((recorded / "record.json").read_text())
+    del text["nonce"]
+    with pytest.raises(CertificateError, match="V005"):
+        read_record(json.dumps(text))
+
+
+def test_a_seed_that_was_given_is_recorded_and_certified_to_nobody(people):
+    data = {DATASET: people / "people.csv"}
+    made = apply_policy(people / "policy.jsonld", data, seed=981_273)
+    assert made.record.seed == 981_273
+    assert "981273" not in made.certificate.to_jsonld()

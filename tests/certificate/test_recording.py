@@ -1,0 +1,231 @@
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+from building import DATASET, PEOPLE
+
+from policy_engine import apply_policy, certify_output
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.publication import Publication
+from policy_engine.certificate.record import load_record
+from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
+
+
+def applied(folder, record="record.json", output="release", **more):
+    data = {DATASET: folder / "people.csv"}
+    given = folder / record if record and ":" not in record else record
+    return apply_policy(
+        folder / "policy.jsonld", data, output and folder / output, record=given, **more
+    )
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077, 0o022])
+def test_a_record_is_for_its_owner_alone(people, mask):
+    before = os.umask(mask)
+    try:
+        applied(people)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((people / "record.json").stat().st_mode) == 0o600
+    assert list(people.glob(".*")) == []
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("taken", ["record.json", "people.csv", "policy.jsonld", "link", "loop"])
+def test_nothing_else_is_overwritten_by_a_record(people, taken, overwrite):
+    (people / "record.json").write_text("{}")
+    (people / "link").symlink_to(people / "people.csv")
+    (people / "loop").symlink_to(people / "nowhere")
+    before = files(people)
+    with pytest.raises(OutputError, match="O001 The record exists"):
+        applied(people, taken, overwrite=overwrite)
+    assert files(people) == before
+    assert not (people / "nowhere").exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", ".", "none/record.json", "s3a://bucket/record.json", "table:record"],
+)
+def test_what_is_no_place_for_a_record_is_refused_before_anything_is_done(people, place):
+    before = files(people)
+    with pytest.raises(OutputError, match="O002"):
+        applied(people, place)
+    assert files(people) == before
+
+
+def test_a_record_does_not_lie_in_the_output(people):
+    for record in ("a.csv", "a.csv/record.json"):
+        with pytest.raises(OutputError, match=r"O002 The record .* is not to lie in the output"):
+            applied(people, record, output="a.csv")
+
+
+def test_a_record_is_replaced_with_its_release_and_not_with_another(people):
+    applied(people)
+    first = load_record(people / "record.json")
+    with pytest.raises(OutputError, match="O001"):
+        applied(people)
+    with pytest.raises(OutputError, match="O001 The record exists"):
+        applied(people, output="other", overwrite=True)
+    assert load_record(people / "record.json") == first
+    applied(people, overwrite=True)
+    second = load_record(people / "record.json")
+    assert second.nonce != first.nonce
+    assert second.earlier == ()
+    assert second.opens(load_certificate(people / "release").commitment)
+
+
+def test_a_release_that_is_refused_leaves_no_record(people):
+    (people / "people.csv").write_text(PEOPLE.splitlines(keepends=True)[0] + "Ann,20,Rome,flu,1\n")
+    before = files(people)
+    with pytest.raises(PolicyEngineError):
+        applied(people)
+    assert files(people) == before
+
+
+class Stop(BaseException):
+    pass
+
+
+def test_a_publication_that_fails_leaves_the_record_as_it_was(people, monkeypatch):
+    def fails(*_):
+        assert (people / "record.json").exists(), "the record comes first"
+        raise Stop
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Publication, "publish", fails)
+        with pytest.raises(Stop):
+            applied(people)
+    assert not (people / "record.json").exists()
+    applied(people)
+    before = files(people)
+    with monkeypatch.context() as patched:
+        patched.setattr(Publication, "publish", fails)
+        with pytest.raises(Stop):
+            applied(people, overwrite=True)
+    assert files(people) == before
+
+
+def test_a_failure_after_the_publication_keeps_the_record(people, monkeypatch):
+    publish = Publication.publish
+
+    def fails_late(self, *given):
+        publish(self, *given)
+        raise Stop
+
+    monkeypatch.setattr(Publication, "publish", fails_late)
+    with pytest.raises(Stop):
+        applied(people)
+    record = load_record(people / "record.json")
+    assert record.opens(load_certificate(people / "release").commitment)
+
+
+KILLED = """
+import os
+from pathlib import Path
+from policy_engine import apply_policy
+from policy_engine.certificate.publication import Publication
+publish = Publication.publish
+def killed(self, certificate):
+    if {publishes}:
+        publish(self, certificate)
+    os.kill(os.getpid(), 9)
+Publication.publish = killed
+folder = Path({folder!r})
+data, record = {{{dataset!r}: folder / "people.csv"}}, folder / "record.json"
+policy, output = folder / "policy.jsonld", folder / "release"
+apply_policy(policy, data, output, overwrite=True, record=record)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_kill_while_a_release_is_replaced_loses_no_record(people, when):
+    applied(people)
+    code = KILLED.format(folder=str(people), dataset=DATASET, publishes=when == "after")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    record = people / "record.json"
+    assert certify_output(people / "release", people / "policy.jsonld", record=record).holds
+    assert len(load_record(record).earlier) == 1
+    applied(people, overwrite=True)
+    assert load_record(record).earlier == ()
+
+
+def test_a_release_in_memory_has_its_record_and_another_where_it_is_written(people):
+    made = applied(people, output=None)
+    assert load_record(people / "record.json") == made.record
+    assert made.record.opens(made.certificate.commitment)
+    written = made.write(people / "release", record=people / "second.json")
+    assert load_record(people / "second.json") == written.record
+    assert written.record.opens(load_certificate(people / "release").commitment)
+    assert not made.record.opens(written.certificate.commitment)
+
+
+def test_without_a_record_nothing_is_left_to_open_the_certificate(people):
+    made = applied(people, record=None)
+    assert made.certificate.commitment is not None
+    assert not any(made.record.nonce.encode() in text for text in files(people).values())
+
+
+def test_a_record_is_read_as_a_record(people):
+    applied(people)
+    args = people / "release", people / "policy.jsonld"
+    with pytest.raises(CertificateError, match="V005"):
+        certify_output(*args, record=people / "people.csv")
+    with pytest.raises(DataError, match="C003"):
+        certify_output(*args, record=people)
+
+
+def test_a_record_has_any_name_that_the_disk_bears(people):
+    name = "r" * 255
+    applied(people, name)
+    applied(people, name, overwrite=True)
+    certify_output(people / "release", people / "policy.jsonld", record=people / name)
+
+
+@pytest.mark.parametrize("name", ["release/certificate.jsonld", ".policy-engine.lock"])
+def test_a_record_takes_no_name_that_a_release_needs(people, name):
+    with pytest.raises(OutputError, match="O002 A record cannot be named"):
+        applied(people, name)
+
+
+@pytest.mark.parametrize(
+    ("output", "record"),
+    [
+        ("rel", "rel/record.json"),
+        ("rel", "rel/kept/record.json"),
+        ("rel", "rel/../rel/record.json"),
+        ("rel", "link/record.json"),
+        ("rel/out.csv", "rel/record.json"),
+    ],
+)
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_record_does_not_lie_in_the_folder_of_the_release(people, output, record, exists):
+    (people / "link").symlink_to(people / "rel")
+    if exists:
+        (people / "rel" / "kept").mkdir(parents=True)
+    before = files(people)
+    apart = "O002 The record .* for the owner alone.* Give a path outside of that folder"
+    with pytest.raises(OutputError, match=apart):
+        applied(people, record, output=output)
+    made = applied(people, record=None, output=None)
+    with pytest.raises(OutputError, match=apart):
+        made.write(people / output, record=people / record)
+    assert files(people) == before
+    assert made.write(people / output, record=people / "record.json").path
+
+
+def test_a_record_may_lie_below_the_folder_of_an_output_that_is_a_file(people):
+    (people / "kept").mkdir()
+    applied(people, "kept/record.json", output="out.csv")
+    assert load_record(people / "kept" / "record.json")

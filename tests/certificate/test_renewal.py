@@ -1,0 +1,211 @@
+"""What a certificate may be renewed for, and what an output does not tell."""
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from applying import asking
+from building import ANALYST, DATASET, OUTPUT, anonymize, people_policy, permission, policy
+from typer.testing import CliRunner
+
+from policy_engine import apply_policy, certify_output, decide_request, query_data
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.cli import app
+from policy_engine.decision import Request
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.policy.model import READ
+from policy_engine.terms import in_full
+
+KEY = b"0123456789abcdef0123456789abcdef"
+TABLE = {
+    "name": [f"person {number}" for number in range(12)],
+    "age": [20, 20, 21, 30, 31, 31, 40, 42, 42, 50, 51, 53],
+    "zip": [f"{number % 3}" for number in range(12)],
+    "ill": ["flu", "cold"] * 6,
+}
+PLAIN = {"method": "k-anonymity", "k": 3, "quasi": ["age"], "insensitive": ["zip", "ill"]}
+OPEN = {**PLAIN, "insensitive": ["name", "zip", "ill"]}
+HIDDEN = {**PLAIN, "pseudonymize": ["name"]}
+SUPPRESSING = {**PLAIN, "algorithm": "full-domain", "identifier": ["name"]}
+
+
+def by(way, **settings):
+    said = {f"pe:{name}": value for name, value in {"generalization": way, **settings}.items()}
+    return {**PLAIN, "identifier": ["name"], "quasi": [{"@id": f"{DATASET}/age", **said}]}
+
+
+def made(folder, parts, **given):
+    """Return the path of a release of the table as an action asks."""
+    pa.csv.write_csv(pa.table(TABLE), folder / "people.csv")
+    data = {DATASET: folder / "people.csv"}
+    return apply_policy(asking(**parts), data, folder / "out", key=KEY, **given).path
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "why"),
+    [
+        (OPEN, HIDDEN, "'name' was given no pseudonyms"),
+        (HIDDEN, {**HIDDEN, "pseudonymScope": "all"}, "are of its own, .* of the scope 'all'"),
+        ({**HIDDEN, "pseudonymScope": "all"}, HIDDEN, "of the scope 'all', .* of its own"),
+        (HIDDEN, {**PLAIN, "quasi": ["age", "name"], "k": 2}, "unreadable"),
+        (by("range"), by("mean"), "was generalised by range, and the policy asks for mean"),
+        (by("mean"), by("range"), "by mean"),
+        (by("mean"), by("median"), "by mean"),
+        (by("interval"), by("range"), "by interval"),
+        (by("interval", fanout=2), by("interval", fanout=5), r"interval, .* \(fanout 5\)"),
+        (
+            {**PLAIN, "identifier": ["name"], "quasi": ["age", "zip"], "insensitive": ["ill"]},
+            {**PLAIN, "identifier": ["name"]},
+            "'zip' was generalised, and the policy takes its cells for values",
+        ),
+        (
+            {**SUPPRESSING, "maxSuppression": 0.9},
+            {**SUPPRESSING, "maxSuppression": 0.1},
+            "Of all rows 0.9 might be left out, and the policy allows 0.1",
+        ),
+    ],
+)
+def test_what_an_output_does_not_tell_is_to_be_as_it_was_made(tmp_path, before, now, why):
+    path = made(tmp_path, before)
+    before_it = (tmp_path / "out/certificate.jsonld").read_bytes()
+    for write in (False, True):
+        with pytest.raises(CertificateError, match=f"V014 .*{why}"):
+            certify_output(path, asking(**now), write=write)
+    assert (tmp_path / "out/certificate.jsonld").read_bytes() == before_it
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (SUPPRESSING, {**SUPPRESSING, "maxSuppression": 0.1}),
+        (by("range"), {**PLAIN, "identifier": ["name"]}),
+        (by("mean"), by("mean", weight=3)),
+        ({**PLAIN, "redact": ["name"]}, {**PLAIN, "insensitive": ["name", "zip", "ill"]}),
+    ],
+)
+def test_what_is_as_it_was_made_is_renewed(tmp_path, before, now):
+    path = made(tmp_path, before)
+    renewed = certify_output(path, asking(**now), write=True)
+    assert renewed.made_by == "owner"
+
+
+def test_rows_that_were_left_out_are_told_by_the_record(tmp_path):
+    path = made(tmp_path, {**SUPPRESSING, "maxSuppression": 0.9}, record=tmp_path / "r.json")
+    again = {"record": tmp_path / "r.json", "write": True}
+    assert certify_output(path, asking(**SUPPRESSING), **again).holds
+
+
+def test_clear_text_is_no_pseudonym_and_no_mark_whatever_lies_beside_it(tmp_path):
+    path = made(tmp_path, OPEN)
+    (tmp_path / "out/certificate.jsonld").unlink()
+    for hidden in ("pseudonymize", "redact"):
+        parts = {**PLAIN, hidden: ["name"]}
+        with pytest.raises(CertificateError, match="V002 The column 'name' is to hold"):
+            certify_output(path, asking(**parts))
+
+
+def test_a_range_is_no_mean(tmp_path):
+    path = made(tmp_path, by("range"))
+    (tmp_path / "out/certificate.jsonld").unlink()
+    for way in ("mean", "median", "mode"):
+        with pytest.raises(CertificateError, match=f"V002 .*'age' holds a cell that is no {way}"):
+            certify_output(path, asking(**by(way)))
+
+
+def test_what_was_made_from_other_data_or_for_another_policy_is_not_renewed(tmp_path):
+    path, asked = made(tmp_path, OPEN), asking(**OPEN)
+    other = asked.replace('"http://x.org/policy"', '"http://x.org/other"')
+    assert certify_output(path, other).holds
+    with pytest.raises(CertificateError, match=r"V014 It was made for the policy http://x.org/p"):
+        certify_output(path, other, write=True)
+    elsewhere = asked.replace("http://x.org/People", "http://x.org/Folk")
+    with pytest.raises(CertificateError, match=r"V014 It was made from http://x.org/People"):
+        certify_output(path, elsewhere)
+
+
+def test_a_certificate_that_is_not_there_is_not_renewed(people, tmp_path):
+    (tmp_path / "p.jsonld").write_text(people_policy())
+    path = apply_policy(
+        tmp_path / "p.jsonld", {DATASET: people / "people.csv"}, tmp_path / "out"
+    ).path
+    path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
+    (path.parent / "certificate.jsonld").unlink()
+    with pytest.raises(DataError, match=r"C002 No certificate lies beside .* to be renewed"):
+        certify_output(path, tmp_path / "p.jsonld", write=True)
+    asked = ["certify", str(path), "--policy", str(tmp_path / "p.jsonld"), "--write"]
+    done = CliRunner().invoke(app, asked)
+    assert (done.exception.code, done.exception.exit_code) == ("C002", 2)
+    assert not (path.parent / "certificate.jsonld").exists()
+
+
+@pytest.fixture
+def unmade(tmp_path):
+    """Return the policy, an output that holds it and that nobody made, and what certify gives."""
+    rows = [f"{'0' * 63}{n},[20 - 30],1,{ill}" for n, ill in enumerate(("flu", "cold", "flu"))]
+    path = tmp_path / "fake/anonPeople.csv"
+    path.parent.mkdir()
+    path.write_text("\n".join(("name,age,zip,ill", *rows, "")))
+    (tmp_path / "p.jsonld").write_text(asking(**HIDDEN))
+    return tmp_path / "p.jsonld", path, certify_output(path, tmp_path / "p.jsonld")
+
+
+def decided(source, *certificates, target=OUTPUT):
+    asked = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=in_full("marketing"))
+    return decide_request([source], certificates, asked)
+
+
+def test_what_was_measured_and_not_made_is_read_by_nobody(unmade):
+    source, path, found = unmade
+    assert found.holds
+    assert not found.tells_making
+    denied = decided(source, found)
+    assert not denied.permitted
+    assert "does not say how it was made" in denied.reason
+    assert "policy-engine apply" in denied.reason
+    given = {"data": {OUTPUT: path}, "purpose": "marketing", "certificates": [found]}
+    result = query_data("SELECT ill FROM anonPeople", [source], ANALYST, **given)
+    assert (result.permitted, result.table) == (False, None)
+
+
+def test_a_copy_is_not_certified_as_made_for_another_policy(tmp_path):
+    asked = asking(**OPEN)
+    path = made(tmp_path, OPEN)
+    (tmp_path / "out/certificate.jsonld").unlink()
+    mine = asked.replace("http://x.org/policy", "http://x.org/mine").replace("People", "Folk")
+    assert not decided(mine, certify_output(path, mine), target="http://x.org/anonFolk").permitted
+
+
+def test_what_is_not_renewed_for_a_policy_is_not_certified_as_made_for_it(tmp_path):
+    path, asked = made(tmp_path, OPEN), asking(**OPEN)
+    other = asked.replace('"http://x.org/policy"', '"http://x.org/other"')
+    assert decided(asked, certify_output(path, asked)).permitted
+    found = certify_output(path, other)
+    assert found.holds
+    assert not decided(other, found).permitted
+
+
+def test_what_was_measured_alone_is_not_renewed_and_is_no_certificate_of_an_input(unmade):
+    source, path, found = unmade
+    (path.parent / "certificate.jsonld").write_text(found.to_jsonld())
+    assert certify_output(path, source).made_by is None
+    with pytest.raises(CertificateError, match="V016 Its certificate does not say how"):
+        certify_output(path, source, write=True)
+    assert load_certificate(path.parent) == found
+    action = anonymize(method="k-anonymity", k=2, quasi=["zip"], insensitive=["ill"])
+    rule = permission(action=action, target=OUTPUT, output="http://x.org/again")
+    again = policy([rule], uid="http://x.org/second").replace(f"{DATASET}/", f"{OUTPUT}/")
+    with pytest.raises(CertificateError, match="V016 The input is"):
+        apply_policy(again, {OUTPUT: path})
+
+
+def test_a_certificate_says_whether_its_making_is_known(unmade):
+    source, path, found = unmade
+    text = found.to_jsonld()
+    assert '"made_by": null' in text
+    assert read_certificate(text) == found
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(text.replace('    "made_by": null,\n', ""))
+    done = CliRunner().invoke(app, ["certify", str(path), "--policy", str(source)])
+    assert done.exit_code == 0
+    assert "not known, measured alone" in done.stdout
+    assert "by this certificate nobody may read it" in done.stdout

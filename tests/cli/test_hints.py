@@ -1,0 +1,52 @@
+import ast
+import re
+
+import pytest
+from places import ROOT
+
+from policy_engine.cli.hints import OPTIONS, told, with_options
+from policy_engine.errors import OutputError, Problem
+
+PACKAGE = ROOT / "policy_engine"
+LIBRARY = [path for path in PACKAGE.rglob("*.py") if "cli" not in path.parts]
+
+
+def texts(path):
+    """Yield the texts of a module that are no docstrings and no styles."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                    yield inner.value
+
+
+def test_a_hint_names_options_on_the_command_line_and_arguments_in_python():
+    error = OutputError.of("O001", "It exists.", "Give another path, or overwrite=True.")
+    assert str(error) == "O001 It exists. Give another path, or overwrite=True."
+    assert told(error) == "O001 It exists. Give another path, or --overwrite."
+
+
+@pytest.mark.parametrize("argument", OPTIONS)
+def test_every_argument_has_its_option(argument):
+    assert (
+        with_options(Problem("X001", "m", f"Give {argument}.")).hint == f"Give {OPTIONS[argument]}."
+    )
+
+
+@pytest.fixture(scope="module")
+def said():
+    return {text for path in LIBRARY for text in texts(path)}
+
+
+def test_the_library_never_speaks_of_options_of_the_command_line(said):
+    assert not [text for text in said if re.search(r"(^|[ (])--[a-z]{2,}", text)]
+
+
+def test_every_argument_in_a_hint_is_known_to_the_command_line(said):
+    pattern = re.compile(
+        r"(?<![<\w-])[a-z_]+=(?:\{[A-Z]+: [A-Z]+\}|\[[A-Z]+\]|[A-Z]{3,}\b|True|False)"
+        r"|engine=\"\w+\""
+    )
+    found = {hit for text in said for hit in pattern.findall(text)}
+    assert found <= set(OPTIONS)
+    assert len(found) > 3

@@ -1,0 +1,387 @@
+"""How often rules were exercised, as a log tells it, and what follows from that."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
+from places import ROOT
+
+from policy_engine import terms
+from policy_engine.api.deciding import query_data
+from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.log import DecisionLog, pending, read_log, snapshots, state, verify_log
+from policy_engine.errors import LogError, RequestError
+from policy_engine.policy import Asset, Party
+from policy_engine.policy.model import ANONYMIZE
+
+NAMES = ["log.jsonl", "log.sqlite"]
+BOB = "http://org/bob"
+BY_PARTY = where("countByParty", "lteq", 2, prefix=terms.PE)
+BY_ASSET = where("countByAsset", "lteq", 2, prefix=terms.PE)
+
+
+def counted(*constraints, **parts):
+    return policy(rule("permission", constraints=constraints, **parts))
+
+
+def asking(party=ANN, *targets, action=READ):
+    return Request(assignee=party, action=action, targets=targets or (TABLE,))
+
+
+def answers(path, policies, *requests, world=None):
+    """Return what is answered to some requests, one after the other, with one log."""
+    log, decider = DecisionLog.open(path), Decider(policies)
+    return [log.decide(decider, one, world or World(time=NOON)).permitted for one in requests]
+
+
+# -- what is counted --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_count_is_spent_by_what_was_permitted(tmp_path, name):
+    given = [counted(where("count", "lteq", 3))]
+    assert answers(tmp_path / name, given, *[asking()] * 5) == [True] * 3 + [False] * 2
+    assert answers(tmp_path / name, given, asking()) == [False]  # a process of its own
+    assert verify_log(tmp_path / name).entries == 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_log_that_was_renamed_is_ended_for_a_living_process_too(tmp_path, name):
+    path, decider = tmp_path / name, Decider([counted(where("count", "lteq", 2))])
+    log, world = DecisionLog.open(path), World(time=NOON)
+    assert [log.decide(decider, asking(), world).permitted for _ in range(3)] == [True, True, False]
+    path.rename(tmp_path / f"old-{name}")
+    assert [log.decide(decider, asking(), world).permitted for _ in range(3)] == [True, True, False]
+    assert verify_log(path).entries == verify_log(tmp_path / f"old-{name}").entries == 3
+
+
+@pytest.mark.parametrize(
+    ("bound", "permitted"),
+    [(("lt", 3), 2), (("eq", 1), 1), (("lteq", 0), 0), (("gteq", 2), 0), (("neq", 3), 2)],
+)
+def test_the_execution_that_is_asked_for_is_counted(tmp_path, bound, permitted):
+    found = answers(tmp_path / "log.jsonl", [counted(where("count", *bound))], *[asking()] * 4)
+    assert sum(found) == permitted
+
+
+def test_what_is_denied_is_not_counted(tmp_path):
+    given = [counted(where("count", "lteq", 1), assignees=(Party(BOB),))]
+    found = answers(tmp_path / "log.jsonl", given, asking(), asking(BOB), asking(BOB))
+    assert found == [False, True, False]
+
+
+def test_a_count_is_of_all_assignees_together_and_by_party_of_each(tmp_path):
+    requests = [asking(), asking(BOB), asking(), asking(BOB), asking(), asking(BOB)]
+    group = policy(
+        rule("permission", assignees=(Party(STAFF),), constraints=(where("count", "lteq", 3),)),
+        party=((ANN, STAFF), (BOB, STAFF)),
+    )
+    assert answers(tmp_path / "all.jsonl", [group], *requests) == [True] * 3 + [False] * 3
+    assert answers(tmp_path / "each.jsonl", [counted(BY_PARTY)], *requests) == [
+        *([True] * 4),
+        *([False] * 2),
+    ]
+
+
+def test_a_refinement_of_a_party_counts_what_it_did_itself(tmp_path):
+    refined = Party(STAFF, (where("count", "lteq", 1),))
+    given = policy(rule("permission", assignees=(refined,)), party=((ANN, STAFF), (BOB, STAFF)))
+    found = answers(tmp_path / "log.jsonl", [given], asking(), asking(), asking(BOB))
+    assert found == [True, False, True]
+
+
+def test_by_asset_what_overlaps_is_counted(tmp_path):
+    given = [counted(BY_ASSET)]
+    zips, ages = f"{TABLE}/Zip", f"{TABLE}/Age"
+    requests = [asking(ANN, zips), asking(ANN, zips), asking(ANN, zips), asking(ANN, ages)]
+    assert answers(tmp_path / "a.jsonl", given, *requests) == [True, True, False, True]
+    whole = [asking(), asking(ANN, zips), asking(ANN, ages), asking(ANN, ages)]
+    assert answers(tmp_path / "b.jsonl", given, *whole) == [True, True, True, False]
+    both = [asking(ANN, zips), asking(ANN, zips), asking(ANN, ages, zips)]
+    assert answers(tmp_path / "c.jsonl", given, *both) == [True, True, False]
+
+
+def test_a_refinement_of_an_asset_counts_its_own(tmp_path):
+    lake, other = "http://e.org/lake", "http://e.org/U"
+    refined = Asset(lake, (where("count", "lteq", 1),))
+    given = policy(rule("permission", refined), asset=((TABLE, lake), (other, lake)))
+    requests = [asking(), asking(), asking(ANN, other)]
+    assert answers(tmp_path / "log.jsonl", [given], *requests) == [True, False, True]
+
+
+def test_a_prohibition_counts_what_it_did_not_keep_from(tmp_path):
+    bound = rule("prohibition", action=USE, constraints=(where("count", "gt", 2),))
+    given = policy(rule("permission"), bound)
+    assert answers(tmp_path / "log.jsonl", [given], *[asking()] * 4) == [True, True, False, False]
+
+
+def test_rules_are_counted_apart_by_their_policies(tmp_path):
+    one, other = (
+        policy(rule("permission", target, constraints=(where("count", "lteq", 1),)), uid=uid)
+        for uid, target in (("urn:p:1", TABLE), ("urn:p:2", "http://e.org/U"))
+    )
+    requests = [asking(), asking(ANN, "http://e.org/U"), asking()]
+    assert answers(tmp_path / "log.jsonl", [one, other], *requests) == [True, True, False]
+
+
+def test_making_and_using_are_counted_apart(tmp_path):
+    given = [counted(where("count", "lteq", 1), action=USE)]
+    requests = [asking(action=ANONYMIZE), asking(), asking(action=ANONYMIZE), asking()]
+    assert answers(tmp_path / "log.jsonl", given, *requests) == [True, True, False, False]
+
+
+def test_a_rule_that_only_its_place_names_is_counted_within_one_text(tmp_path):
+    first = counted(where("count", "lteq", 2), uid="")
+    path = tmp_path / "log.jsonl"
+    assert answers(path, [first], asking(), asking()) == [True, True]
+    later = policy(*first.rules)
+    assert answers(path, [later], asking()) == [False]
+    assert answers(path, [replace(later, digest="other")], asking()) == [False]
+    log = DecisionLog.open(path)
+    reason = log.decide(Decider([replace(later, digest="other")]), asking()).reason
+    assert "count is not known" in reason
+
+
+def test_assets_that_a_party_was_permitted_are_told(tmp_path):
+    path = tmp_path / "log.jsonl"
+    zips = f"{TABLE}/Zip"
+    given = [counted(where("count", "lteq", 2))]
+    answers(path, given, asking(ANN, zips), asking(), asking(ANN, "http://e.org/U"))
+    history = DecisionLog.open(path).history()
+    assert history.assets(ANN) == (zips, TABLE)
+    assert history.assets(BOB) == ()
+
+
+# -- what the world says beside ---------------------------------------------------------------
+
+
+def test_a_world_that_counts_otherwise_is_refused(tmp_path):
+    given, path = [counted(where("count", "lteq", 3))], tmp_path / "log.jsonl"
+    answers(path, given, asking())
+    wrong = World(time=NOON, counts={"urn:r:permission": 7})
+    with pytest.raises(RequestError, match=r"D005 .*7 times by the state of the world, and 1 "):
+        answers(path, given, asking(), world=wrong)
+    of_ann = World(of={ANN: {f"{ODRL}count": 1}})
+    with pytest.raises(RequestError, match=r"D005 .*odrl:count"):
+        answers(path, given, asking(), world=of_ann)
+    agreed = World(time=NOON, counts={"urn:r:permission": 1})
+    assert answers(path, given, asking(), world=agreed) == [True]
+    assert verify_log(path).entries == 2
+
+
+# -- a log that is not whole ------------------------------------------------------------------
+
+
+def test_nothing_is_decided_by_a_log_that_was_changed_or_cut(tmp_path):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 9))]
+    log, decider = DecisionLog.open(path), Decider(given)
+    for _ in range(3):
+        log.decide(decider, asking())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[2]]))
+    with pytest.raises(LogError, match=r"G002 .*does not follow"):
+        answers(path, given, asking())
+    path.write_bytes(b"".join(lines[:2]))
+    with pytest.raises(
+        LogError, match=r"G002 .*does not hold entry 3, which it held before. It was cut"
+    ):
+        log.decide(decider, asking())
+    path.write_bytes(b"".join([lines[0].replace(b'"permit"', b'"deny"'), *lines[1:]]))
+    with pytest.raises(LogError, match=r"G002 .*it was changed"):
+        answers(path, given, asking())
+
+
+# -- queries ----------------------------------------------------------------------------------
+
+
+def test_a_query_spends_a_count_and_one_that_is_denied_does_not(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("Zip,Age\n1,2\n3,4\n")
+    zips, others = f"{TABLE}/Zip", f"{TABLE}/Age"
+    given = [counted(where("count", "lteq", 2), target=zips)]
+    log = tmp_path / "log.jsonl"
+
+    def ask(sql):
+        return query_data(sql, given, ANN, {TABLE: file}, log=log).permitted
+
+    assert [ask("SELECT Age FROM T"), ask("SELECT Zip FROM T")] == [False, True]
+    assert [ask("SELECT Zip FROM T"), ask("SELECT Zip FROM T")] == [True, False]
+    assert [one.decision.effect for one in read_log(log)] == ["deny", "permit", "permit", "deny"]
+    assert others not in DecisionLog.open(log).history().assets(ANN)
+
+
+# -- many at once -----------------------------------------------------------------------------
+
+RACE = """
+import os, sys
+from policy_engine import decide_request, read_request
+request = read_request("http://example.com/Ann", "read", ["http://example.com/T"])
+ready, start = os.pipe()
+children = []
+for _ in range(8):
+    children.append(os.fork())
+    if children[-1] == 0:
+        os.close(start)
+        os.read(ready, 1)  # ends for all at once
+        found = [decide_request([sys.argv[1]], [], request, log=sys.argv[2]) for _ in range(3)]
+        os._exit(sum(one.permitted for one in found))
+os.close(start)
+print(sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
+"""
+POLICY = {
+    "@context": "http://www.w3.org/ns/odrl.jsonld",
+    "@type": "Set",
+    "uid": "http://example.com/p",
+    "permission": {
+        "uid": "http://example.com/r",
+        "target": "http://example.com/T",
+        "action": "read",
+        "constraint": {"leftOperand": "count", "operator": "lteq", "rightOperand": 3},
+    },
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_eight_processes_cannot_spend_one_count_twice(tmp_path, name):
+    text, log = tmp_path / "p.jsonld", tmp_path / name
+    text.write_text(json.dumps(POLICY))
+    command = [sys.executable, "-c", RACE, str(text), str(log)]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "3\n"
+    assert (verify_log(log).intact, verify_log(log).entries) == (True, 24)
+
+
+# -- what is kept beside a log ----------------------------------------------------------------
+
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Have a state kept after three entries."""
+    monkeypatch.setattr(snapshots, "LEAST", 3)
+
+
+def kept(path):
+    return path.with_name(f"{path.name}.state")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "keyed"])
+def test_a_state_is_kept_beside_its_log_and_counts_on_from_there(tmp_path, name, key):
+    path, decider = tmp_path / name, Decider([counted(where("count", "lteq", 5), BY_PARTY)])
+    for party in (ANN, BOB, ANN, BOB, STAFF):
+        DecisionLog.open(path, key).decide(decider, asking(party))
+    history = snapshots.load(path, DecisionLog.open(path, key).chain).history
+    assert history.count("urn:p:0", "urn:r:permission", making=False) == 3
+    assert kept(path).stat().st_mode & 0o077 == 0
+    assert history.assets(BOB) == (TABLE,)
+    asked = [DecisionLog.open(path, key).decide(decider, asking(p)) for p in (STAFF, STAFF)]
+    assert [one.permitted for one in asked] == [False, False]
+    assert history == snapshots.History.of(json.loads(json.dumps(history.plain())))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "keyed"])
+def test_a_state_that_was_changed_is_left_aside(tmp_path, key):
+    path, decider = tmp_path / "log.jsonl", Decider([counted(where("count", "lteq", 4))])
+    for _ in range(4):
+        DecisionLog.open(path, key).decide(decider, asking())
+    digest, body = kept(path).read_bytes().split(b"\n")
+    fewer = body.replace(b',3,{"http', b',0,{"http')
+    assert fewer != body
+    forged = sha256(fewer).hexdigest().encode() if key else digest
+    kept(path).write_bytes(forged + b"\n" + fewer)
+    assert not DecisionLog.open(path, key).decide(decider, asking()).permitted
+
+
+@pytest.mark.usefixtures("few")
+def test_a_log_that_ends_before_what_was_kept_is_refused(tmp_path):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 9))]
+    answers(path, given, *[asking()] * 5)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0])
+    with pytest.raises(LogError, match=r"G002 .*was cut, or replaced\. .*remove log.jsonl.state"):
+        answers(path, given, asking())
+
+
+def test_what_is_read_of_a_log_is_read_once(tmp_path, monkeypatch):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 99))]
+    log, decider, read = DecisionLog.open(path), Decider(given), []
+    log.decide(decider, asking())
+    monkeypatch.setattr(state, "record", lambda _history, entry: read.append(entry["number"]))
+    for _ in range(3):
+        log.decide(decider, asking())
+    DecisionLog.open(path).append(log.decide(decider, asking()))
+    log.decide(decider, asking())
+    assert read == [2, 3, 4, 5, 6, 7]
+
+
+# -- kills ------------------------------------------------------------------------------------
+
+KILLED = """
+import os, random, signal, sys
+from policy_engine.decision.log import DecisionLog, snapshots
+from policy_engine import decide_request, decider, read_request
+request = read_request("http://example.com/Ann", "read", ["http://example.com/T"])
+made, snapshots.LEAST = decider([sys.argv[1]]), 5
+log, answered, draw = DecisionLog.open(sys.argv[2]), 0, random.Random(7)
+for _ in range(40):
+    told, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        log = DecisionLog.open(sys.argv[2])
+        while True:
+            log.decide(made, request)
+            os.write(tell, b"x")
+    os.close(tell)
+    os.read(told, 1)
+    answered += 1
+    for _ in range(draw.randrange(20_000)):
+        pass
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    answered += len(os.read(told, 10_000))
+    os.close(told)
+print(answered)
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_path, name):
+    text, log = tmp_path / "p.jsonld", tmp_path / name
+    text.write_text(json.dumps(POLICY).replace(": 3", ": 99999"))
+    command = [sys.executable, "-c", KILLED, str(text), str(log)]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    history = DecisionLog.open(log).history()
+    count = history.count("http://example.com/p", "http://example.com/r", making=False)
+    assert int(done.stdout) <= count <= int(done.stdout) + 40
+    assert verify_log(log).intact
+
+
+@pytest.mark.parametrize("written", [1, 300])
+def test_an_entry_whose_writer_was_killed_in_its_midst_is_no_entry(tmp_path, monkeypatch, written):
+    path, given, real = tmp_path / "log.jsonl", [counted(where("count", "lteq", 2))], os.write
+    answers(path, given, asking())
+    monkeypatch.setattr(pending, "_PAGE", 16)
+
+    def killed(number, data):
+        real(number, data[:written])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        answers(path, given, asking())
+    monkeypatch.setattr(os, "write", real)
+    assert (verify_log(path).intact, verify_log(path).entries) == (True, 1)
+    assert answers(path, given, asking(), asking()) == [True, False]
+    assert verify_log(path).intact
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

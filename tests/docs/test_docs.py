@@ -1,0 +1,59 @@
+"""The worked examples of the documentation, run as they are printed."""
+
+import doctest
+import re
+
+import pytest
+from places import ROOT
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+_BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples_of(page):
+    """Return the `>>>` examples of a page as one test, its lines numbered as in the page."""
+    text = page.read_text(encoding="utf-8")
+    lines = [""] * text.count("\n")
+    for block in _BLOCK.finditer(text):
+        first = text.count("\n", 0, block.start(1))
+        if block[1].startswith(">>> "):
+            found = block[1].splitlines()
+            lines[first : first + len(found)] = found
+    parser = doctest.DocTestParser()
+    return parser.get_doctest("\n".join(lines), {}, page.name, str(page), 0)
+
+
+def pages_with_examples():
+    return [page for page in PAGES if examples_of(page).examples]
+
+
+def test_the_pages_on_models_and_generalisation_have_examples():
+    assert {"privacy-models.md", "generalization.md"} <= {p.name for p in pages_with_examples()}
+
+
+@pytest.mark.parametrize("page", pages_with_examples(), ids=lambda page: page.stem)
+def test_examples_of_a_page_print_what_the_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
+    runner.run(examples_of(page), out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_of_a_page_lead_to_files_that_are_there(page):
+    for target in re.findall(r"\]\((?!https?://)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def heading_anchors(page):
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_into_a_page_lead_to_one_of_its_headings(page):
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    for target, anchor in links:
+        linked = page.parent / target if target else page
+        assert anchor in heading_anchors(linked), (target, anchor)

@@ -1,0 +1,53 @@
+import ast
+import re
+
+import error_reference
+import pytest
+from places import ROOT
+
+from policy_engine import errors
+from policy_engine.errors import CODES, STAGES, DataError
+
+SOURCES = sorted(path for path in (ROOT / "policy_engine").rglob("*.py") if path.stem != "errors")
+
+
+def codes_in(path):
+    """Return the codes that a module's code names, not those that its docstrings speak of."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.value for node in nodes if isinstance(node, ast.Constant)} & set(CODES)
+
+
+def test_the_page_is_the_one_that_the_table_gives():
+    text = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    hint = "run: python docs/generate/error_reference.py > docs/errors.md"
+    assert text == error_reference.page(), hint
+
+
+def test_every_code_is_raised_somewhere():
+    raised = set().union(*map(codes_in, SOURCES))
+    assert [code for code in CODES if code not in raised] == []
+
+
+def test_every_code_is_of_a_stage_and_has_its_heading():
+    assert {code[0] for code in CODES} <= set(STAGES)
+    headings = re.findall("^### (.*)$", error_reference.page(), re.MULTILINE)
+    assert sorted(headings) == sorted(CODES)
+
+
+def test_every_section_is_of_a_code():
+    assert set(errors.SECTIONS) <= set(CODES)
+
+
+def test_an_example_has_few_other_mistakes(tmp_path):
+    (tmp_path / "a.expected").write_text("1:1: P002 One.\n2:1: P003 Two.\n", "utf-8")
+    (tmp_path / "b.expected").write_text("3:7: P002 It: 'x'. Mend it.\n", "utf-8")
+    (tmp_path / "a.json").touch()
+    (tmp_path / "b.jsonld").touch()
+    found = error_reference.examples(tmp_path)
+    assert found["P002"] == error_reference.Example("b.jsonld", "3:7: P002 It: 'x'. Mend it.")
+    assert found["P003"].policy == "a.json"
+
+
+def test_a_missing_folder_of_examples_is_told(tmp_path):
+    with pytest.raises(DataError, match="C002 There is no folder"):
+        error_reference.page(tmp_path / "none")

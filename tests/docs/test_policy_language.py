@@ -1,0 +1,495 @@
+"""The examples of the page on the policy language, each read, refused or run as it says."""
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+
+import language_reference
+import pytest
+from building import refinement
+from language_examples import VALUES
+from places import ROOT
+from typer.testing import CliRunner
+
+from policy_engine import terms
+from policy_engine.cli import app
+from policy_engine.decision import Request, World, decide
+from policy_engine.errors import PolicyError
+from policy_engine.methods.reference import of_method
+from policy_engine.plan.training import check_plannable
+from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
+from policy_engine.policy.owners import read_owners
+from policy_engine.policy.reading.constraints import operands, parameters, refining_operands
+from policy_engine.policy.syntax.json_ld import expand
+from policy_engine.policy.syntax.json_text import read_json
+
+ODRL, MC, PE = terms.ODRL, terms.MOSAICROWN, terms.PE
+PAGE = (ROOT / "docs" / "policy-language.md").read_text("utf-8")
+RULES = ("permission", "prohibition", "obligation")
+EXCEPTED = {
+    f"{ODRL}uid": "the contexts have it as the name of a node, @id",
+    f"{ODRL}PartyScope": "its individuals are not read; the context alone has it",
+    **dict.fromkeys(
+        [
+            *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
+            *(f"{PE}{name}" for name in ("AuditMethod", "Attack")),
+            *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
+            *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
+        ],
+        "the vocabulary is sorted by it; policies name what is in it",
+    ),
+}
+VISITS = "http://example.com/Visits"
+AGE, DISEASE = f"{VISITS}/Age", f"{VISITS}/Disease"
+OF_MODEL = ("pe:label", "pe:feature", "pe:model", "pe:trainingShare")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A fenced block, or a cell of a table, with what its info string says."""
+
+    text: str
+    language: str = "jsonld"
+    kind: str = ""
+    file: str = ""
+    error: str = ""
+    parent: str = ""
+    vocabulary: str = ""
+    made: str = ""
+    line: int = 0
+
+    @property
+    def name(self):
+        return f"line-{self.line}"
+
+
+def blocks():
+    for found in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        words = [word.partition("=") for word in found[2].split()]
+        said = {key: value for key, mark, value in words if mark}
+        kind = next((word for word, mark, _ in words if not mark), "")
+        line = PAGE.count("\n", 0, found.start()) + 1
+        yield Example(found[3], found[1], kind, line=line, **said)
+
+
+def tables(mark):
+    """Return the rows of the tables behind a comment, as cells, each with its line."""
+    pattern = rf"<!-- {mark} -->\n\n(?:\|.*\n){{2}}((?:\|.*\n)+)"
+    for found in re.finditer(pattern, PAGE):
+        line = PAGE.count("\n", 0, found.start(found.lastindex)) + 1
+        rows = found[found.lastindex].splitlines()
+        for number, row in enumerate(rows):
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            yield found, line + number, cells
+
+
+def cells():
+    for found, line, row in tables(r"examples: (\w+)"):
+        yield Example(row[-1].strip("`"), kind=found[1], line=line)
+
+
+BLOCKS = list(blocks())
+FILES = {block.file: block for block in BLOCKS if block.file}
+FRAME = json.loads(FILES["visits.jsonld"].text)
+TEXTS = [block for block in BLOCKS if block.language == "jsonld"] + list(cells())
+READ = [one for one in TEXTS if not one.error]
+REFUSED = [one for one in TEXTS if one.error]
+CONSOLES = [block for block in BLOCKS if block.language == "console"]
+
+
+# -- fragments in their frame ---------------------------------------------------------------------
+
+
+def whole(example):
+    """Return an example as a whole text: as it is, or in the frame of the smallest policy."""
+    if example.kind in ("", "draft", "hierarchy", "vocabulary", "catalog"):
+        return example.text
+    return json.dumps(FRAME | WRAPPED[example.kind](json.loads(example.text)))
+
+
+def as_policy(members):
+    own = {"permission": None} if set(RULES) & members.keys() else {}
+    return {key: value for key, value in {**FRAME, **own, **members}.items() if value}
+
+
+def as_rule(rule):
+    kind = "permission"
+    is_reaching = "pe:derived" in json.dumps(rule)
+    if "remedy" in rule or rule.get("@type") == "Prohibition" or is_reaching:
+        kind = "prohibition"
+    return {"permission": None, kind: {**FRAME["permission"], **rule}}
+
+
+def of(kind):
+    return lambda rule: as_policy({kind: rule})
+
+
+def as_refinements(given):
+    """Return the permission to anonymise by some parameters, with those that they need besides."""
+    given = given if isinstance(given, list) else [given]
+    said = {one["leftOperand"]: one["rightOperand"] for one in given}
+    asked = said.get("mosaicrown:method") or method_with(said)
+    named = [asked] if isinstance(asked, str) else asked
+    needed = {
+        one.name: VALUES.get(one.name, [DISEASE]) for name in named for one in of_method(name)
+    }
+    needed |= {"mosaicrown:method": asked, "mosaicrown:quasi-identifier": [AGE]}
+    needed |= {"pe:pseudonymize": [f"{VISITS}/Who"]} if "pe:pseudonymScope" in said else {}
+    more = [refinement(name, value) for name, value in needed.items() if name not in said]
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [*given, *more]}
+    target = ["ex:Visits", "ex:Claims"] if "pe:joinOn" in said else "ex:Visits"
+    return as_policy({"permission": {"target": target, "action": action, "output": "ex:Out"}})
+
+
+def as_audit(given):
+    """Return the permissions to train a model, and to use it once it is audited."""
+    given = given if isinstance(given, list) else [given]
+    trained = [one for one in given if one["leftOperand"] in OF_MODEL]
+    audited = [one for one in given if one not in trained]
+    label = refinement("pe:label", DISEASE)
+    trained += [] if any(one["leftOperand"] == "pe:label" for one in trained) else [label]
+    bounded = {one["leftOperand"] for one in audited if one["operator"][0] == "l"}
+    if not bounded - {"pe:recall", "pe:rareValues"}:
+        audited.append({"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6})
+    method = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
+    kept = [refinement("mosaicrown:quasi-identifier", [AGE, f"{VISITS}/Zip"])]
+    kept.append(refinement("mosaicrown:sensitive", [DISEASE, f"{VISITS}/Diagnosis"]))
+    train, audit = action("pe:train", trained), action("pe:membershipInference", audited)
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", method + kept)}
+    return as_policy(
+        {
+            "permission": [
+                {**made, "output": "ex:Out"},
+                {"target": "ex:Out", "action": train, "output": "ex:Model"},
+                {"target": "ex:Model", "action": "use", "duty": {"action": audit}},
+            ]
+        }
+    )
+
+
+def action(name, refinements):
+    return {"rdf:value": {"@id": name}, "refinement": refinements}
+
+
+def method_with(said):
+    """Return the first method whose parameters some are."""
+    if "pe:distance" in json.dumps(said):
+        return "t-closeness"
+    own = {name: {one.name for one in of_method(name)} for name in terms.methods()}
+    every = set().union(*own.values())
+    return next(name for name, has in own.items() if said.keys() & every <= has)
+
+
+WRAPPED = {
+    "policy": as_policy,
+    "rule": lambda rule: as_policy(as_rule(rule)),
+    **{kind: of(kind) for kind in RULES},
+    "constraint": lambda one: as_policy(as_rule({"constraint": one})),
+    "refinement": as_refinements,
+    "audit": as_audit,
+}
+
+
+def parents_of(text, example):
+    """Return what an example inherits from: the file that it names, or some policy of the name."""
+    if example.error or not (example.parent or example.kind == "policy"):
+        return ()
+    if example.parent:
+        return read_drafts(FILES[example.parent].text)
+    found = json.loads(text)
+    return (
+        read_drafts(json.dumps({**FRAME, "uid": found["inheritFrom"]}))
+        if "inheritFrom" in found
+        else ()
+    )
+
+
+def read(example):
+    text = whole(example)
+    if example.kind == "hierarchy":
+        return read_hierarchy(text)
+    if example.kind == "vocabulary":
+        return Reading(vocabularies=[text]).vocabulary
+    if example.kind == "draft":
+        return read_drafts(text)
+    if example.kind == "catalog":
+        return read_owners(text)
+    given = [FILES[example.vocabulary].text] if example.vocabulary else []
+    known = Reading(vocabularies=given).vocabulary
+    policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
+    for policy in policies:
+        if example.kind in ("refinement", "audit", "policy"):
+            check_plannable(policy)
+    return policies
+
+
+# -- every example --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", READ, ids=lambda one: one.name)
+def test_an_example_is_read(example):
+    assert read(example)
+
+
+@pytest.mark.parametrize("example", REFUSED, ids=lambda one: one.name)
+def test_an_example_is_refused_with_the_code_that_is_said(example):
+    with pytest.raises(PolicyError) as caught:
+        read(example)
+    assert {problem.code for problem in caught.value.problems} == {example.error}
+
+
+def commands(block):
+    """Return the commands of a console, each with what stands below it."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, said = re.fullmatch(r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part, re.DOTALL).groups()
+        yield command.replace("\\\n", " "), said
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    for name, block in FILES.items():
+        (tmp_path / name).write_text(block.text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("block", CONSOLES, ids=lambda one: one.name)
+@pytest.mark.usefixtures("files")
+def test_a_command_prints_what_stands_below_it(block):
+    for command, said in commands(block):
+        name, *arguments = shlex.split(command)
+        assert name == "policy-engine"
+        assert CliRunner().invoke(app, arguments).output == said, command
+
+
+RECIPES = [block for block in BLOCKS if block.language == "sh"]
+
+
+@pytest.mark.parametrize("block", RECIPES, ids=lambda one: one.name)
+@pytest.mark.usefixtures("files")
+def test_a_recipe_runs_as_it_is_printed(block):
+    name, *arguments = shlex.split(block.text.replace("\\\n", " "))
+    assert name == "policy-engine"
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
+def test_the_recipe_of_joins_is_run():
+    assert any("apply matched.jsonld" in block.text for block in RECIPES)
+
+
+@pytest.mark.parametrize("ending", re.findall(r"`(\.\w+)`", PAGE.partition("## Policies")[0]))
+@pytest.mark.usefixtures("files")
+def test_the_smallest_policy_can_be_written_and_read_with_each_ending(ending):
+    arguments = ["convert", "visits.jsonld", "--output", f"made{ending}"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert load_policy(f"made{ending}").rules == load_policy("visits.jsonld").rules
+
+
+# -- what constraints come to ---------------------------------------------------------------------
+
+READING = Request(
+    assignee="http://example.com/Ann",
+    action=f"{ODRL}read",
+    targets=("http://example.com/Visits",),
+)
+PLACES = read_hierarchy(FILES["places.jsonld"].text)
+
+
+def state(constraint, **values):
+    """Return what a constraint comes to in a world, as a decision tells it."""
+    [policy] = read_policies(whole(Example(json.dumps(constraint), kind="constraint")))
+    world = World(values={**values}, memberships=PLACES)
+    [match] = decide([policy], [], READING, world=world).matches
+    return match.conditions[0].state
+
+
+OUTCOMES = [row for _, _, row in tables("outcomes")]
+
+
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row[0].strip("`"))
+def test_an_operator_comes_to_what_the_table_says(row):
+    constraint, *values = (json.loads(cell.strip("`")) for cell in row[1:])
+    assert row[0] == f"`{constraint['operator']}`"
+    left = constraint["leftOperand"].replace("ex:", "http://example.com/")
+    found = [state(constraint, **{left: value}) for value in values]
+    assert found == ["satisfied", "unsatisfied", "unknown"]
+    assert state(constraint) == "unknown"
+
+
+def test_every_operator_is_in_the_table_of_outcomes():
+    shown = [row[0].strip("`") for row in OUTCOMES]
+    known = [terms.local_name(iri) for iri in terms.instances(f"{ODRL}Operator")]
+    assert sorted(shown) == sorted(known)
+
+
+def test_a_comparison_with_the_moment_of_use_is_unknown():
+    usage = {"@id": "odrl:policyUsage"}
+    assert (
+        state({"leftOperand": "dateTime", "operator": "lteq", "rightOperand": usage}) == "unknown"
+    )
+
+
+GIVEN = {"satisfied": (1,), "unsatisfied": (2,), "unknown": ()}
+JOINED = ("and", "andSequence", "or", "xone")
+
+
+@pytest.mark.parametrize("row", [row for _, _, row in tables("truths")], ids="-".join)
+def test_constraints_joined_come_to_what_the_table_says(row):
+    for sides in (row[:2], row[1::-1]):
+        named = {f"http://example.com/{n}": GIVEN[side] for n, side in enumerate(sides)}
+        parts = [{"leftOperand": iri, "operator": "eq", "rightOperand": 1} for iri in named]
+        values = {iri: given[0] for iri, given in named.items() if given}
+        assert [state({operand: parts}, **values) for operand in JOINED] == row[2:]
+
+
+CONFLICTS = {row[0].strip("`"): row for _, _, row in tables("conflicts")}
+BOTH = dict.fromkeys(("permission", "prohibition"), FRAME["permission"])
+
+
+def effect(policy, **world):
+    """Return what becomes of the request to read the visits under a policy."""
+    return decide(read_policies(json.dumps(policy)), [], READING, world=World(**world)).effect
+
+
+def test_conflict_strategies_come_to_what_the_table_says():
+    asked = {name: {**FRAME, **BOTH, "conflict": name} for name in CONFLICTS}
+    assert CONFLICTS["perm"][1].startswith("the permission")
+    assert effect(asked["perm"]) == "permit"
+    assert CONFLICTS["prohibit"][1].startswith("the prohibition")
+    assert effect(asked["prohibit"]) == "deny"
+    assert CONFLICTS["invalid"][1].endswith("(P010)")
+    with pytest.raises(PolicyError, match="P010"):
+        effect(asked["invalid"])
+
+
+def test_the_defaults_of_conflict_are_those_of_the_table():
+    plain = {**FRAME, "@context": [FRAME["@context"][0], FRAME["@context"][2]]}
+    del plain["profile"]
+    defaults = {"MOSAICrOWN": FRAME, "plain ODRL": plain}
+    for name, (_, _, default) in CONFLICTS.items():
+        for kind, policy in defaults.items():
+            [read_] = read_policies(json.dumps(policy))
+            assert (read_.conflict == name) == (kind in default)
+
+
+@pytest.mark.parametrize("row", [row for _, _, row in tables("states")], ids=lambda row: row[0])
+def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
+    left = "http://example.com/0"
+    bound = {"constraint": {"leftOperand": left, "operator": "eq", "rightOperand": 1}}
+    world = {"values": {left: GIVEN[row[0]]} if GIVEN[row[0]] else {}}
+    permission = as_policy(as_rule(bound))
+    prohibition = {**FRAME, "prohibition": {**FRAME["permission"], **bound}}
+    found = [effect(permission, **world) == "permit", effect(prohibition, **world) == "deny"]
+    assert found == [cell.strip("*") == "holds" for cell in row[1:]]
+
+
+# -- every term -----------------------------------------------------------------------------------
+
+
+NAMED = (terms.methods(), terms.audit_methods(), terms.attacks())
+
+
+def iris_in(data):
+    """Yield every IRI in an expanded text, and what it names by its notation."""
+    for key, values in data.items():
+        if key == "@id":
+            yield values
+        elif key == "@type":
+            yield from values if isinstance(values, list) else [values]
+        elif key == "@value":
+            yield from (known[values].iri for known in NAMED if values in known)
+        elif key == "@list" or not key.startswith("@"):
+            yield key
+            for value in values:
+                yield from iris_in(value)
+
+
+def used():
+    for example in READ:
+        graph = expand(read_json(whole(example), ""), {})
+        for node in graph.nodes:
+            yield from map(terms.canonical, iris_in(node.data))
+
+
+USED = set(used())
+
+
+NOT_READ = language_reference.not_read()
+
+
+def test_every_term_of_the_vocabulary_is_in_an_example():
+    rest = {*USED, *EXCEPTED, *NOT_READ}
+    assert [iri for iri in terms.vocabulary() if iri not in rest] == []
+
+
+def test_no_term_is_excepted_that_is_in_an_example():
+    assert not USED & {*EXCEPTED, *NOT_READ}
+
+
+def names_of_contexts():
+    for document in terms.bundled_contexts().values():
+        for name, entry in document["@context"].items():
+            iri = entry["@id"] if isinstance(entry, dict) else str(entry)
+            if not name.startswith("@") and not iri.endswith(("/", "#")):
+                yield name, terms.expand(iri)
+
+
+def test_every_name_of_the_bundled_contexts_is_in_an_example():
+    rest = {*USED, *EXCEPTED, *NOT_READ, "@id", "@type"}
+    assert [name for name, iri in names_of_contexts() if iri not in rest] == []
+
+
+def with_term(iri):
+    """Return policies with a term in every place where one can stand."""
+    said = {iri: {"@id": "ex:Other"}}
+    comparison = {"leftOperand": "count", "operator": "lt", "rightOperand": 3}
+    yield {**FRAME, "@type": iri} if terms.local_name(iri)[0].isupper() else {**FRAME, **said}
+    yield as_policy(as_rule(said))
+    yield as_policy(as_rule({"constraint": {**comparison, **said}}))
+    for part in ("target", "assignee", "action", "purpose"):
+        yield as_policy(as_rule({part: {"@id": "ex:Thing", **said}}))
+
+
+@pytest.mark.parametrize("iri", NOT_READ, ids=terms.local_name)
+def test_a_term_that_is_not_read_is_refused_wherever_it_stands(iri):
+    for policy in with_term(iri):
+        with pytest.raises(PolicyError):
+            read_policies(json.dumps(policy))
+
+
+def test_every_parameter_has_a_row():
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: refinement")}
+    assert {terms.compact(iri) for iri in parameters()} <= rows
+
+
+def test_what_refines_trainings_and_audits_has_a_row():
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: audit")}
+    assert {terms.compact(iri) for iri in refining_operands() if iri not in operands()} <= rows
+    assert set(terms.attacks()) <= rows
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def test_the_reference_is_the_one_that_the_vocabulary_gives():
+    hint = "run: python docs/generate/language_reference.py"
+    assert language_reference.with_reference(PAGE) == PAGE, hint
+
+
+def test_every_table_has_as_many_cells_in_each_row():
+    outside = re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n)+", outside, re.MULTILINE):
+        assert len({row.count("|") for row in table.splitlines()}) == 1, table.splitlines()[0]
+        assert set(table.splitlines()[1]) == {"|", "-"}
+
+
+def test_every_fence_is_closed():
+    fences = re.findall(r"^```.*$", PAGE, re.MULTILINE)
+    assert all(fence == "```" for fence in fences[1::2])
+    assert all(fence != "```" for fence in fences[::2])
+
+
+def test_headings_differ():
+    headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    assert len(set(headings)) == len(headings)

@@ -1,0 +1,24 @@
+import pytest
+from places import ROOT, TESTS
+
+from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.training import check_plannable
+from policy_engine.policy import load_policy
+
+POLICIES = sorted((ROOT / "policies").glob("*.jsonld"))
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
+def test_a_shipped_policy_gives_the_plan_written_beside_the_tests(path):
+    policy = load_policy(path)
+    check_plannable(policy)
+    assert policy.hints == ()
+    expected = (TESTS / "plans" / f"{path.stem}.json").read_text()
+    assert make_plan(policy).model_dump_json(indent=2) + "\n" == expected
+    assert Plan.model_validate_json(expected) == make_plan(policy)
+
+
+def test_there_is_a_plan_for_each_policy_and_no_other():
+    plans = {path.stem for path in (TESTS / "plans").glob("*.json")}
+    assert plans == {path.stem for path in POLICIES}
+    assert {"customer", "adult", "diabetes"} <= plans

@@ -1,0 +1,368 @@
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from places import ROOT
+from pyld import jsonld
+
+from policy_engine import methods, terms
+from policy_engine.audits.membership.attacks import attack_of
+from policy_engine.methods import Method, allowed, method_class, parameters
+from policy_engine.methods.audits.membership_inference import USUAL_ATTACKS, Measure
+from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
+from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.reference import SETTINGS
+from policy_engine.plan.plan import EngineName
+from policy_engine.plan.training import of_audit
+from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
+from policy_engine.policy.reading.constraints import operands, refining_operands
+
+NOTATIONS = sorted(terms.methods())
+FILES = sorted((ROOT / "vocab").rglob("*.jsonld"), key=str)
+
+
+def local_names(term, key):
+    return {terms.local_name(iri) for iri in term.iris(key)}
+
+
+JOIN = {"joinOn"}
+"""What several targets are joined on: of no dataset's own roles."""
+SHARED = {**parameters(Columns), **parameters(Recoding)}
+OPERANDS = {
+    iri: term
+    for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
+    if "operator" in term.facts and iri != f"{terms.MOSAICROWN}method"
+}
+NAMING = [
+    *("requires", "allows", "operator", "domain", "includedIn", "implies"),
+    *("replacedBy", "subClassOf", "subPropertyOf", "refines"),
+]
+PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" in term.facts}
+
+
+def range_of(field):
+    """Return the range that a field has in the vocabulary, by what it may be in words."""
+    words = allowed(field)
+    if words == "true or false":
+        return f"{terms.XSD}boolean"
+    starts = {"an integer": "integer", "a number": "decimal", "columns": ""}
+    kind = next((kind for start, kind in starts.items() if words.startswith(start)), "string")
+    return f"{terms.XSD}{kind}" if kind else f"{terms.ODRL}Asset"
+
+
+def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
+    files = {path.stem for path in Path(methods.__file__).parent.glob("*/*.py")}
+    named = {notation.replace("-", "_") for notation in (*NOTATIONS, *terms.audit_methods())}
+    assert files - {"__init__", "classifier"} == named
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_method_has_its_class_and_its_tests(notation):
+    kind = method_class(notation)
+    assert issubclass(kind, Method)
+    assert kind.notation == notation
+    assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
+    assert kind.__name__ == notation.title().replace("-", "")
+    assert any((ROOT / "tests" / "methods").rglob(f"test_{notation.replace('-', '_')}.py"))
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_method_is_named_and_defined_by_its_entry(notation):
+    term = terms.methods()[notation]
+    assert term.iri == f"{terms.PE}{notation}"
+    assert term.definition.endswith(".")
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_method_requires_the_fields_of_its_class_and_what_it_is_about(notation):
+    term, kind = terms.methods()[notation], method_class(notation)
+    sensitive = {"sensitive"} if kind.is_about_values else set()
+    assert local_names(term, "requires") == set(parameters(kind)) | sensitive
+    assert all(field.is_required() for field in parameters(kind).values())
+    assert "allows" not in term.facts
+
+
+def test_every_method_requires_and_allows_the_columns_and_the_options_of_recoding():
+    term = terms.vocabulary()[f"{terms.PE}Method"]
+    required = {name for name, field in SHARED.items() if field.is_required()}
+    assert local_names(term, "requires") == required
+    assert local_names(term, "allows") == {*SHARED, *JOIN} - required
+
+
+@pytest.mark.parametrize(
+    "iri",
+    [
+        *(term.iri for term in terms.methods().values()),
+        *(f"{terms.PE}{name}" for name in parameters(Recoding)),
+    ],
+    ids=terms.compact,
+)
+def test_every_method_and_every_option_says_which_engines_have_it(iri):
+    declared = terms.vocabulary()[iri].texts("engine")
+    assert "local" in declared
+    assert len(declared) == len(set(declared))
+    assert set(declared) <= set(get_args(EngineName))
+
+
+def test_nothing_but_methods_and_options_says_which_engines_have_it():
+    declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
+    options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
+    every = (*terms.methods().values(), *terms.audit_methods().values())
+    assert declared == options | {term.iri for term in every}
+
+
+# -- audits ---------------------------------------------------------------------------------------
+
+ATTACKS = sorted(terms.attacks())
+SHARED_BY_ATTACKS = {
+    *("__init__", "attack", "attack_models", "choosing", "likelihood", "references"),
+}
+
+
+@pytest.mark.parametrize("notation", terms.audit_methods())
+def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
+    term, name = terms.audit_methods()[notation], notation.replace("-", "_")
+    kind = getattr(
+        import_module(f"policy_engine.methods.audits.{name}"), notation.title().replace("-", "")
+    )
+    assert kind.notation == notation
+    assert term.iri == f"{terms.PE}{notation}"
+    assert set(term.texts("engine")) <= set(get_args(EngineName))
+    assert (ROOT / "tests" / "methods" / "audits" / f"test_{name}.py").is_file()
+
+
+def test_a_method_of_audits_allows_what_is_read_of_an_audit():
+    term = terms.audit_methods()["membership-inference"]
+    assert local_names(term, "allows") == {*OF_AUDIT, *OF_MODEL}
+    assert [terms.expand(one.name) for one in of_audit("membership-inference")] == [
+        *term.iris("allows")
+    ]
+    read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}
+    assert read == set(term.iris("allows"))
+
+
+@pytest.mark.parametrize("name", ["train", "audit", "membershipInference"])
+def test_what_refines_an_action_is_what_is_read_of_it(name):
+    allowed = {"train": OF_MODEL, "audit": ("method", *OF_AUDIT, *OF_MODEL)}
+    known = terms.instances(f"{terms.ODRL}Action")
+    action = known[f"{terms.PE}{name}"]
+    refined = {action.iri, *action.iris("includedIn")}
+    refining = {i for i, one in refining_operands().items() if refined & set(one.iris("refines"))}
+    assert {terms.local_name(i) for i in refining} == set(allowed.get(name, allowed["audit"]))
+
+
+def test_every_measure_that_is_bounded_is_a_number():
+    for name in (*get_args(Measure), "fpr", "trainingShare"):
+        assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
+
+
+def test_every_attack_of_the_vocabulary_has_a_file_and_no_file_is_without():
+    folder = ROOT / "policy_engine" / "audits" / "membership" / "attacks"
+    files = {path.stem for path in folder.glob("*.py")} - SHARED_BY_ATTACKS
+    assert files == {notation.replace("-", "_") for notation in ATTACKS}
+
+
+@pytest.mark.parametrize("notation", ATTACKS)
+def test_an_attack_is_named_and_defined_by_its_entry(notation):
+    term = terms.attacks()[notation]
+    assert term.iri == f"{terms.PE}{notation}-attack"
+    assert term.definition.endswith(".")
+
+
+@pytest.mark.parametrize("notation", ATTACKS)
+def test_an_attack_has_its_class(notation):
+    attack = attack_of(notation)
+    assert attack.notation == notation
+    assert type(attack).__name__ == notation.title().replace("-", "")
+
+
+def test_a_calibrated_attack_ranks_records_by_models_that_have_not_seen_them():
+    for term in terms.attacks().values():
+        if term.tells("calibrated"):
+            assert term.tells("ranks")
+            assert {"shadow models", "online shadow models"} & set(term.texts("needs"))
+    assert {n for n, term in terms.attacks().items() if not term.tells("ranks")} == {"label-only"}
+
+
+def test_the_attacks_that_are_run_unless_others_are_named_are_known():
+    assert set(USUAL_ATTACKS) <= set(ATTACKS)
+
+
+# -- all terms ------------------------------------------------------------------------------------
+
+
+def test_the_engines_of_the_vocabulary_are_those_of_plans():
+    assert terms.engines() == get_args(EngineName)
+
+
+def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
+    own = {name for notation in NOTATIONS for name in parameters(method_class(notation))}
+    assert not own & set(SHARED)
+    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | JOIN
+
+
+@pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
+def test_an_operand_has_the_range_of_its_fields(iri):
+    name, term = terms.local_name(iri), OPERANDS[iri]
+    fields = [parameters(method_class(notation)).get(name) for notation in NOTATIONS]
+    given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
+    if name in ("privacyUnit", *JOIN):
+        given = {f"{terms.ODRL}Asset"}
+    widest = given if len(given) == 1 else {f"{terms.XSD}decimal"}
+    assert given <= {*widest, f"{terms.XSD}integer"}
+    assert set(term.iris("range")) == widest
+
+
+@pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
+def test_an_operand_takes_a_list_where_it_is_a_role(iri):
+    operator = "isAllOf" if terms.local_name(iri) in (*ROLES, *JOIN) else "eq"
+    assert OPERANDS[iri].iris("operator") == (f"{terms.ODRL}{operator}",)
+    assert OPERANDS[iri].definition.endswith(".")
+
+
+def test_the_roles_are_the_columns_that_policies_name():
+    assert {*ROLES, "privacyUnit", "pseudonymScope"} == set(parameters(Columns))
+    assert set(IDENTIFIERS) < set(ROLES)
+
+
+@pytest.mark.parametrize("role", SETTINGS, ids=terms.compact)
+def test_what_is_said_of_a_column_is_a_field_of_its_class(role):
+    kind, said = SETTINGS[role], {}
+    for iri, term in PROPERTIES.items():
+        if role in term.iris("domain"):
+            said[terms.local_name(iri)] = term
+    assert issubclass(kind, Column)
+    assert set(said) == set(parameters(kind)) - {"name"}
+    for name, term in said.items():
+        assert term.iris("range") == (range_of(parameters(kind)[name]),)
+        assert term.definition.endswith(".")
+
+
+def test_what_is_said_of_columns_is_said_of_columns_with_settings():
+    for term in PROPERTIES.values():
+        assert set(term.iris("domain")) <= set(SETTINGS)
+        assert "owl:DatatypeProperty" in term.types
+
+
+def test_no_term_stands_twice():
+    entries = [
+        terms.expand(entry["@id"])
+        for path in (ROOT / "vocab").glob("*.jsonld")
+        for entry in json.loads(path.read_text())["@graph"]
+    ]
+    known = {**terms.vocabulary(), **terms.data_privacy_vocabulary()}
+    assert len(entries) == len(set(entries)) == len(known)
+
+
+def test_every_term_that_an_entry_names_is_defined():
+    namespaces = (terms.ODRL, terms.MOSAICROWN, terms.PE)
+    for term in terms.vocabulary().values():
+        for key in NAMING:
+            named = [iri for iri in term.iris(key) if iri.startswith(namespaces)]
+            assert set(named) <= set(terms.vocabulary()), term.iri
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_vocabulary_file_is_json_ld_without_external_contexts(path):
+    document = json.loads(path.read_text())
+    assert isinstance(document["@context"], dict)
+    jsonld.expand(document, {"documentLoader": refuse})
+
+
+@pytest.mark.parametrize("name", ["odrl", "mosaicrown", "policy-engine"])
+def test_no_key_of_an_entry_is_dropped_on_expansion(name):
+    document = json.loads((ROOT / "vocab" / f"{name}.jsonld").read_text())
+    expanded = jsonld.expand(document, {"documentLoader": refuse})
+    assert len(expanded) == len(document["@graph"])
+    for entry, node in zip(document["@graph"], expanded, strict=True):
+        assert len(node) == len(entry)
+        assert all(key.startswith(("@", "http")) for key in node)
+        assert not re.search(r'"@(id|type)": \[?"(?!http)', json.dumps(node))
+
+
+def actions_without_a_chain():
+    """Return the actions that lead neither to use nor to transfer."""
+    known, tops = terms.instances(f"{terms.ODRL}Action"), {f"{terms.ODRL}use"}
+    tops.add(f"{terms.ODRL}transfer")
+    return {
+        terms.compact(iri)
+        for iri, term in known.items()
+        if not tops & {iri, *term.iris("includedIn"), *wider_still(known, term)}
+    }
+
+
+def wider_still(known, term):
+    return [top for wide in term.iris("includedIn") for top in known[wide].iris("includedIn")]
+
+
+def test_every_action_that_is_not_deprecated_leads_to_use_or_transfer():
+    actions = terms.instances(f"{terms.ODRL}Action").values()
+    deprecated = {terms.compact(one.iri) for one in actions if one.facts.get("deprecated")}
+    assert actions_without_a_chain() == deprecated
+
+
+def test_what_replaces_a_deprecated_term_is_not_deprecated_and_of_its_kind():
+    for term in terms.vocabulary().values():
+        for iri in set(term.iris("replacedBy")) & set(terms.vocabulary()):
+            instead = terms.vocabulary()[iri]
+            assert term.facts["deprecated"] is True
+            assert "deprecated" not in instead.facts
+            assert instead.types == term.types
+
+
+def test_the_literals_that_a_left_operand_takes_are_types_of_xml_schema():
+    taking = {iri: term for iri, term in terms.vocabulary().items() if "takes" in term.facts}
+    assert set(taking) < set(terms.instances(f"{terms.ODRL}LeftOperand"))
+    assert not set(taking) & set(OPERANDS)
+    for term in taking.values():
+        assert all(kind.startswith(terms.XSD) for kind in term.iris("takes"))
+
+
+def test_three_operators_take_several_right_operands():
+    operators = terms.instances(f"{terms.ODRL}Operator").values()
+    several = {terms.local_name(one.iri) for one in operators if one.facts.get("set")}
+    assert several == {"isAllOf", "isAnyOf", "isNoneOf"}
+
+
+@pytest.mark.parametrize("kind", ["pe:PartyFunction", "pe:LogicalOperator", "pe:PolicyType"])
+def test_what_policies_are_made_of_is_a_class_with_instances(kind):
+    assert terms.vocabulary()[terms.expand(kind)].types == ("owl:Class",)
+    assert all(iri.startswith(terms.ODRL) for iri in terms.instances(terms.expand(kind)))
+    assert len(terms.instances(terms.expand(kind))) > 3
+
+
+@pytest.mark.parametrize("kind", ["Action", "Operator", "LeftOperand", "ConflictTerm"])
+def test_every_term_of_odrl_has_a_definition(kind):
+    for term in terms.instances(f"{terms.ODRL}{kind}").values():
+        assert term.definition.endswith(".")
+
+
+ONTOLOGY = ROOT.parent / "shared" / "data" / "odrl" / "ODRL22.ttl"
+
+
+@pytest.mark.skipif(not ONTOLOGY.is_file(), reason="the ontology of ODRL is not here")
+def test_the_terms_are_those_of_the_ontology_of_odrl():
+    from rdflib import OWL, RDF, Graph, URIRef
+
+    graph = Graph().parse(ONTOLOGY)
+    for kind in ("Action", "Operator", "LeftOperand", "ConflictTerm", "RightOperand"):
+        told = {str(one) for one in graph.subjects(RDF.type, URIRef(f"{terms.ODRL}{kind}"))}
+        ours = {iri for iri in terms.instances(f"{terms.ODRL}{kind}") if not is_ours(iri)}
+        assert told == ours
+    for iri, term in terms.vocabulary().items():
+        if not is_ours(iri):
+            wide = graph.objects(URIRef(iri), URIRef(f"{terms.ODRL}includedIn"))
+            assert {str(one) for one in wide} == set(term.iris("includedIn"))
+            gone = (URIRef(iri), OWL.deprecated, None) in graph
+            assert gone == bool(term.facts.get("deprecated"))
+
+
+def is_ours(iri):
+    return iri.startswith((terms.MOSAICROWN, terms.PE))
+
+
+def refuse(url, _options):
+    raise AssertionError(url)

@@ -1,0 +1,136 @@
+"""What is made is held against what an owner asks, bound by bound."""
+
+import pytest
+from building import DATASET, OUTPUT, anonymize, column, permission, policy
+
+from policy_engine import terms
+from policy_engine.plan.consenting import bounds_of, shortfalls
+from policy_engine.plan.reading_anonymization import consents, transformations
+from policy_engine.policy import read_policy
+
+OWNER = "http://x.org/owner"
+ROLES = {"quasi": ["age", "city"], "sensitive": ["disease"]}
+
+
+def asking(**how):
+    """Return the consent of an owner that asks for some parameters."""
+    rule = permission(action=anonymize(**{"k": 4, **ROLES, **how}))
+    [found] = consents(read_policy(policy([rule], assigner=OWNER)))
+    return found
+
+
+def making(**how):
+    rule = permission(action=anonymize(**{"k": 4, **ROLES, **how}), output=OUTPUT)
+    [found] = transformations(read_policy(policy([rule])))
+    return found
+
+
+def short(asked, made):
+    return [one.message for one in shortfalls(asking(**asked), making(**made), DATASET)]
+
+
+PARAMETERS = {
+    "k-anonymity": {"k": (3, 4, 5)},
+    "l-diversity": {"l": (2, 3, 4)},
+    "entropy-l-diversity": {"l": (1.5, 2, 2.5)},
+    "recursive-l-diversity": {"c": (4, 3, 2), "l": (2, 3, 4)},
+    "alpha-k-anonymity": {"alpha": (0.6, 0.5, 0.4)},
+    "t-closeness": {"t": (0.3, 0.2, 0.1)},
+    "beta-likeness": {"beta": (3, 2, 1)},
+    "enhanced-beta-likeness": {"beta": (3, 2, 1)},
+    "delta-disclosure": {"delta": (3, 2, 1)},
+}
+"""For each model its parameters: less than is asked, what is asked, and more."""
+
+
+def test_every_model_is_held_against_what_is_asked():
+    assert PARAMETERS.keys() == terms.methods().keys()
+
+
+@pytest.mark.parametrize("method", PARAMETERS)
+def test_as_much_or_more_is_enough_and_less_is_not(method):
+    less, same, more = (
+        {"method": method, **{name: values[place] for name, values in PARAMETERS[method].items()}}
+        for place in range(3)
+    )
+    assert short(same, same) == short(same, more) == []
+    for name in PARAMETERS[method]:
+        assert len(short(same, {**same, name: less[name]})) == 1
+
+
+@pytest.mark.parametrize("method", sorted(PARAMETERS.keys() - {"k-anonymity"}))
+def test_another_model_is_not_enough_but_for_k(method):
+    given = {"method": method, **{name: one[1] for name, one in PARAMETERS[method].items()}}
+    alone = {"method": "k-anonymity", "k": 9}
+    assert len(short(given, alone)) == 1
+    assert short({**alone, "k": 4}, given) == []
+
+
+def test_a_distance_and_settings_are_those_of_the_owner():
+    t = {"method": "t-closeness", "t": 0.2}
+    ordered = {**t, "sensitive": [column("disease", distance="ordered")]}
+    assert short(t, t) == short(ordered, ordered) == []
+    assert "distance" in short(t, ordered)[0]
+    assert "distance" in short(ordered, t)[0]
+    k = {"method": "k-anonymity"}
+    heavy = {**k, "quasi": [column("age", weight=3), "city"]}
+    assert short(heavy, {**k, "quasi": ["age", "city"]}) == []
+
+
+SECOND = {"pseudonymScope": "cohort"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "made", "is_short"),
+    [
+        ({}, {"missing": "wildcard"}, True),
+        ({"missing": "wildcard"}, {}, False),
+        ({"partitioning": "relaxed"}, {}, True),
+        ({"pseudonymize": ["name"]}, {"pseudonymize": ["name"]}, False),
+        ({"pseudonymize": ["name"]}, {"pseudonymize": ["name"], **SECOND}, True),
+        ({"pseudonymize": ["name"], **SECOND}, {"pseudonymize": ["name"]}, False),
+        ({"pseudonymize": ["name"]}, {"redact": ["name"]}, False),
+        ({"identifier": ["name"]}, {"pseudonymize": ["name"]}, True),
+        ({"identifier": ["name"]}, {"redact": ["name"]}, False),
+        ({"insensitive": ["phone"]}, {"quasi": ["age", "city", "phone"]}, False),
+        ({"quasi": ["age", "city", "phone"]}, {"insensitive": ["phone"]}, True),
+        ({"privacyUnit": "name"}, {"privacyUnit": "name"}, False),
+        ({"privacyUnit": "name"}, {"privacyUnit": "phone"}, True),
+        ({}, {"privacyUnit": "phone"}, True),
+        ({"identifier": ["phone"]}, {"privacyUnit": "phone"}, False),
+    ],
+)
+def test_roles_and_options_are_held_against_those_of_the_owner(asked, made, is_short):
+    k = {"method": "k-anonymity"}
+    assert bool(short({**k, **asked}, {**k, **made})) == is_short
+
+
+def test_who_asks_for_nothing_is_satisfied_and_tells_nothing():
+    rule = permission(action="anonymize")
+    [consent] = consents(read_policy(policy([rule], assigner=OWNER)))
+    assert shortfalls(consent, making(method="k-anonymity"), DATASET) == []
+    assert bounds_of(consent) == ()
+
+
+def test_both_places_are_told():
+    asked = asking(method="k-anonymity", k=9)
+    [found] = shortfalls(asked, making(method="k-anonymity"), DATASET)
+    assert found.asked.line > 0
+    assert found.place.line > 0
+    assert bounds_of(asked) == ("k at least 9",)
+
+
+def test_a_permission_of_nobody_is_no_leave():
+    rule = permission(action="anonymize")
+    assert consents(read_policy(policy([rule]))) == ()
+
+
+def test_a_taxonomy_of_the_makers_is_never_taken_for_the_owners():
+    ill = column("disease", distance="hierarchical", taxonomy="ill.csv")
+    how = {"method": "t-closeness", "t": 0.2, "sensitive": [ill]}
+    assert [f"of {DATASET}/disease is a file" in one for one in short(how, how)] == [True]
+    city = {
+        "method": "k-anonymity",
+        "quasi": [column("city", generalization="taxonomy", taxonomy="cities.csv"), "age"],
+    }
+    assert [f"of {DATASET}/city is a file" in one for one in short(city, city)] == [True]

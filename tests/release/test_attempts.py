@@ -1,0 +1,95 @@
+from datetime import UTC, datetime
+from random import Random
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.kernels.estimates import Estimate, NotApplicable, ceiling, clopper_pearson, floor
+from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.release.attempts import Attempt, at_look, pooled
+
+AUC = AttackBound(measure="auc", asked=0.6)
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def measured(high, value=0.5, **more):
+    reached = Estimate(value=value, low=2 * value - high, high=high)
+    return AttackMeasurement(**{"attack": "rmia", "bound": AUC, "reached": reached, **more})
+
+
+def attempt(number, *attacks):
+    digits = f"{number:064x}"
+    named = {"data": "0" * 64, "way": "0" * 64, "seed": digits, "made": digits, "asked": digits}
+    return Attempt(**named, time=NOW, held=False, attacks=attacks)
+
+
+def test_the_first_attempt_is_judged_alone():
+    assert pooled((measured(0.55),), ()) == (measured(0.55),)
+
+
+def test_the_second_attempt_has_to_hold_at_one_miss_in_eighty():
+    # The normal deviate of 1.25% is 2.2414, that of 2.5% 1.96: squared, their ratio is 1.3078.
+    [one] = pooled((measured(0.55),), [attempt(1, measured(0.55))])
+    assert one.pooled == pytest.approx(0.5 + 0.05 * 1.3078, abs=1e-4)
+    assert one.reached.high == 0.55
+
+
+def test_the_mean_over_all_attempts_has_to_hold():
+    failed = [attempt(1, measured(0.9)), attempt(2, measured(0.85))]
+    [one] = pooled((measured(0.52),), failed)
+    assert one.pooled == pytest.approx((0.9 + 0.85 + 0.52) / 3, abs=1e-5)
+    assert not one.holds
+
+
+def test_attempts_are_of_one_model_each_however_often_it_is_judged():
+    twice = [attempt(1, measured(0.55)), attempt(1, measured(0.55))]
+    assert pooled((measured(0.55),), twice) == pooled((measured(0.55),), twice[:1])
+
+
+def test_another_measure_of_an_earlier_attempt_is_left_out_of_the_mean_and_counted():
+    other = AttackBound(measure="precision", asked=0.6)
+    [one] = pooled((measured(0.55),), [attempt(1, measured(0.9, bound=other))])
+    assert one.pooled == at_look(measured(0.55).reached, 2)
+
+
+def test_attempts_at_another_way_and_such_as_only_began_are_looks_without_a_figure():
+    earlier = [attempt(1, measured(0.9)), attempt(2)]
+    [one] = pooled((measured(0.55),), earlier, "1" * 64)
+    assert one.pooled == at_look(measured(0.55).reached, 3)
+    [one] = pooled((measured(0.55),), earlier, "0" * 64)
+    assert one.pooled == pytest.approx((0.9 + 0.55) / 2)
+
+
+def test_an_attempt_without_a_figure_stays_without():
+    lacking = measured(0.5).model_copy(update={"reached": NotApplicable(reason="none")})
+    assert pooled((lacking,), [attempt(1, measured(0.55))]) == (lacking,)
+
+
+@given(st.integers(0, 60), st.integers(60, 400), st.integers(2, 6))
+def test_an_interval_at_a_later_attempt_is_no_narrower_than_the_exact_one(hits, trials, number):
+    exact = clopper_pearson(hits, trials, 1 - 0.05 / (number * (number - 1)))
+    found = at_look(clopper_pearson(hits, trials), number)
+    assert found >= exact.high or found == 1
+
+
+def test_whoever_tries_on_passes_wrongly_once_in_twenty_at_most():
+    draw, deviate = Random(5), NormalDist().inv_cdf(0.975)
+    passed = 0
+    for _ in range(400):
+        for number in range(1, 30):  # the truth is just beyond the bound of .6
+            value = draw.gauss(0.601, 0.02)
+            width = 0.02 * deviate
+            reached = Estimate(value=value, low=value - width, high=value + width)
+            if at_look(reached, number) <= 0.6:
+                passed += 1
+                break
+    assert passed / 400 <= 0.05 + 0.02
+
+
+def test_figures_are_rounded_and_their_intervals_outwards():
+    exact = Estimate(value=0.51249, low=0.50011, high=0.52301)
+    assert exact.rounded(3) == Estimate(value=0.512, low=0.5, high=0.524)
+    assert exact.rounded(2) == Estimate(value=0.51, low=0.5, high=0.53)
+    assert (floor(0.6, 3), ceiling(0.6, 3), ceiling(0.1 + 0.2, 1)) == (0.6, 0.6, 0.3)
