@@ -55,7 +55,7 @@ from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import digest_of, records_of_arrays
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
-from policy_engine.audits.privacy.tradeoff import Grid, tradeoff
+from policy_engine.audits.membership.tradeoff import Grid, tradeoff
 from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Layer, Network

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.audits.membership.learners.keras_function import KerasLearner
-    from policy_engine.audits.privacy.one_run import audit_in_one_run
+    from policy_engine.audits.membership.one_run import audit_in_one_run
     from policy_engine.authoring.diagram import draw_policy
     from policy_engine.authoring.diff import compare_policies
     from policy_engine.authoring.policy_tests import run_policy_tests
@@ -70,7 +70,7 @@ _HOMES = {
         "api.suggesting": ("suggest_hierarchy",),
         "audits.membership.fitted.target": ("FittedModel",),
         "audits.membership.learners.keras_function": ("KerasLearner",),
-        "audits.privacy.one_run": ("audit_in_one_run",),
+        "audits.membership.one_run": ("audit_in_one_run",),
         "authoring.diagram": ("draw_policy",),
         "authoring.diff": ("compare_policies",),
         "authoring.policy_tests": ("run_policy_tests",),

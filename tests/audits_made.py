@@ -2,24 +2,19 @@
 
 import numpy as np
 
+from policy_engine.audits.membership.figures import AtPrior, Figures, Histogram, Roc, TprAtFpr
 from policy_engine.audits.membership.result import (
-    AtPrior,
     AttackResult,
     Compared,
     EncodedColumn,
-    EpsilonLower,
-    EpsilonUpper,
-    Figures,
     Gain,
-    Histogram,
     MembershipAudit,
-    Roc,
     Side,
     SingleAndSet,
     Slice,
-    TprAtFpr,
 )
-from policy_engine.audits.privacy.tradeoff import Tradeoff, TradeoffPoint
+from policy_engine.audits.membership.tradeoff import Tradeoff, TradeoffPoint
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import CentralPrivacy, Network
 

@@ -47,7 +47,7 @@ from policy_engine.plan.lineage import MadeBy
 from policy_engine.policy.collecting.files import read_file
 
 if TYPE_CHECKING:
-    from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff
+    from policy_engine.audits.membership.tradeoff import Grid, Tradeoff
 
 Model = Any
 """A description, the file that holds one, a classifier, a learner; None for the usual network."""
@@ -252,7 +252,7 @@ def audit_tradeoff(
     said, and `manifest.json` how far it is. Raises AuditError (A009) for a model that is no
     network, and as `audit_membership`.
     """
-    from policy_engine.audits.privacy.tradeoff import Grid, tradeoff  # noqa: PLC0415 (see above)
+    from policy_engine.audits.membership.tradeoff import Grid, tradeoff  # noqa: PLC0415 (see above)
 
     check_output(out, None)
     network = _architecture(model)
@@ -284,8 +284,8 @@ def _check_noise(grid: "Grid") -> None:
 
 def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
     """Raise AuditError (A006) for columns that bear no randomized response, before the training."""
-    from policy_engine.audits.privacy.binning import bins_of  # noqa: PLC0415 (as above)
-    from policy_engine.audits.privacy.randomized_response import perturb  # noqa: PLC0415 (as above)
+    from policy_engine.audits.membership.binning import bins_of  # noqa: PLC0415 (as above)
+    from policy_engine.audits.membership.randomized_response import perturb  # noqa: PLC0415 (as above)
 
     for epsilon in grid.local_epsilons[:1]:
         bins = bins_of(records, settings.bins, settings.ranges)

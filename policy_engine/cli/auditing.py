@@ -362,7 +362,7 @@ def tradeoff(
     """Show what differential privacy takes from an attacker, and from the model's accuracy."""
     from policy_engine.api.auditing import audit_tradeoff  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
-    from policy_engine.audits.privacy.tradeoff import Grid  # noqa: PLC0415
+    from policy_engine.audits.membership.tradeoff import Grid  # noqa: PLC0415
 
     made_by = _made_by(target, reading, acting, owners, certificate)
     grid = Grid(

@@ -9,16 +9,8 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from policy_engine import terms
-from policy_engine.methods.method import (
-    Bound,
-    Finding,
-    Measurement,
-    Method,
-    allowed,
-    findings,
-    is_text,
-    parameters,
-)
+from policy_engine.methods.findings import Finding, allowed, is_text, parameters
+from policy_engine.methods.method import Bound, Measurement, Method, findings
 
 __all__ = [
     "Bound",

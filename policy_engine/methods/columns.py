@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.kernels.bounds import Distance
-from policy_engine.methods.method import Finding
+from policy_engine.methods.findings import Finding
 
 ROLES = (
     "identifier",

@@ -1,8 +1,6 @@
 """What every method of sanitisation has: parameters, a bound, a measurement of it."""
 
-import math
 from collections.abc import Iterator, Mapping
-from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -10,15 +8,12 @@ from typing import (
     ClassVar,
     Literal,
     NamedTuple,
-    Union,
-    get_args,
-    get_origin,
 )
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from policy_engine.errors import listed
 from policy_engine.kernels.bounds import TOLERANCE, Diversity
+from policy_engine.methods.findings import Finding, finding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,15 +23,8 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import Histogram
     from policy_engine.methods.columns import Sensitive
 
+
 Sense = Literal["at least", "at most", "below"]
-
-
-class Finding(NamedTuple):
-    """One thing that is wrong with parameters, and with which of them."""
-
-    code: str
-    parameter: str
-    message: str
 
 
 class Bound(NamedTuple):
@@ -97,9 +85,17 @@ def _countable(number: float) -> float:
 
 
 _MOST = 10**300
+
+
 """Integers beyond what floats reach could not be compared with one."""
+
+
 Figure = Annotated[int | float, AfterValidator(_countable)]
+
+
 Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_countable)]
+
+
 """A number of rows, persons or values, two or more."""
 
 
@@ -196,84 +192,5 @@ def findings(kind: type[BaseModel], given: Mapping[str, Any], notation: str) -> 
     try:
         kind(**given)
     except ValidationError as error:
-        found += [_finding(kind, notation, detail) for detail in error.errors() if detail["loc"]]
+        found += [finding(kind, notation, detail) for detail in error.errors() if detail["loc"]]
     return list(dict.fromkeys(found))
-
-
-def parameters(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return the fields of a model of parameters by the names that policies use."""
-    return {field.alias or name: field for name, field in kind.model_fields.items()}
-
-
-def shown(value: Any) -> str:
-    """Return a value as a policy would have it, for a message."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "infinite" if value in (math.inf, -math.inf) else repr(value)
-
-
-def is_text(field: Any) -> bool:
-    """Tell whether a parameter is any text, so that digits in it are no number."""
-    return _unwrapped(field.annotation)[0] is str
-
-
-def allowed(field: Any) -> str:
-    """Return what a parameter may be, in words."""
-    kind, limits = _unwrapped(field.annotation)
-    if get_origin(kind) is Literal:
-        return listed(get_args(kind), "or")
-    if kind is bool:
-        return "true or false"
-    limits = {**limits, **_limits(field.metadata)}
-    if kind is str:
-        return "a text of one character" if limits.get("max_length") == 1 else "a text"
-    if kind is int or kind is float:
-        return f"{'an integer' if kind is int else 'a number'} {_within(limits)}".strip()
-    return "columns"
-
-
-_LIMITS = ("ge", "gt", "le", "lt", "max_length")
-
-
-def _within(limits: Mapping[str, Any]) -> str:
-    """Return limits in words, such as `from 0 to 1` and `above 0 and below 1`."""
-    low = [f"{word} {limits[name]}" for name, word in _LOW.items() if name in limits]
-    high = [f"{word} {limits[name]}" for name, word in _HIGH.items() if name in limits]
-    if "ge" in limits and high:
-        return f"{low[0]} to {high[0].removeprefix('up to ')}"
-    return " and ".join(low + high)
-
-
-_LOW = {"ge": "from", "gt": "above"}
-_HIGH = {"le": "up to", "lt": "below"}
-
-
-def _unwrapped(annotation: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the type behind Annotated and `| None`, and the limits found on the way."""
-    limits: dict[str, Any] = {}
-    while get_origin(annotation) in (Annotated, Union, UnionType):
-        if get_origin(annotation) is Annotated:
-            annotation, *metadata = get_args(annotation)
-            limits |= _limits(metadata)
-        else:
-            [annotation] = [one for one in get_args(annotation) if one is not NoneType]
-    return annotation, limits
-
-
-def _limits(metadata: Any) -> dict[str, Any]:
-    parts = [part for one in metadata for part in getattr(one, "metadata", [one])]
-    return {n: getattr(p, n) for p in parts for n in _LIMITS if getattr(p, n, None) is not None}
-
-
-def _finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
-    name, problem = str(detail["loc"][0]), detail["type"]
-    if problem in ("missing", "too_short"):
-        return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
-    if problem == "extra_forbidden":
-        known = listed(parameters(kind))
-        return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
-    if problem == "value_error":
-        return Finding("M003", name, str(detail["ctx"]["error"]))
-    given = shown(detail["input"])
-    message = f"{name} is not allowed to be {given}. Allowed is {allowed(parameters(kind)[name])}."
-    return Finding("M003", name, message)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.methods.method import Finding, shown
+from policy_engine.methods.findings import Finding, shown
 
 Algorithm = Literal["mondrian", "full-domain"]
 Loss = Literal[

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from policy_engine import terms
 from policy_engine.methods import allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
-from policy_engine.methods.method import shown
+from policy_engine.methods.findings import shown
 from policy_engine.methods.recoding import Recoding
 
 SETTINGS: Mapping[str, type[BaseModel]] = {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from policy_engine.data.catalog import column_iri
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound, Method
-from policy_engine.methods.method import shown
+from policy_engine.methods.findings import shown
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON
 from policy_engine.plan.reading_anonymization import Consent, Transformation, parameters_of

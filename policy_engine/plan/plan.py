@@ -18,7 +18,7 @@ from policy_engine import terms
 from policy_engine.data.catalog import Catalog, column_iri
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
 from policy_engine.methods import Finding, parameters
-from policy_engine.methods.method import shown
+from policy_engine.methods.findings import shown
 from policy_engine.methods.recoding import Recoding, misplaced
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant

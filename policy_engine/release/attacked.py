@@ -10,15 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.gate import ModelFigures
+from policy_engine.audits.membership.figures import Figures, TprAtFpr
 from policy_engine.audits.membership.learners.scikit import made
 from policy_engine.audits.membership.measuring import figures
-from policy_engine.audits.membership.result import (
-    AttackResult,
-    Figures,
-    MembershipAudit,
-    Side,
-    TprAtFpr,
-)
+from policy_engine.audits.membership.result import AttackResult, MembershipAudit, Side
 from policy_engine.audits.membership.settings import BASELINE
 from policy_engine.engines.contents import marks
 from policy_engine.engines.overlaps import sketches

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine import terms
 from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.auditing import audit, splits_of
+from policy_engine.audits.membership.figures import BY_ACCURACY, By
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
 from policy_engine.audits.membership.records import Fitted, Records, plain_number
@@ -33,7 +34,7 @@ from policy_engine.audits.membership.releases import (
     leaves_of,
 )
 from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
-from policy_engine.audits.membership.result import BY_ACCURACY, By, MembershipAudit
+from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.audits.membership.soundness import (

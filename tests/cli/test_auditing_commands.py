@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_engine.api import auditing
+from policy_engine.audits.membership.binning import bins_of, told
 from policy_engine.audits.membership.over_targets import (
     OverTargets,
     attack_over_targets,
@@ -24,7 +25,6 @@ from policy_engine.audits.membership.over_targets import (
 )
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.audits.reports import audit_folder
 from policy_engine.cli import answers, app
 from policy_engine.cli.tables.audits import (
@@ -303,7 +303,7 @@ def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
         asked.append((network, settings.attacks, grid.noise_multipliers, grid.local_epsilons))
         return made
 
-    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", traded)
+    monkeypatch.setattr("policy_engine.audits.membership.tradeoff.tradeoff", traded)
     out = files / "tradeoff"
     arguments = ["audit", "tradeoff", "--data", str(files / "people.csv"), "--attack", "loss"]
     answer = CliRunner().invoke(
@@ -327,7 +327,7 @@ def test_numbers_of_many_values_are_answered_in_bins_of_which_is_told(monkeypatc
         said = tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
         return tradeoff().model_copy(update={"bins": said})
 
-    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", traded)
+    monkeypatch.setattr("policy_engine.audits.membership.tradeoff.tradeoff", traded)
     pyarrow.csv.write_csv(people(2_000), tmp_path / "people.csv")
     arguments = ["audit", "tradeoff", "--data", str(tmp_path / "people.csv"), "--label", "ill"]
     run = CliRunner().invoke(app, [*arguments, "--bins", "7", "--range", "weight=0:200"])
@@ -344,7 +344,7 @@ def test_ranges_of_what_is_no_column_of_numbers_are_told_before_the_training(mon
     def trained(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("policy_engine.audits.privacy.tradeoff.tradeoff", trained)
+    monkeypatch.setattr("policy_engine.audits.membership.tradeoff.tradeoff", trained)
     settings = Settings(ranges=(("weights", 0.0, 1.0),))
     with pytest.raises(AuditError, match=r"A006 There is no column of numbers 'weights'"):
         auditing.audit_tradeoff(people(2_000), "ill", settings=settings)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks import Attack, Judgement
+from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.cache import ModelCache, Said
 from policy_engine.audits.membership.caveats import (
     MEMBERS_TOLD,
@@ -23,6 +24,7 @@ from policy_engine.audits.membership.conduct import (
     thresholds,
     versions,
 )
+from policy_engine.audits.membership.figures import By
 from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.gathering import Gathered, gather
 from policy_engine.audits.membership.learners.learner import Learner
@@ -45,18 +47,10 @@ from policy_engine.audits.membership.over_targets import (
     spread_of,
 )
 from policy_engine.audits.membership.predictions import Predictions
+from policy_engine.audits.membership.randomized_response import perturb
 from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.membership.records import Records, digest_of
-from policy_engine.audits.membership.result import (
-    AttackResult,
-    By,
-    EpsilonLower,
-    EpsilonUpper,
-    MembersAre,
-    MembershipAudit,
-    Side,
-    SingleAndSet,
-)
+from policy_engine.audits.membership.result import AttackResult, MembershipAudit, Side, SingleAndSet
 from policy_engine.audits.membership.settings import (
     BASELINE,
     Settings,
@@ -71,14 +65,13 @@ from policy_engine.audits.membership.soundness import of_data
 from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
 from policy_engine.audits.membership.structure import said_of, structure_of
 from policy_engine.audits.membership.verdict import verdict
-from policy_engine.audits.privacy.binning import bins_of
 from policy_engine.audits.privacy.empirical import (
     FEWEST_PAIRS,
     epsilon_lower,
     pairs_of,
     usual_delta,
 )
-from policy_engine.audits.privacy.randomized_response import perturb
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper, MembersAre
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 from policy_engine.kernels.estimates import NotApplicable

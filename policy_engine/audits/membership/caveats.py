@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Iterator
 
 from policy_engine import terms
+from policy_engine.audits.membership.binning import bins_of, told
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.observations import OF_LABELS
+from policy_engine.audits.membership.randomized_response import composed_epsilon
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits
-from policy_engine.audits.privacy.binning import bins_of, told
-from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.errors import listed
 
 MEMBERS_TOLD = (

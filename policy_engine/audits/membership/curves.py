@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.figures import Histogram, Roc
 from policy_engine.audits.membership.observations import Bools, Floats
-from policy_engine.audits.membership.result import Histogram, Roc
 
 _BINS = 40
 _STEPS = 140

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from policy_engine.audits.membership.result import EpsilonLower, EpsilonUpper
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.kernels.estimates import NotApplicable
 
 

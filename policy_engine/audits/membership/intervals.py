@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.curves import Curve
+from policy_engine.audits.membership.figures import TprAtFpr
 from policy_engine.audits.membership.observations import Floats
-from policy_engine.audits.membership.result import TprAtFpr
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate, clopper_pearson
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

@@ -12,6 +12,7 @@ from policy_engine.audits.membership.attacks.label_only import LabelOnly
 from policy_engine.audits.membership.comparison import gain
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
 from policy_engine.audits.membership.degeneracy import degeneracy, is_one_value
+from policy_engine.audits.membership.figures import BY_ACCURACY, AtPrior, By, Figures, TprAtFpr
 from policy_engine.audits.membership.intervals import (
     advantage,
     allowing_for,
@@ -33,16 +34,7 @@ from policy_engine.audits.membership.observations import (
     Observations,
     Seen,
 )
-from policy_engine.audits.membership.result import (
-    BY_ACCURACY,
-    AtPrior,
-    AttackResult,
-    By,
-    Figures,
-    Gain,
-    Slice,
-    TprAtFpr,
-)
+from policy_engine.audits.membership.result import AttackResult, Gain, Slice
 from policy_engine.audits.membership.slices import Part
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson

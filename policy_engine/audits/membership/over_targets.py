@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate
 
 if TYPE_CHECKING:
-    from policy_engine.audits.membership.result import Figures
+    from policy_engine.audits.membership.figures import Figures
 
 
 class _Frozen(BaseModel):

@@ -1,90 +1,30 @@
 """What a membership-inference audit found, frozen and as JSON."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 from policy_engine.audits.membership.conduct import Conduct, Timings
+from policy_engine.audits.membership.figures import (
+    Figures,
+    Histogram,
+    Roc,
+    Share,
+)
 from policy_engine.audits.membership.over_targets import OverTargets
 from policy_engine.audits.membership.structure import Structure
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import Architecture
 from policy_engine.plan.lineage import MadeBy
 
-Share = Annotated[float, Field(ge=0, le=1)]
 SliceKind = Literal["class", "correctness", "confidence", "column"]
-MembersAre = Literal["drawn", "drawn-first", "told"]
-"""By lot with nothing but the training depending on it, by lot before columns became features
-by what the members hold, or not by lot."""
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class By(NamedTuple):
-    """A measure of attacks, by which one is the strongest; `fpr` is that of `tprAtFpr`."""
-
-    measure: Literal["accuracy", "precision", "recall", "auc", "tprAtFpr"] = "accuracy"
-    fpr: float | None = None
-
-    def __str__(self) -> str:
-        return self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
-
-
-BY_ACCURACY = By()
-
-
-class TprAtFpr(_Frozen):
-    """How many members an attack finds where it wrongly accuses a share `fpr` of the others.
-
-    `tpr` is interpolated between the thresholds on the records at hand (Carlini et al., IEEE S&P
-    2022, section IV, whose thresholds are not randomised): of the records of one score some are
-    called by a coin, so that who guesses finds a share `fpr`. Both ends of its interval are of a
-    false-positive rate `fpr` in truth, not among the few others at hand; see `rate_at`.
-    `randomised` says that no threshold has that rate, for too many others share one score: a
-    coin does it, and what it finds says nothing of what a finer score would.
-    """
-
-    fpr: Share
-    tpr: Estimate
-    randomised: bool = False
-
-
-class AtPrior(_Frozen):
-    """How likely a record called a member is one, where a share `prior` of all records are."""
-
-    prior: Share
-    precision: Estimate | NotApplicable
-
-
-class Figures(_Frozen):
-    """What an attack reaches on some members and non-members.
-
-    `precision`, `recall` and `accuracy` are at the attack's own threshold, `advantage` is its
-    true-positive minus its false-positive rate there (Yeom et al., CSF 2018), `accuracy` the
-    mean of both rates' hits, as in a balanced world; `auc` and `tpr_at_fpr` are over all
-    thresholds.
-    """
-
-    members: int
-    non_members: int
-    precision: Estimate | NotApplicable
-    recall: Estimate
-    accuracy: Estimate
-    advantage: Estimate
-    auc: Estimate
-    tpr_at_fpr: tuple[TprAtFpr, ...]
-    at_priors: tuple[AtPrior, ...]
-
-    def reached(self, by: By) -> Estimate | NotApplicable:
-        """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
-        if by.measure != "tprAtFpr":
-            found: Estimate | NotApplicable = getattr(self, by.measure)
-            return found
-        return {one.fpr: one.tpr for one in self.tpr_at_fpr}[by.fpr or 0.0]
 
 
 class Slice(_Frozen):
@@ -93,21 +33,6 @@ class Slice(_Frozen):
     kind: SliceKind
     name: str
     figures: Figures
-
-
-class Roc(_Frozen):
-    """The receiver operating characteristic, thinned to a few hundred points, both rates rising."""
-
-    fpr: tuple[float, ...]
-    tpr: tuple[float, ...]
-
-
-class Histogram(_Frozen):
-    """How many members and non-members have a score in each bin; `edges` are one more."""
-
-    edges: tuple[float, ...]
-    members: tuple[int, ...]
-    non_members: tuple[int, ...]
 
 
 class Compared(_Frozen):
@@ -187,47 +112,6 @@ class SingleAndSet(_Frozen):
     models: int
     single: Estimate
     set: Estimate
-
-
-class EpsilonUpper(_Frozen):
-    """What the accountant proves: epsilon at delta, by RDP, by PLD, and as in 2019.
-
-    `value` is the smaller of the first two; `classic` converts RDP as Mironov (CSF 2017) does.
-    They are of data sets that differ by one record more or less; `substitution` is the epsilon,
-    at `substitution_delta`, of data sets in which one record is exchanged for another.
-    """
-
-    delta: float
-    noise_multiplier: float
-    sampling_rate: float
-    steps: int
-    rdp: float
-    pld: float
-    classic: float
-    value: float
-    substitution: float
-    substitution_delta: float
-
-
-class EpsilonLower(_Frozen):
-    """What the attack proves: with 95% confidence, epsilon is no less than `value` at `delta`.
-
-    It is the epsilon of one record exchanged for another. Of `pairs` of a member and another of
-    its class, `guesses` were guessed and `correct` of these guesses were right; no attack,
-    however good, could have shown more than `ceiling` on so many. It holds where members were
-    drawn by lot: of the training where they are `drawn`, of the training and what was read off
-    the members before it where they are `drawn-first`. Where they were `told` it is what it would
-    be, had they been drawn.
-    """
-
-    attack: str
-    delta: float
-    members: MembersAre
-    pairs: int
-    guesses: int
-    correct: int
-    value: float
-    ceiling: float
 
 
 class Side(_Frozen):

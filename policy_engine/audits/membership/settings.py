@@ -8,6 +8,7 @@ from typing import Literal
 from policy_engine.audits.membership.attacks import Attack, attack_of, expand_attacks, notations
 from policy_engine.audits.membership.attacks.attack import told
 from policy_engine.audits.membership.conduct import Skipped
+from policy_engine.audits.membership.figures import BY_ACCURACY, By
 from policy_engine.audits.membership.measuring import FPRS
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
@@ -18,8 +19,7 @@ from policy_engine.audits.membership.observations import (
     VIEWS,
     Terms,
 )
-from policy_engine.audits.membership.result import BY_ACCURACY, By
-from policy_engine.audits.privacy.randomized_response import BINS, MOST_BINS
+from policy_engine.audits.membership.randomized_response import BINS, MOST_BINS
 from policy_engine.errors import AuditError, Problem, listed
 
 BASELINE = "label-only"

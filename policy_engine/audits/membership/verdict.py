@@ -10,18 +10,12 @@ from math import ceil, sqrt
 from statistics import NormalDist
 
 from policy_engine.audits.membership.epsilon_verdict import said_of_epsilon
+from policy_engine.audits.membership.figures import Figures
 from policy_engine.audits.membership.intervals import allowing_for, beats_guessing, deviations
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
-from policy_engine.audits.membership.result import (
-    AttackResult,
-    Compared,
-    EpsilonLower,
-    EpsilonUpper,
-    Figures,
-    Gain,
-    Slice,
-)
+from policy_engine.audits.membership.result import AttackResult, Compared, Gain, Slice
 from policy_engine.audits.membership.wording import counted, signed
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.errors import listed
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 

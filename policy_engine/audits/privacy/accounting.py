@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.errors import AuditError, Problem
 
 GRID = 1e-4

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.result import EpsilonLower, MembersAre
-from policy_engine.audits.privacy.one_run import one_run_bound
+from policy_engine.audits.privacy.epsilon import EpsilonLower, MembersAre
+from policy_engine.audits.privacy.one_run_bound import one_run_bound
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import CONFIDENCE
 

@@ -5,18 +5,15 @@ from html import escape
 from pathlib import Path
 
 from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.figures import Figures, TprAtFpr
 from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.over_targets import over_targets_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
-    EpsilonLower,
-    EpsilonUpper,
-    Figures,
     FittedTarget,
     Gain,
     MembershipAudit,
     Slice,
-    TprAtFpr,
 )
 from policy_engine.audits.membership.verdict import (
     interval_text,
@@ -24,6 +21,7 @@ from policy_engine.audits.membership.verdict import (
     share_text,
     slice_text,
 )
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.audit import (
     classes_chart,

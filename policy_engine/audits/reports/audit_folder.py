@@ -24,7 +24,7 @@ from policy_engine.data.atomic_file import write_whole
 from policy_engine.errors import OutputError
 
 if TYPE_CHECKING:
-    from policy_engine.audits.privacy.tradeoff import Tradeoff
+    from policy_engine.audits.membership.tradeoff import Tradeoff
 
 Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
 

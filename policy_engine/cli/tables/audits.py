@@ -8,14 +8,13 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.audits.membership.figures import Figures, TprAtFpr
 from policy_engine.audits.membership.over_targets import OverTargets, over_targets_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
-    Figures,
     FittedTarget,
     MembershipAudit,
     Slice,
-    TprAtFpr,
 )
 from policy_engine.audits.membership.verdict import rate_text, share_text
 from policy_engine.cli.tables.tables import new_table
@@ -23,7 +22,7 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
 
 if TYPE_CHECKING:
-    from policy_engine.audits.privacy.tradeoff import Tradeoff
+    from policy_engine.audits.membership.tradeoff import Tradeoff
 
 
 def audit_lines(audit: MembershipAudit) -> Iterator[str]:

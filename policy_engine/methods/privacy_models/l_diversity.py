@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from policy_engine.methods.method import Finding, Guarantee, Method, Several
+from policy_engine.methods.findings import Finding
+from policy_engine.methods.method import Guarantee, Method, Several
 
 
 class LDiversity(Method):

@@ -5,9 +5,10 @@ import pytest
 from audits_made import LOWER, NONE, UPPER, attack, estimate, figures, gained
 
 from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.figures import AtPrior, TprAtFpr
 from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.measuring import figures as measured
-from policy_engine.audits.membership.result import AtPrior, Slice, TprAtFpr
+from policy_engine.audits.membership.result import Slice
 from policy_engine.audits.membership.verdict import (
     share_text,
     shown_if_turned,

@@ -15,9 +15,10 @@ from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import read_records, records_of_arrays
 from policy_engine.audits.membership.released.files import read_estimator
-from policy_engine.audits.membership.result import EncodedColumn, EpsilonUpper, MembershipAudit
+from policy_engine.audits.membership.result import EncodedColumn, MembershipAudit
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.errors import AuditError, DataError
 from policy_engine.methods.audits.classifier import Estimator
 

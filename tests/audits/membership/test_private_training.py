@@ -5,7 +5,6 @@ import pytest
 
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import records_of_arrays
-from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training import stacks
 from policy_engine.audits.membership.training.batches import poisson
 from policy_engine.audits.membership.training.noise import fill_normals
@@ -17,6 +16,7 @@ from policy_engine.audits.membership.training.spending import (
     steps_per_epoch,
 )
 from policy_engine.audits.privacy import accounting
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network

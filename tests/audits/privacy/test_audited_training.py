@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.membership.learners.network import NetworkLearner
+from policy_engine.audits.membership.one_run import audit_in_one_run
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.privacy.accounting import epsilon_of
-from policy_engine.audits.privacy.one_run import audit_in_one_run
 from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
 COUNT, DELTA = 600, 1e-5

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.membership.epsilon_verdict import contradict
-from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.privacy.accounting import epsilon_of
 from policy_engine.audits.privacy.empirical import ceiling, epsilon_lower, pairs_of, usual_delta
-from policy_engine.audits.privacy.one_run import one_run_bound
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
+from policy_engine.audits.privacy.one_run_bound import one_run_bound
 from policy_engine.errors import AuditError
 
 NOISE = 4.0

@@ -18,7 +18,6 @@ from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import weights_in, write_keras
-from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
 from policy_engine.audits.membership.training.keras_steps import (
     arrays_of,
@@ -38,6 +37,7 @@ from policy_engine.audits.membership.training.spending import (
     stage_of,
     steps_per_epoch,
 )
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import NotApplicable

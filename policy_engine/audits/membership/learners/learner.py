@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import Terms
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import NotApplicable
 

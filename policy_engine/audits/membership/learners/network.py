@@ -13,7 +13,6 @@ from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import weights_in, write_keras
-from policy_engine.audits.membership.result import EpsilonUpper
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
 from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.runtime import need_keras
@@ -24,6 +23,7 @@ from policy_engine.audits.membership.training.stacks import (
     draws_on_device,
     train,
 )
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Network

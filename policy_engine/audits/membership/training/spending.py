@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from policy_engine.audits.membership.result import EpsilonUpper
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import CentralPrivacy

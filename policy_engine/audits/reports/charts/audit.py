@@ -5,13 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from policy_engine.audits.membership.result import (
-    AttackResult,
-    EpsilonLower,
-    EpsilonUpper,
-    Roc,
-    Slice,
-)
+from policy_engine.audits.membership.figures import Roc
+from policy_engine.audits.membership.result import AttackResult, Slice
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.audits.reports.charts.canvas import (
     HUES,
     INK,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-    from policy_engine.audits.privacy.tradeoff import Kind, Tradeoff, TradeoffPoint
+    from policy_engine.audits.membership.tradeoff import Kind, Tradeoff, TradeoffPoint
 
     Tradeoffs = Mapping[str, Tradeoff]
     Read = Callable[[TradeoffPoint], float | Estimate | NotApplicable]

@@ -3,7 +3,7 @@ import re
 import pytest
 from audits_made import attack
 
-from policy_engine.audits.membership.result import Roc
+from policy_engine.audits.membership.figures import Roc
 from policy_engine.audits.reports.charts.audit import roc_chart
 
 NAMES = ("lira-online", "lira-offline", "rmia", "shokri", "calibrated-loss", "loss", "entropy")

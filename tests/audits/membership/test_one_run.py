@@ -5,14 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from policy_engine.audits.membership.one_run import mislabelled_canaries, one_run, random_canaries
 from policy_engine.audits.membership.records import records_of_arrays
-from policy_engine.audits.privacy.one_run import (
-    mislabelled_canaries,
-    one_run,
-    one_run_bound,
-    p_value,
-    random_canaries,
-)
+from policy_engine.audits.privacy.one_run_bound import one_run_bound, p_value
 from policy_engine.errors import AuditError
 
 

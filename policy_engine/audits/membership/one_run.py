@@ -1,9 +1,7 @@
 """The audit of differential privacy in one run: canaries, each trained on or not by a fair coin."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +9,9 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.observations import Observations
 from policy_engine.audits.membership.records import Records, digest_of
+from policy_engine.audits.privacy.one_run_bound import one_run_bound
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
-from policy_engine.kernels.estimates import CONFIDENCE
-
-_LARGEST = 1_000.0
 
 
 @dataclass(frozen=True)
@@ -32,46 +28,6 @@ class OneRun:
     delta: float
     value: float
     ceiling: float
-
-
-@cache
-def one_run_bound(correct: int, guesses: int, canaries: int, delta: float) -> float:
-    """Return the epsilon that is proved, with 95% confidence, by so many correct guesses.
-
-    Of `canaries` each was included by a fair coin of its own; `guesses` of them, as many as was
-    fixed beforehand, were guessed to be in or out (Steinke, Nasr and Jagielski, NeurIPS 2023,
-    theorem 5.2). 0 where nothing is proved.
-    """
-    if not 0 <= correct <= guesses <= canaries:
-        message = f"{correct} of {guesses} guesses on {canaries} canaries cannot be right."
-        raise AuditError.of("A011", message)
-    if not _is_refuted(0.0, correct, guesses, canaries, delta):
-        return 0.0
-    low, high = 0.0, _LARGEST
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        if _is_refuted(middle, correct, guesses, canaries, delta):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def p_value(epsilon: float, correct: int, guesses: int, canaries: int, delta: float) -> float:
-    """Return how likely so many correct guesses are, at most, under (epsilon, delta)-DP.
-
-    The tail of the binomial with e^epsilon / (e^epsilon + 1), and what delta adds to it: 2 delta
-    for each canary times the largest mean of the probabilities just below the tail.
-    """
-    from scipy.stats import binom  # noqa: PLC0415 (slow to import, an extra)
-
-    share = 1 / (1 + math.exp(-epsilon))
-    tail = float(binom.sf(correct - 1, guesses, share))
-    if delta == 0 or correct == 0:
-        return tail
-    below = np.cumsum(binom.pmf(np.arange(correct - 1, -1, -1), guesses, share))
-    steepest = float(np.max(below / np.arange(1, correct + 1)))
-    return min(1.0, tail + 2 * canaries * delta * steepest)
 
 
 def one_run(
@@ -106,6 +62,8 @@ def one_run(
 Canaries = Callable[
     [Records, int, np.random.Generator], tuple[NDArray[np.generic], NDArray[np.int64]]
 ]
+
+
 """Gives features (m, d) and labels (m,) of so many canaries, from records and random numbers."""
 
 
@@ -158,10 +116,6 @@ def audit_in_one_run(
     trained = learner.train(_with(records, features, labels), [rows], [seed], progress)
     seen = Observations(trained.logits(features)[0], labels)
     return one_run(seen.margin, is_included, delta, guesses)
-
-
-def _is_refuted(epsilon: float, correct: int, guesses: int, canaries: int, delta: float) -> bool:
-    return p_value(epsilon, correct, guesses, canaries, delta) <= 1 - CONFIDENCE
 
 
 def _with(records: Records, features: NDArray[np.generic], labels: NDArray[np.int64]) -> Records:

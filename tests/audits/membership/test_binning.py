@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from policy_engine.audits.membership.binning import bins_of, told
 from policy_engine.audits.membership.records import read_records, records_of_arrays
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.audits.privacy.binning import bins_of, told
 from policy_engine.errors import AuditError
 
 

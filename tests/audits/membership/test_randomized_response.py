@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.audits.privacy.randomized_response import (
+from policy_engine.audits.membership.randomized_response import (
     Bins,
     composed_epsilon,
     epsilon_of_coins,
@@ -19,6 +18,7 @@ from policy_engine.audits.privacy.randomized_response import (
     perturb_codes,
     retention,
 )
+from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.errors import AuditError
 
 

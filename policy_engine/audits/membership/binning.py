@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.randomized_response import Bins
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.privacy.randomized_response import Bins
 from policy_engine.errors import AuditError, Problem, did_you_mean, listed
 
 Range = tuple[str, float, float]

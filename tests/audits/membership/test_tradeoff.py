@@ -5,9 +5,9 @@ import pytest
 
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.settings import Settings
+from policy_engine.audits.membership.tradeoff import Grid, Tradeoff, jobs_of, tradeoff
 from policy_engine.audits.privacy.accounting import epsilon_of
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
-from policy_engine.audits.privacy.tradeoff import Grid, Tradeoff, jobs_of, tradeoff
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 

@@ -8,14 +8,15 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine.audits.membership.auditing import audit
+from policy_engine.audits.membership.binning import bins_of, told
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.learners.network import NetworkLearner
+from policy_engine.audits.membership.randomized_response import composed_epsilon
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.result import EpsilonUpper, MembershipAudit
+from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.audits.privacy.binning import bins_of, told
+from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.audits.privacy.mitigation import mitigation_efficiency
-from policy_engine.audits.privacy.randomized_response import composed_epsilon
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import CentralPrivacy, Network

@@ -1,0 +1,112 @@
+"""What is wrong with the parameters that a policy gives, and what they may be, in words."""
+
+import math
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from pydantic import BaseModel
+
+from policy_engine.errors import listed
+
+if TYPE_CHECKING:
+    pass
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong with parameters, and with which of them."""
+
+    code: str
+    parameter: str
+    message: str
+
+
+def parameters(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the fields of a model of parameters by the names that policies use."""
+    return {field.alias or name: field for name, field in kind.model_fields.items()}
+
+
+def shown(value: Any) -> str:
+    """Return a value as a policy would have it, for a message."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "infinite" if value in (math.inf, -math.inf) else repr(value)
+
+
+def is_text(field: Any) -> bool:
+    """Tell whether a parameter is any text, so that digits in it are no number."""
+    return _unwrapped(field.annotation)[0] is str
+
+
+def allowed(field: Any) -> str:
+    """Return what a parameter may be, in words."""
+    kind, limits = _unwrapped(field.annotation)
+    if get_origin(kind) is Literal:
+        return listed(get_args(kind), "or")
+    if kind is bool:
+        return "true or false"
+    limits = {**limits, **_limits(field.metadata)}
+    if kind is str:
+        return "a text of one character" if limits.get("max_length") == 1 else "a text"
+    if kind is int or kind is float:
+        return f"{'an integer' if kind is int else 'a number'} {_within(limits)}".strip()
+    return "columns"
+
+
+_LIMITS = ("ge", "gt", "le", "lt", "max_length")
+
+
+def _within(limits: Mapping[str, Any]) -> str:
+    """Return limits in words, such as `from 0 to 1` and `above 0 and below 1`."""
+    low = [f"{word} {limits[name]}" for name, word in _LOW.items() if name in limits]
+    high = [f"{word} {limits[name]}" for name, word in _HIGH.items() if name in limits]
+    if "ge" in limits and high:
+        return f"{low[0]} to {high[0].removeprefix('up to ')}"
+    return " and ".join(low + high)
+
+
+_LOW = {"ge": "from", "gt": "above"}
+
+
+_HIGH = {"le": "up to", "lt": "below"}
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the type behind Annotated and `| None`, and the limits found on the way."""
+    limits: dict[str, Any] = {}
+    while get_origin(annotation) in (Annotated, Union, UnionType):
+        if get_origin(annotation) is Annotated:
+            annotation, *metadata = get_args(annotation)
+            limits |= _limits(metadata)
+        else:
+            [annotation] = [one for one in get_args(annotation) if one is not NoneType]
+    return annotation, limits
+
+
+def _limits(metadata: Any) -> dict[str, Any]:
+    parts = [part for one in metadata for part in getattr(one, "metadata", [one])]
+    return {n: getattr(p, n) for p in parts for n in _LIMITS if getattr(p, n, None) is not None}
+
+
+def finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
+    """Return what is wrong with a parameter, of one detail of pydantic's errors."""
+    name, problem = str(detail["loc"][0]), detail["type"]
+    if problem in ("missing", "too_short"):
+        return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
+    if problem == "extra_forbidden":
+        known = listed(parameters(kind))
+        return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
+    if problem == "value_error":
+        return Finding("M003", name, str(detail["ctx"]["error"]))
+    given = shown(detail["input"])
+    message = f"{name} is not allowed to be {given}. Allowed is {allowed(parameters(kind)[name])}."
+    return Finding("M003", name, message)
