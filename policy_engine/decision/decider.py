@@ -20,7 +20,7 @@ from policy_engine.decision.consents import (
     short_of,
     without_counts,
 )
-from policy_engine.decision.ended import Void, void_by_certificates, void_of
+from policy_engine.decision.ended import Void, void_by_proofs, void_of
 from policy_engine.decision.explaining import derivation, misses, nothing_permits, prohibits_it
 from policy_engine.decision.facts import RequestFacts, unclear_labels
 from policy_engine.decision.history import History, MadeFrom
@@ -136,7 +136,7 @@ class Decider:
         self._plans: dict[str, Mapping[str, Plan]] = {}
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         self.past, every = known.ended, (*known, *known.ended)
-        void = (*void_of(known.ended), *void_by_certificates(self.certificates, every))
+        void = (*void_of(known.ended), *void_by_proofs(certificates, every))
         self.void = tuple(one for one in dict.fromkeys(void) if one.asset not in made)
 
     def _owners(self, known: Owners, data: Collection[str]) -> Owners:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.policy import Policy
 from policy_engine.policy.model import OFFER
@@ -25,15 +26,26 @@ def void_of(policies: Iterable[Policy]) -> Iterator[Void]:
                 yield Void(rule.output, policy.uid, rule.issued_by)
 
 
-def void_by_certificates(
-    certificates: Sequence[Certificate], known: Iterable[Policy]
+def void_by_proofs(
+    proofs: Sequence[Certificate | Attestation], known: Iterable[Policy]
 ) -> Iterator[Void]:
-    """Yield the outputs that certificates are of: they were made, under whichever policy.
+    """Yield the outputs that certificates and attestations are of: they were made, under whichever
+    policy.
 
     Who issued that is told by its text alone, where that very one is among those that are known.
     """
     issuers = {(one.uid, one.digest): one.issued_by for one in known}
-    for one in certificates:
-        if one.output_digest:
-            by = issuers.get((one.plan.policy, one.plan.policy_digest), frozenset())
-            yield Void(one.plan.publish.asset, one.plan.policy, by)
+    for one in proofs:
+        made = _made(one)
+        if made is not None:
+            asset, policy, digest = made
+            yield Void(asset, policy, issuers.get((policy, digest), frozenset()))
+
+
+def _made(proof: Certificate | Attestation) -> tuple[str, str, str] | None:
+    """Return the output that a proof is of, and the uid and the digest of the policy it was made
+    under; None for a certificate of nothing that was released."""
+    if isinstance(proof, Attestation):
+        return proof.asset, proof.policy, proof.policy_digest
+    plan = proof.plan
+    return (plan.publish.asset, plan.policy, plan.policy_digest) if proof.output_digest else None

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
@@ -284,6 +284,12 @@ class RequestFacts:
         return (
             " and ".join(told) if told and None not in deeds else "fulfilled as a certificate shows"
         )
+
+    def doubt(self, known: Mapping[str, Any], label: str) -> str:
+        """Return why what the world says under a label tells nothing, empty where it does."""
+        if label not in self.unclear or label not in known or isinstance(known[label], Mapping):
+            return ""
+        return f"; what is said of {label} tells nothing, since several rules have that name"
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that stand under an IRI in the state of the world."""

@@ -93,7 +93,7 @@ def hold(
             missing.append(_unmet(verdict, facts, about=about))
     duties = () if missing else tuple(_duties(clause, facts))
     owed = tuple(one for one in duties if isinstance(one, Owed))
-    missing += [f"its duty {_done(one)} is {one.state} ({one.duty})" for one in owed]
+    missing += [_not_done(one, facts) for one in owed]
     found = steps(clause, asked) if not missing else ()
     done = () if missing else tuple(one for one in duties if isinstance(one, str))
     return Held(clause, found, verdicts, owed, tuple(missing), done)
@@ -230,7 +230,9 @@ def _unmet(verdict: Verdict, facts: RequestFacts, *, about: bool) -> str:
     if about:
         return "its constraint is about single rows, which a query can be filtered by"
     is_for_log = facts.history is None and any(one in COUNTS for one in unseen(verdict))
-    needed = " without a decision log" if verdict.state == "unknown" and is_for_log else ""
+    is_uncounted = verdict.state == "unknown" and is_for_log
+    doubt = facts.doubt(facts.world.counts, facts.rule)
+    needed = (doubt or " without a decision log") if is_uncounted else ""
     return f"its constraint is {verdict.state}: {verdict.reason}{needed}"
 
 
@@ -295,6 +297,11 @@ def _outcomes(
 
 def _iris(parties: Sequence[Party]) -> tuple[str, ...]:
     return tuple(party.iri for party in parties)
+
+
+def _not_done(owed: Owed, facts: RequestFacts) -> str:
+    doubt = facts.doubt(facts.world.duties, owed.duty)
+    return f"its duty {_done(owed)} is {owed.state} ({owed.duty}){doubt}"
 
 
 def _done(owed: Owed) -> str:

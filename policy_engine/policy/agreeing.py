@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import InternalError, PolicyError, listed
 from policy_engine.policy.canonical import digest_of
-from policy_engine.policy.collecting.files import Reading, Source, text_of
+from policy_engine.policy.collecting.files import Reading, Source, is_collection, text_of
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
@@ -61,7 +62,8 @@ def agree(
     accepted = _party(party, found)
     if isinstance(offer, Policy):
         raise PolicyError.of("P021", "An offer is accepted as a text. Given: a Policy.")
-    text, name, syntax = text_of(offer)
+    # Of a folder or a registry, the file of the one that is in force.
+    text, name, syntax = text_of(Path(found.source) if is_collection(offer) else offer)
     known = reading.vocabulary.contexts(contexts)
     document = json.loads(convert_text(text, syntax, "json-ld", name, known, limits))
     # Its rules in the order of that text.

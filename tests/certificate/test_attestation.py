@@ -186,6 +186,30 @@ def test_attest_writes_what_decide_takes(totals, monkeypatch):
     assert "attested by http://example.com/Eve, and not certified" in permitted.stdout
 
 
+def test_what_was_attested_is_read_by_nobody_without_its_policy_nor_what_was_made_of_it(totals):
+    def issued(uid, **rule):
+        policy = json.loads(text({**MADE, "uid": f"{uid}#1", **rule}))
+        return read_policy(json.dumps({**policy, "uid": uid, "assigner": "ex:Owner"}))
+
+    names = ["ex:Totals", "ex:Sums", "ex:Visits"]
+    first = issued("ex:first", output="ex:Totals")
+    then = issued("ex:again", target="ex:Totals", output="ex:Sums")
+    reads = issued("ex:reads", assignee="ex:Bob", target=names, action="read")
+    proofs = [attest_output(one, totals, f"{E}Owner") for one in (first, then)]
+    stated = {f"{E}{name}": f"{E}Owner" for name in ("Visits", "Totals", "Sums")}
+    for owners in (None, stated):
+        for target in ("Totals", "Sums"):
+            given = {"certificates": proofs, "request": asked("Bob", target), "owners": owners}
+            assert decide_request([reads, first, then], **given).permitted
+            found = decide_request([reads, then], **given)
+            assert not found.permitted
+            assert f"{E}first" in found.reason
+            assert "is not in force" in found.reason
+        assert decide_request([reads], proofs, asked("Bob", "Visits"), owners=owners).permitted
+    sql, data = "SELECT n FROM Totals", {f"{E}Totals": totals}
+    assert not query_data(sql, [reads], f"{E}Bob", data, certificates=proofs).permitted
+
+
 # -- whose word counts ----------------------------------------------------------------------------
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 
@@ -14,8 +16,16 @@ from places import ROOT
 from policy_engine import terms
 from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider, Request, World
-from policy_engine.decision.log import DecisionLog, pending, read_log, snapshots, state, verify_log
-from policy_engine.errors import LogError, RequestError
+from policy_engine.decision.log import (
+    DecisionLog,
+    pending,
+    read_log,
+    snapshots,
+    state,
+    table,
+    verify_log,
+)
+from policy_engine.errors import LogError, OutputError, RequestError
 from policy_engine.policy import Asset, Party
 from policy_engine.policy.model import ANONYMIZE
 
@@ -58,6 +68,20 @@ def test_a_log_that_was_renamed_is_ended_for_a_living_process_too(tmp_path, name
     path.rename(tmp_path / f"old-{name}")
     assert [log.decide(decider, asking(), world).permitted for _ in range(3)] == [True, True, False]
     assert verify_log(path).entries == verify_log(tmp_path / f"old-{name}").entries == 3
+
+
+def test_a_commit_that_fails_is_forgotten_by_a_living_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "PATIENCE", 0.01)
+    path, decider = tmp_path / "log.sqlite", Decider([counted(where("count", "lteq", 2))])
+    log, world = DecisionLog.open(path), World(time=NOON)
+    assert log.decide(decider, asking(), world).permitted
+    with closing(sqlite3.connect(path)) as reader:  # a backup, say: nobody commits beside it
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM decisions").fetchall()
+        with pytest.raises(OutputError, match=r"O002 .* locked"):
+            log.decide(decider, asking(), world)
+    assert [log.decide(decider, asking(), world).permitted for _ in range(2)] == [True, False]
+    assert (verify_log(path).intact, verify_log(path).entries) == (True, 3)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from ruling import ODRL, TABLE, is_permitted, policy, rule, where
+from ruling import ANN, ODRL, TABLE, USE, is_permitted, policy, rule, where
 
 from policy_engine import load_policy
-from policy_engine.decision import World, read_world
+from policy_engine.decision import Decider, Request, World, read_world
 from policy_engine.errors import RequestError
 from policy_engine.policy import Action, Rule
 
@@ -36,6 +36,26 @@ def test_count_of_one_policys_rule_is_not_anothers():
     assert not asking(duties=done, counts={OTHER: {"urn:r:permission": 0}})
     assert not asking(duties=done, counts={ONE: {"urn:r:permission": 3}})
     assert asking(duties=done, counts={ONE: {"urn:r:permission": 2}})
+
+
+def test_a_denial_says_that_a_name_of_several_rules_tells_of_none():
+    limit = where("count", "lt", 3)
+    given = [policy(rule("permission", duties=(DUTY,)), uid=ONE), ELSEWHERE]
+    counted = [policy(rule("permission", constraints=(limit,)), uid=ONE), ELSEWHERE]
+    asked = Request(assignee=ANN, action=USE, targets=(TABLE,))
+
+    def missing(policies, **world):
+        return Decider(policies).decide(asked, World(**world)).near_misses[0].missing
+
+    [told] = missing(given, duties={"urn:d:1": "fulfilled"})
+    assert told.endswith(
+        "what is said of urn:d:1 tells nothing, since several rules have that name"
+    )
+    [told] = missing(counted, counts={"urn:r:permission": 0})
+    assert "urn:r:permission tells nothing, since several rules" in told
+    for duties in ({}, {ONE: {"urn:d:1": "violated"}}):
+        assert "several" not in missing(given, duties=duties)[0]
+    assert missing(counted)[0].endswith("without a decision log")
 
 
 def test_label_of_one_policy_alone_says_enough():

@@ -70,6 +70,25 @@ def test_an_agreement_stands_once_its_offer_is_withdrawn(tmp_path):
         agree(made, ex("Ann"))
 
 
+def test_the_offer_in_force_is_taken_from_a_folder_and_from_a_registry(tmp_path):
+    (tmp_path / "offer.jsonld").write_text(offer(ANN))
+    (tmp_path / "old.jsonld").write_text(offer(ANN, permission=READS))
+    entries = [
+        {"uid": ex("offer"), "version": 1, "file": "old.jsonld"},
+        {"uid": ex("offer"), "version": 2, "file": "offer.jsonld"},
+    ]
+    registry = tmp_path / "registry.json"
+    registry.write_text(json.dumps({"policies": entries}))
+    made = agree(tmp_path / "offer.jsonld", ex("Ann"))
+    assert agree(tmp_path, ex("Ann")) == agree(str(registry), ex("Ann")) == made
+    registry.unlink()
+    (tmp_path / "old.jsonld").unlink()
+    assert agree(tmp_path, ex("Ann")) == made
+    (tmp_path / "other.jsonld").write_text(offer(ANN, uid="ex:other"))
+    with pytest.raises(PolicyError, match="P001 One policy is needed"):
+        agree(tmp_path, ex("Ann"))
+
+
 ENDING = {"pe:endsWith": {"@id": "ex:offer"}}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from policy_engine.decision import Decider
 from policy_engine.decision.history import History
@@ -25,6 +26,7 @@ from policy_engine.decision.log.verification import (
 from policy_engine.decision.model import Decision, Request, World
 from policy_engine.errors import DataError, LogError, Place, Problem, listed
 
+_Identity: TypeAlias = tuple[int, int] | None
 LINES = (".jsonl", ".ndjson")
 TABLES = (".sqlite", ".sqlite3", ".db")
 
@@ -52,10 +54,12 @@ class Transaction:
 
 @dataclass
 class _Known:
-    """What a process has read of a log so far, and of which file: another one may have its name."""
+    """What a process has read of a log so far, and of which file: another one may have its name.
 
-    state: State | None = None
-    file: tuple[int, int] | None = None
+    Both are one value, since several threads set it.
+    """
+
+    reading: tuple[State, _Identity] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,19 +108,21 @@ class DecisionLog:
         What is appended within counts once the context is left, and then is on the disk.
         """
         known = self._known
-        if known.state is None and self.path.exists():
-            known.file, known.state = _identity(self.path), self._read()
+        if known.reading is None and self.path.exists():
+            file = _identity(self.path)
+            known.reading = self._read(), file
         with self.store.appending() as tail:
             self._last(tail.last)
+            before, known.reading = known.reading, None
             # A log is ended by renaming its file: what has its name now is another one.
-            before, known.file = known.file, _identity(self.path)
-            state = known.state if known.file == before else None
-            state = state or snapshots.load(self.path, self.chain)
+            file = _identity(self.path)
+            is_same = before is not None and before[1] == file
+            state = before[0] if before and is_same else snapshots.load(self.path, self.chain)
             state.read(tail.rows(state.mark.start))
             snapshots.save(state)
-            known.state = None
             yield Transaction(self, state, tail)
-            known.state = state
+        # Only now is it in the log: a commit that fails, on a full disk say, leaves none of it.
+        known.reading = state, file
 
     def history(self) -> History:
         """Return what was done by all that stands in the log now.
@@ -200,7 +206,7 @@ def verify_log(
     return verify(_store(path).rows(), Chain(key_of(key)), expected)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: Path) -> _Identity:
     """Return what tells a file from others, whatever it is called; None where there is none."""
     try:
         found = path.stat()

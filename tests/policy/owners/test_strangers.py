@@ -259,3 +259,22 @@ def test_a_child_is_issued_by_whom_its_own_text_names():
     assert found.issued_by == {HOSPITAL}
     assert found.prohibitions[0].issued_by == {INSURER}
     assert replace(found, dated=datetime(2026, 1, 1, tzinfo=UTC)).issued_by == {HOSPITAL}
+
+
+def test_a_strangers_duty_of_the_same_uid_is_not_taken_for_mine():
+    duty = rule("duty", action="inform", uid="urn:pay")
+    mine, hers = (
+        policy(who, rule("permission", asset, duties=(duty,)), uid=f"urn:{who[-1]}")
+        for who, asset in ((HOSPITAL, VISITS), (INSURER, MINE))
+    )
+    asked = Request(assignee=ANN, action=f"{ODRL}read", targets=(VISITS,))
+
+    def is_permitted(*policies, **duties):
+        decider = Decider(policies, owners=read_owners(STATED))
+        return decider.decide(asked, World(time=NOON, duties=duties)).permitted
+
+    assert is_permitted(mine, **{"urn:pay": "fulfilled"})
+    # She may have said it of hers; that is the price of naming no policy.
+    assert not is_permitted(mine, hers, **{"urn:pay": "fulfilled"})
+    assert not is_permitted(mine, hers, **{"urn:I": {"urn:pay": "fulfilled"}})
+    assert is_permitted(mine, hers, **{"urn:H": {"urn:pay": "fulfilled"}})
