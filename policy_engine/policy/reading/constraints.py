@@ -24,7 +24,7 @@ from policy_engine.policy.reading.walker import (
     relative,
     shown,
 )
-from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
+from policy_engine.policy.syntax.json_ld import POINTER, Node
 from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_literal
@@ -45,50 +45,52 @@ CONSTRAINT, REFINEMENT = f"{_ODRL}constraint", f"{_ODRL}refinement"
 _WHAT = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
 
 
-class ConstraintReader(Walker):
+class ConstraintReader:
     """Reads what must hold (ODRL Information Model 2.2, section 2.5).
 
     `own_terms` are those that neither ODRL nor the MOSAICrOWN profile has, with their places.
     """
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
-        super().__init__(graph, vocabulary)
+    def __init__(self, walker: Walker, limits: Limits = USUAL) -> None:
+        self.walker = walker
         self.limits = limits
         self.own_terms: list[tuple[str, Place]] = []
         self._left = limits.constraints
 
     def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
         """Return the constraints or refinements that a property of a node holds."""
-        found = (self._condition(child, _WHAT[prop], ()) for child in self.nodes(node, prop))
+        found = (self._condition(child, _WHAT[prop], ()) for child in self.walker.nodes(node, prop))
         return tuple(condition for condition in found if condition is not None)
 
     def parameters(self, node: Node) -> Iterator[Constraint]:
         """Yield the refinements of `anonymize`: parameters, each given once."""
         seen: dict[str, Place] = {}
-        for child in self.nodes(node, REFINEMENT):
+        for child in self.walker.nodes(node, REFINEMENT):
             if not self._may_be_read(child, "a parameter of odrl:anonymize", ()):
                 continue
             if set(LOGICAL) & child.data.keys():
                 message = (
                     "The parameters of odrl:anonymize all hold; nothing joins or excludes them."
                 )
-                self.add("P014", message, "", child)
+                self.walker.add("P014", message, "", child)
                 continue
-            self.known_properties(child, _OF_PARAMETER, "a parameter of odrl:anonymize")
+            self.walker.known_properties(child, _OF_PARAMETER, "a parameter of odrl:anonymize")
             parameter = self._term(child, "leftOperand", parameters(), "A refinement")
             operator = self._operator(child, "A refinement")
             values = tuple(self._values(child, parameter, self._data_type(child)))
             if not _operands(child):
-                self.add("P004", "A refinement needs a rightOperand with a value.", "", child)
+                self.walker.add(
+                    "P004", "A refinement needs a rightOperand with a value.", "", child
+                )
             if not parameter or not operator:
                 continue
             self._check_parameter(child, parameter, operator, len(values))
             if parameter in seen:
                 first = seen[parameter].line
                 message = f"{terms.compact(parameter)} is given twice, first in line {first}."
-                self.add("P007", message, "", child)
-            seen.setdefault(parameter, self.graph.place(child))
-            place = self.graph.place(child, _RIGHT)
+                self.walker.add("P007", message, "", child)
+            seen.setdefault(parameter, self.walker.graph.place(child))
+            place = self.walker.graph.place(child, _RIGHT)
             yield Constraint(parameter, operator, values, place=place)
 
     def _check_parameter(self, node: Node, parameter: str, operator: str, values: int) -> None:
@@ -97,11 +99,11 @@ class ConstraintReader(Walker):
         if operator not in allowed:
             message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')}."
             message += f" Given: {terms.local_name(operator)!r}."
-            self.add("P007", message, "", node, _OPERATOR)
+            self.walker.add("P007", message, "", node, _OPERATOR)
         elif operator == f"{_ODRL}eq" and values > 1:
             several = f"{_ODRL}isAllOf" in allowed
             hint = "With the operator 'isAllOf' it takes several." if several else ""
-            self.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
+            self.walker.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
 
     # -- constraints --------------------------------------------------------------------------
 
@@ -116,8 +118,10 @@ class ConstraintReader(Walker):
         if len(logical) > 1 or mixed:
             names = listed(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and nothing beside. Given: {names}."
-            self.known_properties(node, {*LOGICAL, *_OF_CONSTRAINT}, what)
-            self.add("P014", message, "Nest the one in the other.", node, mixed[0] if mixed else "")
+            self.walker.known_properties(node, {*LOGICAL, *_OF_CONSTRAINT}, what)
+            self.walker.add(
+                "P014", message, "Nest the one in the other.", node, mixed[0] if mixed else ""
+            )
             return None
         return self._logical(node, logical[0], what, (*way, node.pointer))
 
@@ -125,16 +129,16 @@ class ConstraintReader(Walker):
         """Tell whether a node is a constraint, and within the limits; note where it is not."""
         deepest, most = self.limits.condition_depth, self.limits.constraints
         self._left -= 1
-        self.said_once(node, "P007", "Two constraints have")
+        self.walker.said_once(node, "P007", "Two constraints have")
         if node.pointer in way:
-            self.add("P014", "The logical constraint holds itself.", "", node)
+            self.walker.add("P014", "The logical constraint holds itself.", "", node)
         elif len(way) > deepest or self._left == -1:
             message = f"{most:,} constraints are allowed, nested {deepest} deep. Here are more."
-            self.add("J003", message, "", node)
+            self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *_OF_CONSTRAINT} & node.data.keys():
             given = listed(map(terms.compact, _said(node))) if _said(node) else "nothing"
             message = f"{_capital(what)} has a leftOperand and an operator. Given: {given}."
-            self.add("P007", message, "", node)
+            self.walker.add("P007", message, "", node)
         else:
             self._check_type(node, what)
             return self._left >= 0
@@ -145,39 +149,47 @@ class ConstraintReader(Walker):
         if others:
             message = f"{_capital(what)} is of type {listed(map(terms.local_name, _TYPES), 'or')}."
             message += f" Given: {listed(map(terms.compact, others))}."
-            self.add("P007", message, "", node, "@type")
+            self.walker.add("P007", message, "", node, "@type")
 
     def _logical(self, node: Node, prop: str, what: str, way: tuple[str, ...]) -> Condition | None:
-        self.known_properties(node, {prop}, "a logical constraint")
+        self.walker.known_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
         if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
-            self.add("P014", f"{name} takes an ordered list.", hint, node, prop)
-        found = tuple(self._condition(child, what, way) for child in self.nodes(node, prop))
+            self.walker.add("P014", f"{name} takes an ordered list.", hint, node, prop)
+        found = tuple(self._condition(child, what, way) for child in self.walker.nodes(node, prop))
         operands = tuple(one for one in found if one is not None)
         given = len(members_of(node, prop))
         if given < 2 and found:
             message = f"{name} joins two constraints at least. Given: {given}."
-            self.add("P014", message, "", node, prop)
+            self.walker.add("P014", message, "", node, prop)
         if len(operands) < len(found):
             return None
-        return LogicalConstraint(prop, operands, self.uid_of(node), self.graph.place(node))
+        return LogicalConstraint(
+            prop, operands, self.walker.uid_of(node), self.walker.graph.place(node)
+        )
 
     def _constraint(self, node: Node, what: str) -> Constraint | None:
-        self.known_properties(node, _OF_CONSTRAINT, what)
+        self.walker.known_properties(node, _OF_CONSTRAINT, what)
         capital = _capital(what)
         usual = refining_operands() if what == _WHAT[REFINEMENT] else operands()
-        known = {**usual, **self.vocabulary.operands} if self.vocabulary.operands else usual
+        known = (
+            {**usual, **self.walker.vocabulary.operands}
+            if self.walker.vocabulary.operands
+            else usual
+        )
         left = self._left_operand(node, capital, known)
         operator = self._operator(node, capital)
         data_type = self._data_type(node)
         values = tuple(self._values(node, left, data_type))
-        references = tuple(iri for iri, _ in self.iris(node, _REFERENCE))
+        references = tuple(iri for iri, _ in self.walker.iris(node, _REFERENCE))
         given = len(_operands(node)) + len(node.data.get(_REFERENCE, []))
         self._check_right(node, operator, given, capital)
-        units = [iri for iri, _ in self.iris(node, _UNIT)]
+        units = [iri for iri, _ in self.walker.iris(node, _UNIT)]
         if len(units) > 1:
-            self.add("P007", f"{capital} has one unit. Given: {len(units)}.", "", node, _UNIT)
+            self.walker.add(
+                "P007", f"{capital} has one unit. Given: {len(units)}.", "", node, _UNIT
+            )
         if not left or not operator:
             return None
         return Constraint(
@@ -188,22 +200,22 @@ class ConstraintReader(Walker):
             data_type=data_type,
             unit=units[0] if units else "",
             status=self._status(node),
-            uid=self.uid_of(node),
-            place=self.graph.place(node),
+            uid=self.walker.uid_of(node),
+            place=self.walker.graph.place(node),
         )
 
     def _check_right(self, node: Node, operator: str, given: int, capital: str) -> None:
         if not given:
             message = f"{capital} needs a rightOperand or a rightOperandReference."
-            self.add("P004", message, "", node)
+            self.walker.add("P004", message, "", node)
         elif _RIGHT in node.data and _REFERENCE in node.data:
             message = f"{capital} has a rightOperand or a rightOperandReference, not both."
-            self.add("P007", message, "", node, _REFERENCE)
+            self.walker.add("P007", message, "", node, _REFERENCE)
         elif operator and operator not in _SETS and given > 1:
             sets = listed(sorted(map(terms.local_name, _SETS)), "or")
             message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
             prop = _RIGHT if _RIGHT in node.data else _REFERENCE
-            self.add("P007", message, f"Several take the operator {sets}.", node, prop)
+            self.walker.add("P007", message, f"Several take the operator {sets}.", node, prop)
 
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
@@ -212,7 +224,7 @@ class ConstraintReader(Walker):
             self._unknown(node, "leftOperand", given, known)
             return ""
         if given and given not in known:
-            self.own_terms.append((given, self.graph.place(node, _LEFT)))
+            self.own_terms.append((given, self.walker.graph.place(node, _LEFT)))
         return given
 
     def _operator(self, node: Node, capital: str) -> str:
@@ -227,14 +239,14 @@ class ConstraintReader(Walker):
         return given
 
     def _one(self, node: Node, part: str, capital: str) -> str:
-        given = self.iris(node, f"{_ODRL}{part}", terms_too=True)
+        given = self.walker.iris(node, f"{_ODRL}{part}", terms_too=True)
         if len(given) == 1:
             return given[0][0]
         number = len(node.data.get(f"{_ODRL}{part}", []))
         if number != 1:
             prop = f"{_ODRL}{part}" if number else ""
             message = f"{capital} needs one {part}. Given: {number}."
-            self.add("P004", message, "", node, prop, 1)
+            self.walker.add("P004", message, "", node, prop, 1)
         return ""
 
     def _unknown(self, node: Node, part: str, given: str, known: Mapping[str, Any]) -> None:
@@ -244,44 +256,46 @@ class ConstraintReader(Walker):
         meant = [term for term in known if terms.local_name(term) == given]
         if meant:
             full = terms.compact(meant[0])
-            self.add("P005", message, f"Write {full!r}.", node, prop, given=given, mended=full)
+            self.walker.add(
+                "P005", message, f"Write {full!r}.", node, prop, given=given, mended=full
+            )
             return
         names = [*map(terms.compact, known)]
         is_short = name == given
         asked = terms.local_name(given) if is_short else name
         among = [*map(terms.local_name, known)] if is_short else names
         if not did_you_mean(asked, among):
-            message += " " + self.once(f"Known are {listed(names)}.", "known", node, prop)
-        self.add("P005", message, "", node, prop, given=asked, known=among)
+            message += " " + self.walker.once(f"Known are {listed(names)}.", "known", node, prop)
+        self.walker.add("P005", message, "", node, prop, given=asked, known=among)
 
     def _status(self, node: Node) -> Value | None:
         items = node.data.get(_STATUS, [])
         if not items:
             return None
         if len(items) > 1 or "@value" not in items[0]:
-            self.add("P007", "A constraint has one status, a literal.", "", node, _STATUS)
+            self.walker.add("P007", "A constraint has one status, a literal.", "", node, _STATUS)
             return None
         value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, _STATUS)
-        return None if value is None else Value(value, self.graph.place(node, _STATUS))
+        return None if value is None else Value(value, self.walker.graph.place(node, _STATUS))
 
     # -- values -------------------------------------------------------------------------------
 
     def _data_type(self, node: Node) -> str:
-        said = [iri for iri, _ in self.iris(node, _DATA_TYPE)]
+        said = [iri for iri, _ in self.walker.iris(node, _DATA_TYPE)]
         if len(said) > 1:
             message = f"There is one dataType. Given: {len(said)}."
-            self.add("P007", message, "", node, _DATA_TYPE)
+            self.walker.add("P007", message, "", node, _DATA_TYPE)
         return said[0] if said else ""
 
     def _values(self, node: Node, left: str, data_type: str) -> Iterator[Value]:
         for index, item in enumerate(_operands(node)):
-            place = self.graph.place(node, _RIGHT, index)
+            place = self.walker.graph.place(node, _RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not is_absolute(iri):
-                    self.add("L006", *relative(iri), node, _RIGHT, index)
-                elif left == _PURPOSE and self.is_unknown_purpose(iri):
-                    self.unknown_purpose(iri, node, _RIGHT, index)
+                    self.walker.add("L006", *relative(iri), node, _RIGHT, index)
+                elif left == _PURPOSE and self.walker.is_unknown_purpose(iri):
+                    self.walker.unknown_purpose(iri, node, _RIGHT, index)
                 settings = self._settings(Node(item, item.get(POINTER, "")), left)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
@@ -289,26 +303,28 @@ class ConstraintReader(Walker):
                 if data_type not in ("", said):
                     message = f"The dataType is {terms.compact(data_type)!r}."
                     message += f" Given: a value of type {terms.compact(said)!r}."
-                    self.add("P007", message, "Let both be the same.", node, _RIGHT, index)
+                    self.walker.add("P007", message, "Let both be the same.", node, _RIGHT, index)
                     continue
                 value = self._literal(item["@value"], said, left, node, _RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
                 iri = terms.in_full(value) if left == _PURPOSE and isinstance(value, str) else ""
-                if iri and self.is_unknown_purpose(iri):
-                    self.unknown_purpose(iri, node, _RIGHT, index)
+                if iri and self.walker.is_unknown_purpose(iri):
+                    self.walker.unknown_purpose(iri, node, _RIGHT, index)
                 elif value is not None:
                     yield Value(value, place, type=said)
             else:
-                self.add("P007", "A rightOperand is a literal or an IRI.", "", node, _RIGHT, index)
+                self.walker.add(
+                    "P007", "A rightOperand is a literal or an IRI.", "", node, _RIGHT, index
+                )
 
     def _literal(
         self, given: Any, said: str, left: str, node: Node, prop: str, index: int = 0
     ) -> Literals | None:
         """Return a literal of the type that is said, and of one that the left operand takes."""
         try:
-            return read_operand(given, said, left, self.vocabulary)
+            return read_operand(given, said, left, self.walker.vocabulary)
         except ValueError as error:
-            self.add("P007", f"{error}.", "", node, prop, index)
+            self.walker.add("P007", f"{error}.", "", node, prop, index)
             return None
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
@@ -318,7 +334,7 @@ class ConstraintReader(Walker):
         }
         is_column = terms.names_columns(parameter)
         what = f"a column under {terms.compact(parameter)}" if is_column else "a name"
-        self.known_properties(node, known, what)
+        self.walker.known_properties(node, known, what)
         settings = {}
         for prop in sorted(known & node.data.keys()):
             value = self._setting(node, prop)
@@ -327,17 +343,17 @@ class ConstraintReader(Walker):
         return settings
 
     def _setting(self, node: Node, prop: str) -> Value | None:
-        items, place = node.data[prop], self.graph.place(node, prop)
+        items, place = node.data[prop], self.walker.graph.place(node, prop)
         if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
             given = shown(items[0]) if len(items) == 1 else len(items)
             message = f"{terms.compact(prop)} takes one value. Given: {given}."
-            self.add("P007", message, "", node, prop)
+            self.walker.add("P007", message, "", node, prop)
             return None
         if "@id" in items[0]:
             iri = terms.canonical(items[0]["@id"])
             if not is_absolute(iri):
-                self.add("L006", *relative(iri), node, prop)
-            self.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
+                self.walker.add("L006", *relative(iri), node, prop)
+            self.walker.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
             return Value(iri, place, type=IRI)
         value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)
         return None if value is None else Value(value, place)

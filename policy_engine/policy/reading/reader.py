@@ -13,6 +13,7 @@ from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.labels import labelled
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, Kind, Policy, Rule, Strategy
+from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.inheritance import inherited
 from policy_engine.policy.reading.rules import (
     ACTION,
@@ -25,7 +26,7 @@ from policy_engine.policy.reading.rules import (
     needed,
     with_shared,
 )
-from policy_engine.policy.reading.walker import is_absolute, relative, shown
+from policy_engine.policy.reading.walker import Walker, is_absolute, relative, shown
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import Graph, Node, expand
@@ -99,7 +100,7 @@ def read_policies(
     reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
     places, mend = reader.parents_at, reader.mend
     policies, problems = inherited(drafts, parents, places, limits, mend, beside)
-    problems = [*reader.problems, *problems]
+    problems = [*reader.walker.problems, *problems]
     if not problems:
         problems += problems_of(policies)
     if problems:
@@ -123,8 +124,8 @@ def read_drafts(
     """
     how = (contexts, limits, syntax, vocabulary)
     reader, drafts = _drafts(text, source, how, as_draft=True, keep_replaced=keep_replaced)
-    if reader.problems:
-        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
+    if reader.walker.problems:
+        raise PolicyError(*sorted(reader.walker.problems, key=by_place), source=source)
     return drafts
 
 
@@ -166,15 +167,15 @@ def read_hierarchy(
     `skos:broader`. Raises PolicyError with every problem found.
     """
     reader = _reader(text, source, (contexts, limits, syntax, vocabulary))
-    for node in reader.graph.nodes:
-        reader.reference(node)
-    reader.refuse_unread()
-    if reader.problems:
-        raise PolicyError(*sorted(reader.problems, key=by_place), source=source)
-    return reader.hierarchy()
+    for node in reader.walker.graph.nodes:
+        reader.walker.reference(node)
+    reader.walker.refuse_unread()
+    if reader.walker.problems:
+        raise PolicyError(*sorted(reader.walker.problems, key=by_place), source=source)
+    return reader.walker.hierarchy()
 
 
-class _Reader(RuleReader):
+class _Reader:
     """Reads the policies of one graph; `as_draft`, where they may lack what others add.
 
     `parents_at` holds where a policy names another that it inherits from, by the uids of both.
@@ -184,51 +185,53 @@ class _Reader(RuleReader):
     as_draft = keep_replaced = False
 
     def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
-        super().__init__(graph, limits, vocabulary)
+        self.walker = Walker(graph, vocabulary)
+        constraints = ConstraintReader(self.walker, limits)
+        self.rule_reader = RuleReader(constraints)
         self._shared_parts = limits.values
         self.parents_at: dict[tuple[str, str], Place] = {}
 
     def read(self, source: str) -> tuple[Policy, ...]:
-        if self.problems:
+        if self.walker.problems:
             return ()
-        nodes = self.graph.nodes
+        nodes = self.walker.graph.nodes
         found = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
         if not found:
             message = "A text holds a policy at least. This one holds 0."
-            self.problems.append(Problem("P001", message, "Is it empty?", self._top()))
+            self.walker.problems.append(Problem("P001", message, "Is it empty?", self._top()))
         drafts = [self._policy(node, source) for node in found]
         self._check_uids(found)
-        for node in self.unread() if not self.problems else ():
-            self.beside(node)
-        self.refuse_unread()
-        hierarchy = self.hierarchy()
-        if self.vocabulary:
-            hierarchy = hierarchy.joined([self.vocabulary.hierarchy])
+        for node in self.walker.unread() if not self.walker.problems else ():
+            self.walker.beside(node)
+        self.walker.refuse_unread()
+        hierarchy = self.walker.hierarchy()
+        if self.walker.vocabulary:
+            hierarchy = hierarchy.joined([self.walker.vocabulary.hierarchy])
         self._check_actions(hierarchy)
-        if self.problems:
+        if self.walker.problems:
             return ()
         complete = (replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
         return tuple(labelled(replace(draft, digest=digest_of(draft))) for draft in complete)
 
     def _top(self) -> Place:
-        return self.graph.document.place("")
+        return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.known_properties(node, _OF_POLICY, "a policy")
-        profiles = tuple(iri for iri, _ in self.iris(node, _PROFILE))
+        self.walker.known_properties(node, _OF_POLICY, "a policy")
+        profiles = tuple(iri for iri, _ in self.walker.iris(node, _PROFILE))
         if self._unknown_profiles(node, profiles):
             return None
-        own = len(self.own_terms)
+        own = len(self.rule_reader.constraints.own_terms)
         kind, uid = self._policy_type(node), self._uid(node)
-        inherits = self.iris(node, _INHERIT)
+        inherits = self.walker.iris(node, _INHERIT)
         for parent, index in inherits:
-            self.parents_at[uid, parent] = self.graph.place(node, _INHERIT, index)
-        shared = self.shared(node)
+            self.parents_at[uid, parent] = self.walker.graph.place(node, _INHERIT, index)
+        shared = self.rule_reader.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in _KINDS}
         ends_with, accepted = self._ending(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
         if not is_in_profile:
-            self._refuse_own_terms(self.own_terms[own:])
+            self._refuse_own_terms(self.rule_reader.constraints.own_terms[own:])
         return Policy(
             uid=uid,
             type=kind,
@@ -241,11 +244,11 @@ class _Reader(RuleReader):
             prohibitions=rules["prohibition"],
             obligations=rules["obligation"],
             digest="",
-            vocabulary=self.vocabulary,
-            context=self.graph.context_at(node.pointer),
+            vocabulary=self.walker.vocabulary,
+            context=self.walker.graph.context_at(node.pointer),
             source=source,
             hints=tuple(self._hints(node, profiles)),
-            place=self.graph.place(node),
+            place=self.walker.graph.place(node),
             replaced_by=tuple(self._replaced(node)),
             ends_with=ends_with,
             accepted=accepted,
@@ -261,20 +264,20 @@ class _Reader(RuleReader):
         """
         is_open = self.as_draft or _INHERIT in node.data
         needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
-        found = tuple(self.rules(node, name, () if is_open else needs, policy_type))
+        found = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
         self._shared_parts -= len(found) * members(shared)
         if self._shared_parts < 0:
-            most = self.limits.values
+            most = self.rule_reader.constraints.limits.values
             message = f"What policies share with all their rules is too much. {most:,} are allowed."
-            self.add("J003", message, "", node)
+            self.walker.add("J003", message, "", node)
             return ()
         return tuple(with_shared(rule, shared) for rule in found)
 
     def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
         if self._in_profile(node) and not set(profiles) & _PROFILES:
             message = "The policy uses the MOSAICrOWN profile without naming it."
-            place = self.graph.place(node)
-            fix = self.first_member(node, f'"profile": "{_MC}"')
+            place = self.walker.graph.place(node)
+            fix = self.walker.first_member(node, f'"profile": "{_MC}"')
             yield Problem("H001", message, f'Add "profile": "{_MC}".', place, fix)
 
     def _policy_type(self, node: Node) -> str:
@@ -285,20 +288,24 @@ class _Reader(RuleReader):
         known = sorted(map(terms.local_name, _TYPES))
         message = f"A policy has one type. Given: {given}. Allowed: {listed(known)}."
         asked = terms.local_name(types[0]) if len(types) == 1 else ""
-        self.add("P001", message, "", node, "@type", of_key=not types, given=asked, known=known)
+        self.walker.add(
+            "P001", message, "", node, "@type", of_key=not types, given=asked, known=known
+        )
         return ""
 
     def _uid(self, node: Node) -> str:
         uid = str(node.data.get("@id", ""))
         if not uid or uid.startswith("_:"):
             hint = 'Add "uid": "http://...", an IRI of your own.'
-            self.add("P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node)
+            self.walker.add(
+                "P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node
+            )
         elif not is_absolute(uid):
-            self.add("L006", *relative(uid), node, "@id")
+            self.walker.add("L006", *relative(uid), node, "@id")
         return terms.canonical(uid)
 
     def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:
-        given = self.iris(node, _CONFLICT, terms_too=True)
+        given = self.walker.iris(node, _CONFLICT, terms_too=True)
         if not given:
             return "prohibit" if is_in_profile else "invalid"
         name = given[0][0].removeprefix(_ODRL)
@@ -309,39 +316,41 @@ class _Reader(RuleReader):
         known = get_args(Strategy)
         hint = f"Allowed are {listed(known)}."
         asked = name if len(given) == 1 else ""
-        self.add("P007", message, hint, node, _CONFLICT, len(given) - 1, given=asked, known=known)
+        self.walker.add(
+            "P007", message, hint, node, _CONFLICT, len(given) - 1, given=asked, known=known
+        )
         return "invalid"
 
     # -- the profile --------------------------------------------------------------------------
 
     def _in_profile(self, node: Node) -> bool:
         """Tell whether a policy uses the profile's terms, even where it does not name it."""
-        context = self.graph.context_at(node.pointer)
-        return "belongsTo" in context.definitions or self.mentions(node, _MC)
+        context = self.walker.graph.context_at(node.pointer)
+        return "belongsTo" in context.definitions or self.walker.mentions(node, _MC)
 
     def _unknown_profiles(self, node: Node, profiles: tuple[str, ...]) -> bool:
         """Note profiles that are not known: what their policies mean cannot be known either."""
-        names = sorted((_MC, _PE, _CORE_PROFILE, *self.vocabulary.profiles))
+        names = sorted((_MC, _PE, _CORE_PROFILE, *self.walker.vocabulary.profiles))
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
             message = f"The profile {profile!r} is not known. Known are {listed(names)}."
-            self.add("P009", message, "", node, _PROFILE, place, given=profile, known=names)
+            self.walker.add("P009", message, "", node, _PROFILE, place, given=profile, known=names)
         return bool(unknown)
 
     def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
         for iri, place in own:
             message = f"{iri!r} is no term of ODRL, and the policy names no profile that has it."
             hint = f'Terms of your own may be used with "profile": "{_MC}".'
-            self.problems.append(Problem("P009", message, hint, place))
+            self.walker.problems.append(Problem("P009", message, hint, place))
 
     def _check_actions(self, hierarchy: Hierarchy) -> None:
         """Every action is a way to use or to transfer (ODRL Information Model, 2.4).
 
         Where there are other problems, that may follow from them.
         """
-        first = dict(reversed(self.own_actions))
-        known = TOPS | self.vocabulary.actions.keys()
-        for iri, place in reversed(first.items()) if not self.problems else ():
+        first = dict(reversed(self.rule_reader.own_actions))
+        known = TOPS | self.walker.vocabulary.actions.keys()
+        for iri, place in reversed(first.items()) if not self.walker.problems else ():
             wider = hierarchy.wider("action", iri)
             is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
             if not is_dpv and wider.keys().isdisjoint(known):
@@ -349,20 +358,23 @@ class _Reader(RuleReader):
                 message = f"The action {name!r} is not said to be included in use or transfer."
                 hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of, '
                 hint += "or give the vocabulary that defines it: vocabularies=[FILE]."
-                self.problems.append(Problem("P016", message, hint, place))
+                self.walker.problems.append(Problem("P016", message, hint, place))
 
     def mend(self, place: Place, text: str) -> Fix | None:
         """Return the fix that puts a text in the place of the string that stands somewhere."""
-        return replaced(self.graph.document, place.pointer, text)
+        return replaced(self.walker.graph.document, place.pointer, text)
 
     def _check_uids(self, found: Sequence[Node]) -> None:
         """No two policies of a text have one uid, so that it is known which one is meant."""
         seen: dict[str, int] = {}
         for node in found:
-            uid, line = terms.canonical(node.data.get("@id", "")), self.graph.place(node).line
+            uid, line = (
+                terms.canonical(node.data.get("@id", "")),
+                self.walker.graph.place(node).line,
+            )
             if uid and uid in seen:
                 message = f"Two policies have the uid {uid!r}; the first is in line {seen[uid]}."
-                self.add("D002", message, "Give each its own.", node)
+                self.walker.add("D002", message, "Give each its own.", node)
             seen.setdefault(uid, line)
 
     def _replaced(self, node: Node) -> Iterator[str]:
@@ -371,14 +383,16 @@ class _Reader(RuleReader):
             yield str(data.get("@id", data.get("@value", "")))
             if not self.keep_replaced:
                 message = f"The policy was replaced by {shown(data)}, and holds no longer."
-                self.add("P012", message, "Use the other one.", node, _REPLACED)
+                self.walker.add("P012", message, "Use the other one.", node, _REPLACED)
 
     def _ending(self, node: Node) -> tuple[tuple[str, ...], str]:
         """Return the policies that one ends with, and the digest of the offer it was made from."""
-        names = self.iris(node, ENDS_WITH)
+        names = self.walker.iris(node, ENDS_WITH)
         for prop in (ENDS_WITH, ACCEPTED):
             if prop in node.data:
-                self.own_terms.append((prop, self.graph.place(node, prop, of_key=True)))
+                self.rule_reader.constraints.own_terms.append(
+                    (prop, self.walker.graph.place(node, prop, of_key=True))
+                )
         given = node.data.get(ACCEPTED, [])
         digests = [str(data.get("@value", "")) for data in given]
         wrong = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]
@@ -386,7 +400,7 @@ class _Reader(RuleReader):
             message = f"{terms.compact(ACCEPTED)} is one sha-256 in hexadecimal. Given: "
             place = (wrong or [1])[0]
             message += f"{shown(given[place]) if wrong else len(digests)}."
-            self.add("P007", message, "", node, ACCEPTED, place)
+            self.walker.add("P007", message, "", node, ACCEPTED, place)
         return tuple(dict.fromkeys(iri for iri, _ in names)), digests[0] if digests else ""
 
     def _dated(self, node: Node) -> datetime | None:

@@ -11,9 +11,7 @@ from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import CONSTRAINT, REFINEMENT, ConstraintReader
 from policy_engine.policy.reading.walker import SOURCE, is_absolute, is_ours, shown
-from policy_engine.policy.syntax.json_ld import Graph, Node
-from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.vocabulary import NONE, Vocabulary
+from policy_engine.policy.syntax.json_ld import Node
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 ACTION, TARGET, ASSIGNER, ASSIGNEE, OUTPUT = (
@@ -38,25 +36,26 @@ _Member = TypeVar("_Member", Party, Asset)
 _Part = TypeVar("_Part", Party, Asset, Action)
 
 
-class RuleReader(ConstraintReader):
+class RuleReader:
     """Reads rules (ODRL Information Model 2.2, section 2.6).
 
     `own_actions` are those that ODRL does not have, or no longer, with their places.
     """
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
-        super().__init__(graph, limits, vocabulary)
+    def __init__(self, constraints: ConstraintReader) -> None:
+        self.walker = constraints.walker
+        self.constraints = constraints
         self.own_actions: list[tuple[str, Place]] = []
 
     def rules(
         self, node: Node, kind: Kind, needed: Collection[str] = (ACTION,), policy_type: str = ""
     ) -> Iterator[Rule]:
         """Yield the rules of a kind that a node holds, each of which needs some properties."""
-        for child in self.nodes(node, f"{_ODRL}{kind}"):
-            self.said_once(child, "P008", "Two rules have")
+        for child in self.walker.nodes(node, f"{_ODRL}{kind}"):
+            self.walker.said_once(child, "P008", "Two rules have")
             for prop in needed:
                 if prop not in child.data:
-                    self.add("P004", lacking(kind, prop, policy_type), "", child)
+                    self.walker.add("P004", lacking(kind, prop, policy_type), "", child)
             yield self._rule(child, kind)
 
     def shared(self, node: Node) -> Rule:
@@ -72,20 +71,20 @@ class RuleReader(ConstraintReader):
         for prop in misplaced:
             allowed = f"It may have a {next(iter(within))}." if within else "It has no duties."
             message = f"{_A[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
-            self.add("P013", message, "", node, prop, of_key=True)
-        self.known_properties(node, known | set(misplaced), _A[kind].lower())
+            self.walker.add("P013", message, "", node, prop, of_key=True)
+        self.walker.known_properties(node, known | set(misplaced), _A[kind].lower())
         self._check_rule(node, kind)
         nested = {name: tuple(self.rules(node, name)) for name in _WITHIN[kind]}
         return Rule(
             kind=kind,
-            uid=self.uid_of(node),
-            purposes=() if is_duty else self.names(node, PURPOSE, "purpose"),
+            uid=self.walker.uid_of(node),
+            purposes=() if is_duty else self.walker.names(node, PURPOSE, "purpose"),
             output="" if is_duty else self._output(node),
-            constraints=self.conditions(node, CONSTRAINT),
+            constraints=self.constraints.conditions(node, CONSTRAINT),
             duties=nested.get("duty", ()),
             remedies=nested.get("remedy", ()),
             consequences=nested.get("consequence", ()),
-            place=self.graph.place(node),
+            place=self.walker.graph.place(node),
             **self._parts(node),
         )
 
@@ -102,10 +101,10 @@ class RuleReader(ConstraintReader):
         }
 
     def _output(self, node: Node) -> str:
-        outputs = self.iris(node, OUTPUT, role="asset")
+        outputs = self.walker.iris(node, OUTPUT, role="asset")
         if len(outputs) > 1:
             message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
-            self.add("P007", message, "", node, OUTPUT)
+            self.walker.add("P007", message, "", node, OUTPUT)
         return outputs[0][0] if outputs else ""
 
     def _check_rule(self, node: Node, kind: Kind) -> None:
@@ -114,38 +113,38 @@ class RuleReader(ConstraintReader):
         if types:
             message = f"{_A[kind]} is of type {name!r}."
             message += f" Given: {listed(map(terms.compact, sorted(types)))}."
-            self.add("P007", message, "", node, "@type")
+            self.walker.add("P007", message, "", node, "@type")
 
     # -- parties and assets -------------------------------------------------------------------
 
     def _members(self, node: Node, prop: str, kind: type[_Member]) -> Iterator[_Member]:
         for index, data in enumerate(node.data.get(prop, [])):
-            found = self.linked(data)
+            found = self.walker.linked(data)
             if _is_described(found):
                 member = self._collection(found, kind)
             else:
-                iri = self.iri(node, prop, index, role=_ROLES[kind])
-                place = self.graph.place(node, prop, index)
+                iri = self.walker.iri(node, prop, index, role=_ROLES[kind])
+                place = self.walker.graph.place(node, prop, index)
                 member = kind(iri, place=place) if iri is not None else None
             if member is not None:
                 yield member
 
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
-        self.known_properties(node, {SOURCE, REFINEMENT}, "a collection")
-        self.check_types(node, _ROLES[kind])
-        self.said_once(node, "P015", "Two collections have")
-        sources = [iri for iri, _ in self.iris(node, SOURCE)]
-        refinements = self.conditions(node, REFINEMENT)
+        self.walker.known_properties(node, {SOURCE, REFINEMENT}, "a collection")
+        self.walker.check_types(node, _ROLES[kind])
+        self.walker.said_once(node, "P015", "Two collections have")
+        sources = [iri for iri, _ in self.walker.iris(node, SOURCE)]
+        refinements = self.constraints.conditions(node, REFINEMENT)
         given = len(node.data.get(SOURCE, []))
-        if uid := self.uid_of(node):
+        if uid := self.walker.uid_of(node):
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
-            self.add("P015", message, "Write its uid as its source.", node, "@id")
+            self.walker.add("P015", message, "Write its uid as its source.", node, "@id")
         elif given != 1:
             message = f"A collection with refinements has one source. Given: {given}."
-            self.add("P015", message, 'Add "source": "http://...".', node)
-        return kind(sources[0], refinements, self.graph.place(node)) if sources else None
+            self.walker.add("P015", message, 'Add "source": "http://...".', node)
+        return kind(sources[0], refinements, self.walker.graph.place(node)) if sources else None
 
     # -- actions ------------------------------------------------------------------------------
 
@@ -157,56 +156,56 @@ class RuleReader(ConstraintReader):
 
     def _action(self, rule: Node, index: int, data: Mapping[str, Any]) -> Action | None:
         """Return an action: a term alone, or a node whose rdf:value is refined."""
-        place = self.graph.place(rule, ACTION, index)
+        place = self.walker.graph.place(rule, ACTION, index)
         if {"@value", "@list"} & data.keys():
             message = f"An action is a term or an object. Given: {shown(data)}."
-            self.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
+            self.walker.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
             return None
-        node = self.linked(data)
-        self.check_types(node, "action")
+        node = self.walker.linked(data)
+        self.walker.check_types(node, "action")
         if "@id" in node.data and not {_VALUE, REFINEMENT} & node.data.keys():
-            self.known_properties(node, {_INCLUDED, _IMPLIES}, "an action")
+            self.walker.known_properties(node, {_INCLUDED, _IMPLIES}, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
             if {_INCLUDED, _IMPLIES} & node.data.keys() and is_absolute(iri):
-                self.reference(node, role="action")
+                self.walker.reference(node, role="action")
             return Action(iri=iri, place=place)
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
-        self.known_properties(node, {_VALUE, REFINEMENT}, "a refined action")
-        self.said_once(node, "P006", "Two refined actions have")
-        named = self.iris(node, _VALUE, role="action")
+        self.walker.known_properties(node, {_VALUE, REFINEMENT}, "a refined action")
+        self.walker.said_once(node, "P006", "Two refined actions have")
+        named = self.walker.iris(node, _VALUE, role="action")
         given = len(node.data.get(_VALUE, []))
         if given != 1:
             hint = 'Add "rdf:value": {"@id": "odrl:read"}, say.'
             message = f"A refined action needs one rdf:value, the action. Given: {given}."
-            self.add("P004", message, hint, node)
+            self.walker.add("P004", message, hint, node)
         if len(named) != 1:
             return None
         iri = self._action_iri(named[0][0], node, _VALUE)
-        place = self.graph.place(node)
+        place = self.walker.graph.place(node)
         if iri == ANONYMIZE:
-            return Action(iri, tuple(self.parameters(node)), place)
-        return Action(iri, self.conditions(node, REFINEMENT), place)
+            return Action(iri, tuple(self.constraints.parameters(node)), place)
+        return Action(iri, self.constraints.conditions(node, REFINEMENT), place)
 
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
-        iri = self.action_of(terms.canonical(given))
+        iri = self.walker.action_of(terms.canonical(given))
         known = terms.instances(f"{_ODRL}Action")
         is_foreign = is_absolute(iri) and not is_ours(iri) and not iri.startswith(terms.DPV)
-        if iri in self.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
+        if iri in self.walker.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
             return iri
         if not is_foreign and iri not in known:
             self._unknown_action(iri, node, prop, index)
             return iri
         if iri not in known:
-            self.own_terms.append((iri, self.graph.place(node, prop, index)))
+            self.constraints.own_terms.append((iri, self.walker.graph.place(node, prop, index)))
         if iri not in known or "deprecated" in known[iri].facts:
-            self.own_actions.append((iri, self.graph.place(node, prop, index)))
+            self.own_actions.append((iri, self.walker.graph.place(node, prop, index)))
         return iri
 
     def _unknown_action(self, iri: str, node: Node, prop: str, index: int) -> None:
         scheme = "ODRL or of the MOSAICrOWN profile"
-        known = {**terms.instances(f"{_ODRL}Action"), **self.vocabulary.actions}
+        known = {**terms.instances(f"{_ODRL}Action"), **self.walker.vocabulary.actions}
         if iri.startswith(terms.DPV):
             scheme, known = "the Data Privacy Vocabulary", {**terms.terms_of_dpv("Processing")}
         message = f"{terms.compact(iri)!r} is not an action of {scheme}."
@@ -214,7 +213,7 @@ class RuleReader(ConstraintReader):
         same = [one for one in known if terms.local_name(one) == asked]
         hint = f"Write {terms.compact(same[0])!r}." if same else ""
         near = [] if hint else map(terms.local_name, known)
-        self.add("P005", message, hint, node, prop, index, given=asked, known=near)
+        self.walker.add("P005", message, hint, node, prop, index, given=asked, known=near)
 
 
 _ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asset"}
