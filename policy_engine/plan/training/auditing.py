@@ -32,8 +32,12 @@ _MOST = 10_000
 _Given = Mapping[str, Constraint]
 
 
-class AuditReader(TrainingReader):
+class AuditReader:
     """Reads the audits of what a policy's plan makes: of its model, else of its table."""
+
+    def __init__(self, trainings: TrainingReader) -> None:
+        self.trainings = trainings
+        self.refinements = trainings.refinements
 
     def audits(self, made: str, training: Training | None, *, of_model: bool) -> tuple[Audit, ...]:
         """Return the audits that the duties of permissions on what is made ask for.
@@ -45,8 +49,10 @@ class AuditReader(TrainingReader):
         audited = [(rule, duty) for rule, duty in self._duties() if self._is_of(rule, made)]
         for _, duty in audited:
             for action in filter(is_audit, duty.actions):
-                given = self.given(action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL)))
-                modelling = training if of_model else self.modelling(action, given, made)
+                given = self.refinements.given(
+                    action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL))
+                )
+                modelling = training if of_model else self.trainings.modelling(action, given, made)
                 one = self._audit(duty, action, given, made, modelling)
                 found += [one] if one else []
         if audited:
@@ -55,7 +61,7 @@ class AuditReader(TrainingReader):
 
     def _duties(self) -> Iterator[tuple[Rule, Rule]]:
         """Yield every duty to audit, with its permission."""
-        for rule in self.policy.permissions:
+        for rule in self.refinements.policy.permissions:
             yield from ((rule, duty) for duty in rule.duties if any(map(is_audit, duty.actions)))
 
     def _is_of(self, rule: Rule, made: str) -> bool:
@@ -63,11 +69,11 @@ class AuditReader(TrainingReader):
         targets = [target.iri for target in rule.targets]
         if made in targets:
             return True
-        if not any(one in self.outputs for one in targets):
-            found = listed(self.outputs)
+        if not any(one in self.refinements.outputs for one in targets):
+            found = listed(self.refinements.outputs)
             message = f"The audit is of {listed(targets)}, and what the policy has made is {found}."
-            hint = did_you_mean(targets[0], self.outputs)
-            self.add("M013", message, hint, rule.targets[0].place)
+            hint = did_you_mean(targets[0], self.refinements.outputs)
+            self.refinements.add("M013", message, hint, rule.targets[0].place)
         return False
 
     def _audit(
@@ -88,14 +94,14 @@ class AuditReader(TrainingReader):
         for name, (field, lowest) in zip(OF_FILES, least.items(), strict=True):
             if name not in given:
                 continue
-            part, asked = given[name], self.number(given[name])
+            part, asked = given[name], self.refinements.number(given[name])
             if not of_model:
                 message = f"{name} is about the files of a model, and what is released is a table."
-                self.add("M013", message, "", part.place)
+                self.refinements.add("M013", message, "", part.place)
             elif asked is not None and (asked < lowest or asked != int(asked)):
                 message = f"{name} is an integer of at least {lowest}. Given: {asked:g}."
                 hint = f"Every model that is released holds {lowest}."
-                self.add("M011", message, hint if lowest else "", part.place)
+                self.refinements.add("M011", message, hint if lowest else "", part.place)
             elif asked is not None:
                 found[field] = int(asked)
         return FileBounds(**found)
@@ -108,24 +114,24 @@ class AuditReader(TrainingReader):
             notation = str(part.right_operands[0].value).removeprefix(terms.PE)
             if notation not in known:
                 message = f"The method {notation!r} is none of audits. Known are {listed(known)}."
-                self.add("M013", message, did_you_mean(notation, known), part.place)
+                self.refinements.add("M013", message, did_you_mean(notation, known), part.place)
         elif action.iri == AUDIT:
             message = f"The audit names no method. Known are {listed(known)}."
             hint = "Add a refinement with the leftOperand mosaicrown:method."
-            self.add("M013", message, hint, action.place)
+            self.refinements.add("M013", message, hint, action.place)
 
     def _method(self, given: _Given, action: Action) -> MembershipInference | None:
-        before = len(self.problems)
+        before = len(self.refinements.problems)
         fpr, shadows = self._fpr(given, action), self._shadows(given)
         attempts = self._count(given["attempts"], 1) if "attempts" in given else None
         bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
         if not mentions(action, *MEASURES):
             message = f"The audit bounds nothing. It may bound {listed(MEASURES)}."
             hint = "Add a refinement such as pe:auc lteq 0.6."
-            self.add("M013", message, hint, action.place)
+            self.refinements.add("M013", message, hint, action.place)
         attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
         self._check_shows(given, action)
-        if not bounds or len(self.problems) > before:
+        if not bounds or len(self.refinements.problems) > before:
             return None
         named = {"attacks": attacks} if attacks else {}
         counts = {"shadow_models": shadows, "attempts": attempts}
@@ -139,7 +145,7 @@ class AuditReader(TrainingReader):
             message = "recall alone bounds nothing: it is small for an attack that calls few "
             message += "members, be it sure of each of them."
             hint = "Add a refinement with the leftOperand pe:auc or pe:tprAtFpr."
-            self.add("M013", message, hint, given["recall"].place)
+            self.refinements.add("M013", message, hint, given["recall"].place)
         if "tprAtFpr" not in given or "attack" not in given:
             return
         for notation in self._named(given["attack"]):
@@ -147,20 +153,22 @@ class AuditReader(TrainingReader):
                 message = f"The attack {notation!r} says yes or no, and has no threshold that "
                 message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
                 hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."
-                self.add("M013", message, hint, given["attack"].place)
+                self.refinements.add("M013", message, hint, given["attack"].place)
 
     def _fpr(self, given: _Given, action: Action) -> float:
         if "fpr" not in given:
             return USUAL_FPR
         part = given["fpr"]
-        fpr = self.number(part)
+        fpr = self.refinements.number(part)
         if fpr is not None and not 0 < fpr < 1:
-            self.add("M013", f"fpr is above 0 and below 1. Given: {fpr:g}.", "", part.place)
+            self.refinements.add(
+                "M013", f"fpr is above 0 and below 1. Given: {fpr:g}.", "", part.place
+            )
             return USUAL_FPR
         if not mentions(action, "tprAtFpr"):
             message = "fpr is that at which tprAtFpr is measured, and that is not bounded."
             hint = "Add a refinement with the leftOperand pe:tprAtFpr, or leave out pe:fpr."
-            self.add("M013", message, hint, part.place)
+            self.refinements.add("M013", message, hint, part.place)
         return USUAL_FPR if fpr is None else fpr
 
     def _shadows(self, given: _Given) -> int:
@@ -170,11 +178,11 @@ class AuditReader(TrainingReader):
 
     def _count(self, part: Constraint, fewest: int) -> int:
         """Return how many there are to be of something; note where that is out of its range."""
-        number = self.number(part)
+        number = self.refinements.number(part)
         if number is not None and not fewest <= number <= _MOST:
             name = terms.local_name(part.left_operand)
             message = f"{name} is an integer from {fewest} to {_MOST}. Given: {number:g}."
-            self.add("M013", message, "", part.place)
+            self.refinements.add("M013", message, "", part.place)
             return fewest
         return int(number or fewest)
 
@@ -184,7 +192,7 @@ class AuditReader(TrainingReader):
         A figure is 1 at most. Below 1 is no bound either: it leaves out an attack that is right
         of everybody, and no other.
         """
-        asked = self.number(part)
+        asked = self.refinements.number(part)
         if asked is None:
             return None
         chance = fpr if name == "tprAtFpr" else 0.5
@@ -194,7 +202,7 @@ class AuditReader(TrainingReader):
             why = guessed if asked < 1 else "no figure is above 1: that bounds nothing"
             message = f"{name} is to be {'below' if is_strict else 'at most'} {asked:g}, but {why}."
             allowed = f"above {chance:g} and below 1" if is_strict else f"from {chance:g}, below 1"
-            self.add("M011", message, f"Allowed is {allowed}.", part.place)
+            self.refinements.add("M011", message, f"Allowed is {allowed}.", part.place)
             return None
         return AttackBound(
             measure=name,
@@ -213,27 +221,31 @@ class AuditReader(TrainingReader):
         for notation, value in _notations(part):
             if notation not in known:
                 message = f"The attack {notation!r} is not known. Known are {listed(known)}."
-                self.add("M013", message, _meant(notation, known), value.place)
+                self.refinements.add("M013", message, _meant(notation, known), value.place)
             elif notation in found:
                 message = f"The attack {notation!r} is asked for twice."
-                self.add("M013", message, "", value.place)
+                self.refinements.add("M013", message, "", value.place)
             else:
                 yield notation
             found.add(notation)
 
     def _check_countable(self) -> None:
         """Note what keeps members of a training from being told from other records."""
-        if not self.asked:
+        if not self.refinements.asked:
             return
-        asked = self.asked.asked
-        named = parameters_of(self.asked.action)
+        asked = self.refinements.asked.asked
+        named = parameters_of(self.refinements.asked.action)
         places = {name: part.place for name, part in named.items()}
         if asked.recoding.max_suppression:
             message = "An audit needs to know who was trained on, and suppressed rows were not."
-            self.add("M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"])
+            self.refinements.add(
+                "M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"]
+            )
         if asked.columns.privacy_unit:
             message = "An audit counts records, and the policy counts persons who have several."
-            self.add("M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"])
+            self.refinements.add(
+                "M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"]
+            )
 
 
 def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:

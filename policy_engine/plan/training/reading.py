@@ -17,7 +17,8 @@ from policy_engine.plan.reading_anonymization import (
 )
 from policy_engine.plan.training.auditing import AuditReader
 from policy_engine.plan.training.model import Audit, Training
-from policy_engine.plan.training.refining import MEMBERSHIP, is_audit
+from policy_engine.plan.training.refining import MEMBERSHIP, Refinements, is_audit
+from policy_engine.plan.training.training import TrainingReader
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.model import ANONYMIZE, TRAIN
@@ -143,16 +144,17 @@ def _model(
     named = (one for one in made if one.rule.output in targets)
     # Where none is named, any tells that the model is of something else.
     asked = next(named, next(iter(made), None))
-    reader = AuditReader(policy, asked, made, outputs)
-    reader.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]
+    read = Refinements(policy, asked, made, outputs)
+    read.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]
+    reader = TrainingReader(read)
     training = reader.training(rule, action)
-    audits = reader.audits(rule.output, training, of_model=True) if rule.output else ()
+    audits = AuditReader(reader).audits(rule.output, training, of_model=True) if rule.output else ()
     if training and not asked and not _is_audited(policy, rule.output):
         message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
         hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
-        reader.add("M012", message, hint, rule.place)
-    _check_one_input(asked, reader)
-    problems += reader.problems
+        read.add("M012", message, hint, rule.place)
+    _check_one_input(asked, read)
+    problems += read.problems
     return Product(asked, rule, training, audits)
 
 
@@ -160,20 +162,20 @@ def _table(
     policy: Policy, made: Transformation, outputs: Collection[str], problems: list[Problem]
 ) -> Product:
     """Return a table with its audits, and note what is wrong with it."""
-    reader = AuditReader(policy, made, (made,), outputs)
-    audits = reader.audits(made.rule.output, None, of_model=False)
+    read = Refinements(policy, made, (made,), outputs)
+    audits = AuditReader(TrainingReader(read)).audits(made.rule.output, None, of_model=False)
     if audits:
-        _check_one_input(made, reader)
-    problems += reader.problems
+        _check_one_input(made, read)
+    problems += read.problems
     return Product(made, audits=audits)
 
 
-def _check_one_input(made: Transformation | None, reader: AuditReader) -> None:
+def _check_one_input(made: Transformation | None, read: Refinements) -> None:
     """Note a join whose table a model would learn from before it is released."""
     if made is not None and made.joined:
         message = "Models are not trained, nor tables audited, in the policy that joins datasets."
         hint = f"Train on {made.rule.output} in a policy of its own."
-        reader.add("M016", message, hint, made.rule.place)
+        read.add("M016", message, hint, made.rule.place)
 
 
 def _outputs(policy: Policy) -> Iterator[str]:

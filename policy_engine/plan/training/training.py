@@ -21,8 +21,11 @@ from policy_engine.policy.collecting.files import read_file
 _Given = Mapping[str, Constraint]
 
 
-class TrainingReader(Refinements):
+class TrainingReader:
     """Reads how a model is trained, and holds it against what is anonymised."""
+
+    def __init__(self, refinements: Refinements) -> None:
+        self.refinements = refinements
 
     def training(self, rule: Rule, action: Action) -> Training | None:
         """Return what a permission to train asks for, None where something is wrong with it."""
@@ -30,24 +33,24 @@ class TrainingReader(Refinements):
             message = "A permission to train names one target and an output, the model's IRI."
             number = f"{len(rule.targets)} target{'s' * (len(rule.targets) != 1)}"
             given = f"{number} and {'an' if rule.output else 'no'} output"
-            self.add("M012", f"{message} Given: {given}.", "", rule.place)
+            self.refinements.add("M012", f"{message} Given: {given}.", "", rule.place)
             return None
         target = rule.targets[0].iri
-        if self.asked and target != self.asked.rule.output:
-            tables = " and ".join(one.rule.output for one in self.anonymised)
+        if self.refinements.asked and target != self.refinements.asked.rule.output:
+            tables = " and ".join(one.rule.output for one in self.refinements.anonymised)
             message = f"The model is trained on {target}, but what is anonymised is {tables}. "
             message += "A plan makes one thing of another."
-            self.add("M012", message, "", rule.targets[0].place)
+            self.refinements.add("M012", message, "", rule.targets[0].place)
             return None
-        if rule.output in (target, *(one.iri for one in self.inputs())):
+        if rule.output in (target, *(one.iri for one in self.refinements.inputs())):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
-            self.add("M012", message, "", rule.place)
-        given_ = self.given(action, OF_MODEL)
+            self.refinements.add("M012", message, "", rule.place)
+        given_ = self.refinements.given(action, OF_MODEL)
         made = self.modelling(action, given_, target, is_released=True)
         if made and made.architecture.keeps_records:
             message = "What is released is a file, and that of this model holds "
             message += f"{made.architecture.keeps_records}."
-            self.add("M012", message, "Take another model.", given_["model"].place)
+            self.refinements.add("M012", message, "Take another model.", given_["model"].place)
         made = self._with_leaves(made, given_) if made else None
         return Training(**dict(made), output=rule.output) if made else None
 
@@ -58,21 +61,30 @@ class TrainingReader(Refinements):
 
         One that is released learns from quasi-identifiers alone, unless its features are named.
         """
-        before = len(self.problems)
+        before = len(self.refinements.problems)
         self._check_given(action)
-        found = {name: self.columns(given[name], target) for name in _COLUMNS if name in given}
+        found = {
+            name: self.refinements.columns(given[name], target)
+            for name in _COLUMNS
+            if name in given
+        }
         label = next(iter(found.get("label", ())), "")
         features = tuple(found.get("feature", ()))
         if label:
             self._check_columns(label, features, given)
-        if self.asked and not features:
-            features = _usual_features(self.asked.asked, label)
-        if self.asked and is_released and "feature" not in given:
-            quasi = self.asked.asked.columns.quasi_names
+        if self.refinements.asked and not features:
+            features = _usual_features(self.refinements.asked.asked, label)
+        if self.refinements.asked and is_released and "feature" not in given:
+            quasi = self.refinements.asked.asked.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(given["model"]) if "model" in given else Network()
         share = self._share(given["trainingShare"]) if "trainingShare" in given else USUAL_SHARE
-        if not label or architecture is None or share is None or len(self.problems) > before:
+        if (
+            not label
+            or architecture is None
+            or share is None
+            or len(self.refinements.problems) > before
+        ):
             return None
         return Modelling(
             asset=target, label=label, features=features, architecture=architecture, share=share
@@ -84,8 +96,8 @@ class TrainingReader(Refinements):
         Records of one class of an anonymisation reach one leaf together, unless more than its
         quasi-identifiers are learnt from.
         """
-        quasi = self.asked.asked.columns.quasi_names if self.asked else ()
-        fewest = max(FEWEST, self.asked.asked.k) if self.asked else FEWEST
+        quasi = self.refinements.asked.asked.columns.quasi_names if self.refinements.asked else ()
+        fewest = max(FEWEST, self.refinements.asked.asked.k) if self.refinements.asked else FEWEST
         architecture = made.architecture
         if not isinstance(architecture, Estimator) or set(made.features) <= set(quasi):
             return made
@@ -94,7 +106,7 @@ class TrainingReader(Refinements):
             message = f"A leaf of the model may hold {asked:g} records. In a model that is "
             message += f"released every leaf holds {fewest} or more."
             hint = f"Leave out min_samples_leaf, or give {fewest} or more."
-            self.add("M012", message, hint, given["model"].place)
+            self.refinements.add("M012", message, hint, given["model"].place)
             return None
         return made.model_copy(update={"architecture": architecture.with_leaves_of(fewest)})
 
@@ -103,38 +115,40 @@ class TrainingReader(Refinements):
         if not mentions(action, "label"):
             hint = "Add a refinement with the leftOperand pe:label."
             message = "A model needs the column that it is to predict."
-            self.add("M012", message, hint, action.place)
-        if not self.asked and not mentions(action, "feature"):
+            self.refinements.add("M012", message, hint, action.place)
+        if not self.refinements.asked and not mentions(action, "feature"):
             hint = "Add a refinement with the leftOperand pe:feature."
             message = "A model of a table that is not anonymised needs its features by name."
-            self.add("M012", message, hint, action.place)
+            self.refinements.add("M012", message, hint, action.place)
 
     def _check_columns(self, label: str, features: tuple[str, ...], given: _Given) -> None:
         """Note a label that is not released as it is, and features that are not to be had."""
         if label in features:
             message = f"The label {label!r} is among the features, so there is nothing to predict."
-            self.add("M012", message, "", given["feature"].place)
-        if self.asked is None:
+            self.refinements.add("M012", message, "", given["feature"].place)
+        if self.refinements.asked is None:
             return
-        columns = self.asked.asked.columns
+        columns = self.refinements.asked.asked.columns
         kept = (*columns.sensitive_names, *columns.insensitive)
         if label not in kept:
             message = f"The label {label!r} is not released as it is. "
             message += f"Those are {listed(kept)}." if kept else "No column is."
-            self.add("M012", message, "", given["label"].place)
-        usable = _usual_features(self.asked.asked, label)
+            self.refinements.add("M012", message, "", given["label"].place)
+        usable = _usual_features(self.refinements.asked.asked, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "
                 message += f"There are {listed(usable)}."
-                self.add("M012", message, did_you_mean(name, usable), given["feature"].place)
+                self.refinements.add(
+                    "M012", message, did_you_mean(name, usable), given["feature"].place
+                )
 
     def _share(self, part: Constraint) -> float | None:
-        share = self.number(part)
+        share = self.refinements.number(part)
         if share is not None and not 0 < share <= USUAL_SHARE:
             message = f"trainingShare is above 0 and at most {USUAL_SHARE:g}. Given: {share:g}."
             hint = "Shadow models need three times as many records that the model never saw."
-            self.add("M012", message, hint, part.place)
+            self.refinements.add("M012", message, hint, part.place)
             return None
         return share
 
@@ -149,17 +163,19 @@ class TrainingReader(Refinements):
             known = ("network", *get_args(EstimatorName))
             message = f"There is no model {text!r}. Known are {listed(known)}; "
             message += "or it is described in JSON, or in a .json file beside the policy."
-            self.add("M012", message, did_you_mean(text, known), part.place)
+            self.refinements.add("M012", message, did_you_mean(text, known), part.place)
             return None
         try:
             return read_architecture(self._beside(text) if _is_file_name(text) else text)
         except PolicyEngineError as error:
             for problem in error.problems:
-                self.add("M012", f"The model: {problem.message}", problem.hint, part.place)
+                self.refinements.add(
+                    "M012", f"The model: {problem.message}", problem.hint, part.place
+                )
         return None
 
     def _beside(self, name: str) -> bytes:
-        return read_file(Path(self.policy.source).parent / name)
+        return read_file(Path(self.refinements.policy.source).parent / name)
 
 
 _COLUMNS = ("label", "feature")
