@@ -25,7 +25,7 @@ from policy_engine.methods.reference import Parameter, of_columns, of_method, sh
 from policy_engine.plan.training import of_audit
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.reading.constraints import operands, refining_operands
-from policy_engine.policy.reading.rules import needed
+from policy_engine.policy.structure import needed
 
 PAGE = Path(__file__).parents[1] / "policy-language.md"
 """Where a checkout has the page that the reference is a part of."""

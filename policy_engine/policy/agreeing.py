@@ -12,10 +12,10 @@ from policy_engine.errors import InternalError, PolicyError, listed
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.collecting.files import Reading, Source, is_collection, text_of
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.iris import is_absolute
 from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
 from policy_engine.policy.reading.reader import read_policies
-from policy_engine.policy.reading.walker import is_absolute
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.syntax.rdf import convert_text

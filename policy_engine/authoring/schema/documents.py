@@ -17,11 +17,12 @@ from policy_engine.authoring.schema.building import (
     when,
     written,
 )
-from policy_engine.authoring.schema.rules import KINDS, output_needed, shared
+from policy_engine.authoring.schema.rules import output_needed, shared
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH
+from policy_engine.policy.structure import KINDS, NEEDED, POLICY_TYPES
 
 _ODRL = terms.ODRL
-_TYPES = tuple(f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement"))
+_TYPES = tuple(f"{_ODRL}{name}" for name in POLICY_TYPES)
 _ENDS = r"[:/?#\[\]@]$"
 _REPLACED = "^(dct:|http://purl\\.org/dc/terms/)isReplacedBy$"
 _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
@@ -109,8 +110,9 @@ def _of_policy() -> list[Schema]:
     alone = {**said(), "not": {"required": ["inheritFrom"]}}
     some = {"anyOf": [{"required": [kind]} for kind in KINDS]}
     found = [named, when(alone, some)]
-    for key, kinds, types in _PARTS:
-        types_ = [f"{_ODRL}{name}" for name in types]
+    for part, kinds, types in NEEDED:
+        key = terms.local_name(part)
+        types_ = [f"{_ODRL}{name}" for name in types] if types != POLICY_TYPES else []
         lacks = {**alone, "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": [key]}]}}
         if types_:
             lacks |= {"anyOf": [_has_type(one, types_) for one in ("@type", "type")]}
@@ -120,15 +122,6 @@ def _of_policy() -> list[Schema]:
         "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": ["assigner"]}]},
     }
     return [*found, when(nobody, {"properties": {"permission": ref("outputNeeded")}})]
-
-
-_PARTS = (
-    ("action", KINDS, ()),
-    ("target", ("permission", "prohibition"), ()),
-    ("assigner", KINDS, ("Offer", "Agreement")),
-    ("assignee", KINDS, ("Agreement",)),
-)
-"""What a rule has where its policy has it not, in which rules, under which types of policy."""
 
 
 def _has_type(key: str, types: list[str]) -> Schema:
@@ -141,7 +134,7 @@ def _needed() -> dict[str, Schema]:
     """Return that rules have a part, one definition a part."""
     return {
         key: several(f"{key}Needed", when(said(), {"required": [key]}))[f"{key}Needed"]
-        for key, _, _ in _PARTS
+        for key in (terms.local_name(part) for part, _, _ in NEEDED)
     }
 
 

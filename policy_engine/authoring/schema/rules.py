@@ -15,11 +15,10 @@ from policy_engine.authoring.schema.building import (
     when,
 )
 from policy_engine.authoring.schema.conditions import for_key
+from policy_engine.policy.model import Kind
+from policy_engine.policy.structure import KINDS, WITHIN
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-KINDS = ("permission", "prohibition", "obligation")
-_WITHIN = {"permission": "duty", "prohibition": "remedy", "obligation": "consequence"}
-_WITHIN |= {"duty": "consequence"}
 _VALUE = f"{terms.RDF}value"
 _ANONYMIZE = exactly(f"{_ODRL}anonymize")
 _TRAIN = exactly(f"{terms.PE}train")
@@ -27,7 +26,6 @@ _TRAIN = exactly(f"{terms.PE}train")
 
 def rules() -> dict[str, Schema]:
     """Return the definitions of rules and of what stands in them."""
-    duties = dict.fromkeys((*KINDS, "duty", "remedy", "consequence"))
     return {
         **several("parties", when({"type": "object"}, _collection("parties"), ref("iri"))),
         **several("assets", when({"type": "object"}, _collection("assets"), ref("iri"))),
@@ -40,7 +38,7 @@ def rules() -> dict[str, Schema]:
             for kind in ("Permission", "Prohibition", "Duty")
             for name, one in several(f"{kind}Type", _type_of(kind)).items()
         },
-        **{name: one for kind in duties for name, one in _rule(kind).items()},
+        **{name: one for kind in WITHIN for name, one in _rule(kind).items()},
     }
 
 
@@ -50,13 +48,12 @@ def shared() -> dict[str, str]:
     return of_odrl(target="assets", action="actions") | dict.fromkeys(functions, "parties")
 
 
-def _rule(kind: str) -> dict[str, Schema]:
+def _rule(kind: Kind) -> dict[str, Schema]:
     keys = shared() | of_odrl(constraint="constraints")
     name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
     if kind in ("permission", "prohibition"):
         keys |= {f"{_ODRL}output": "output", f"{_MC}purpose": "purposes"}
-    if kind in _WITHIN:
-        keys |= of_odrl(**{_WITHIN[kind]: f"{_WITHIN[kind]}Rules"})
+    keys |= of_odrl(**{one: f"{one}Rules" for one in WITHIN[kind]})
     own = [] if kind in KINDS else [needs("action")]
     own += [when(_makes(_TRAIN), needs("output"))] if kind == "permission" else []
     rule = an_object(keys, *own)

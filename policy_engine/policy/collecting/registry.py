@@ -19,7 +19,7 @@ from policy_engine.errors import (
     did_you_mean,
     listed,
 )
-from policy_engine.policy.reading.walker import is_absolute
+from policy_engine.policy.iris import is_absolute
 from policy_engine.policy.syntax.json_text import Document, escape, read_json
 from policy_engine.policy.xsd.literals import read_moment
 

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import PolicyError, Problem, RequestError, by_place
+from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.owners.model import Owners, Statement
-from policy_engine.policy.reading.walker import Walker, is_absolute, is_ours, relative
+from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
 
@@ -84,7 +86,7 @@ def _of_owners(problem: Problem) -> Problem:
 class _CatalogReader(Walker):
     """Reads what a catalog states of assets."""
 
-    def known_properties(self, node: Node, known: set[str], what: str) -> None:
+    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
         """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
         given = {terms.canonical(prop): prop for prop in node.data}
         for prop in (one for one in given if one.startswith(_DCT)):

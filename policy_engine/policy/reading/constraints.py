@@ -7,6 +7,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, did_you_mean, listed
+from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.model import (
     IRI,
     LOGICAL,
@@ -15,14 +16,19 @@ from policy_engine.policy.model import (
     LogicalConstraint,
     Value,
 )
-from policy_engine.policy.reading.walker import (
-    Walker,
-    is_absolute,
-    is_list,
-    is_ours,
-    members_of,
-    relative,
-    shown,
+from policy_engine.policy.reading.walker import Walker, is_list, members_of, shown
+from policy_engine.policy.structure import (
+    CONSTRAINT,
+    DATA_TYPE,
+    LEFT,
+    OF_CONSTRAINT,
+    OF_PARAMETER,
+    OPERATOR,
+    REFERENCE,
+    REFINEMENT,
+    RIGHT,
+    STATUS,
+    UNIT,
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
 from policy_engine.policy.syntax.limits import USUAL, Limits
@@ -31,17 +37,9 @@ from policy_engine.policy.xsd.literals import read_literal
 from policy_engine.policy.xsd.values import Literals
 
 _ODRL = terms.ODRL
-_LEFT, _OPERATOR, _RIGHT = (
-    f"{_ODRL}{name}" for name in ("leftOperand", "operator", "rightOperand")
-)
-_REFERENCE = f"{_ODRL}rightOperandReference"
-_DATA_TYPE, _UNIT, _STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "status"))
 _PURPOSE = f"{_ODRL}purpose"
 _SETS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
-_OF_PARAMETER = {_LEFT, _OPERATOR, _RIGHT, _DATA_TYPE}
-_OF_CONSTRAINT = {*_OF_PARAMETER, _REFERENCE, _UNIT, _STATUS}
-CONSTRAINT, REFINEMENT = f"{_ODRL}constraint", f"{_ODRL}refinement"
 _WHAT = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
 
 
@@ -74,7 +72,7 @@ class ConstraintReader:
                 )
                 self.walker.add("P014", message, "", child)
                 continue
-            self.walker.known_properties(child, _OF_PARAMETER, "a parameter of odrl:anonymize")
+            self.walker.known_properties(child, OF_PARAMETER, "a parameter of odrl:anonymize")
             parameter = self._term(child, "leftOperand", parameters(), "A refinement")
             operator = self._operator(child, "A refinement")
             values = tuple(self._values(child, parameter, self._data_type(child)))
@@ -90,7 +88,7 @@ class ConstraintReader:
                 message = f"{terms.compact(parameter)} is given twice, first in line {first}."
                 self.walker.add("P007", message, "", child)
             seen.setdefault(parameter, self.walker.graph.place(child))
-            place = self.walker.graph.place(child, _RIGHT)
+            place = self.walker.graph.place(child, RIGHT)
             yield Constraint(parameter, operator, values, place=place)
 
     def _check_parameter(self, node: Node, parameter: str, operator: str, values: int) -> None:
@@ -99,7 +97,7 @@ class ConstraintReader:
         if operator not in allowed:
             message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')}."
             message += f" Given: {terms.local_name(operator)!r}."
-            self.walker.add("P007", message, "", node, _OPERATOR)
+            self.walker.add("P007", message, "", node, OPERATOR)
         elif operator == f"{_ODRL}eq" and values > 1:
             several = f"{_ODRL}isAllOf" in allowed
             hint = "With the operator 'isAllOf' it takes several." if several else ""
@@ -114,11 +112,11 @@ class ConstraintReader:
             return None
         if not logical:
             return self._constraint(node, what)
-        mixed = sorted(_OF_CONSTRAINT & node.data.keys())
+        mixed = sorted(OF_CONSTRAINT & node.data.keys())
         if len(logical) > 1 or mixed:
             names = listed(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and nothing beside. Given: {names}."
-            self.walker.known_properties(node, {*LOGICAL, *_OF_CONSTRAINT}, what)
+            self.walker.known_properties(node, {*LOGICAL, *OF_CONSTRAINT}, what)
             self.walker.add(
                 "P014", message, "Nest the one in the other.", node, mixed[0] if mixed else ""
             )
@@ -135,7 +133,7 @@ class ConstraintReader:
         elif len(way) > deepest or self._left == -1:
             message = f"{most:,} constraints are allowed, nested {deepest} deep. Here are more."
             self.walker.add("J003", message, "", node)
-        elif not {*LOGICAL, *_OF_CONSTRAINT} & node.data.keys():
+        elif not {*LOGICAL, *OF_CONSTRAINT} & node.data.keys():
             given = listed(map(terms.compact, _said(node))) if _said(node) else "nothing"
             message = f"{_capital(what)} has a leftOperand and an operator. Given: {given}."
             self.walker.add("P007", message, "", node)
@@ -170,7 +168,7 @@ class ConstraintReader:
         )
 
     def _constraint(self, node: Node, what: str) -> Constraint | None:
-        self.walker.known_properties(node, _OF_CONSTRAINT, what)
+        self.walker.known_properties(node, OF_CONSTRAINT, what)
         capital = _capital(what)
         usual = refining_operands() if what == _WHAT[REFINEMENT] else operands()
         known = (
@@ -182,14 +180,12 @@ class ConstraintReader:
         operator = self._operator(node, capital)
         data_type = self._data_type(node)
         values = tuple(self._values(node, left, data_type))
-        references = tuple(iri for iri, _ in self.walker.iris(node, _REFERENCE))
-        given = len(_operands(node)) + len(node.data.get(_REFERENCE, []))
+        references = tuple(iri for iri, _ in self.walker.iris(node, REFERENCE))
+        given = len(_operands(node)) + len(node.data.get(REFERENCE, []))
         self._check_right(node, operator, given, capital)
-        units = [iri for iri, _ in self.walker.iris(node, _UNIT)]
+        units = [iri for iri, _ in self.walker.iris(node, UNIT)]
         if len(units) > 1:
-            self.walker.add(
-                "P007", f"{capital} has one unit. Given: {len(units)}.", "", node, _UNIT
-            )
+            self.walker.add("P007", f"{capital} has one unit. Given: {len(units)}.", "", node, UNIT)
         if not left or not operator:
             return None
         return Constraint(
@@ -208,13 +204,13 @@ class ConstraintReader:
         if not given:
             message = f"{capital} needs a rightOperand or a rightOperandReference."
             self.walker.add("P004", message, "", node)
-        elif _RIGHT in node.data and _REFERENCE in node.data:
+        elif RIGHT in node.data and REFERENCE in node.data:
             message = f"{capital} has a rightOperand or a rightOperandReference, not both."
-            self.walker.add("P007", message, "", node, _REFERENCE)
+            self.walker.add("P007", message, "", node, REFERENCE)
         elif operator and operator not in _SETS and given > 1:
             sets = listed(sorted(map(terms.local_name, _SETS)), "or")
             message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
-            prop = _RIGHT if _RIGHT in node.data else _REFERENCE
+            prop = RIGHT if RIGHT in node.data else REFERENCE
             self.walker.add("P007", message, f"Several take the operator {sets}.", node, prop)
 
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
@@ -224,7 +220,7 @@ class ConstraintReader:
             self._unknown(node, "leftOperand", given, known)
             return ""
         if given and given not in known:
-            self.own_terms.append((given, self.walker.graph.place(node, _LEFT)))
+            self.own_terms.append((given, self.walker.graph.place(node, LEFT)))
         return given
 
     def _operator(self, node: Node, capital: str) -> str:
@@ -269,33 +265,33 @@ class ConstraintReader:
         self.walker.add("P005", message, "", node, prop, given=asked, known=among)
 
     def _status(self, node: Node) -> Value | None:
-        items = node.data.get(_STATUS, [])
+        items = node.data.get(STATUS, [])
         if not items:
             return None
         if len(items) > 1 or "@value" not in items[0]:
-            self.walker.add("P007", "A constraint has one status, a literal.", "", node, _STATUS)
+            self.walker.add("P007", "A constraint has one status, a literal.", "", node, STATUS)
             return None
-        value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, _STATUS)
-        return None if value is None else Value(value, self.walker.graph.place(node, _STATUS))
+        value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, STATUS)
+        return None if value is None else Value(value, self.walker.graph.place(node, STATUS))
 
     # -- values -------------------------------------------------------------------------------
 
     def _data_type(self, node: Node) -> str:
-        said = [iri for iri, _ in self.walker.iris(node, _DATA_TYPE)]
+        said = [iri for iri, _ in self.walker.iris(node, DATA_TYPE)]
         if len(said) > 1:
             message = f"There is one dataType. Given: {len(said)}."
-            self.walker.add("P007", message, "", node, _DATA_TYPE)
+            self.walker.add("P007", message, "", node, DATA_TYPE)
         return said[0] if said else ""
 
     def _values(self, node: Node, left: str, data_type: str) -> Iterator[Value]:
         for index, item in enumerate(_operands(node)):
-            place = self.walker.graph.place(node, _RIGHT, index)
+            place = self.walker.graph.place(node, RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not is_absolute(iri):
-                    self.walker.add("L006", *relative(iri), node, _RIGHT, index)
+                    self.walker.add("L006", *relative(iri), node, RIGHT, index)
                 elif left == _PURPOSE and self.walker.is_unknown_purpose(iri):
-                    self.walker.unknown_purpose(iri, node, _RIGHT, index)
+                    self.walker.unknown_purpose(iri, node, RIGHT, index)
                 settings = self._settings(Node(item, item.get(POINTER, "")), left)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
@@ -303,18 +299,18 @@ class ConstraintReader:
                 if data_type not in ("", said):
                     message = f"The dataType is {terms.compact(data_type)!r}."
                     message += f" Given: a value of type {terms.compact(said)!r}."
-                    self.walker.add("P007", message, "Let both be the same.", node, _RIGHT, index)
+                    self.walker.add("P007", message, "Let both be the same.", node, RIGHT, index)
                     continue
-                value = self._literal(item["@value"], said, left, node, _RIGHT, index)
+                value = self._literal(item["@value"], said, left, node, RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
                 iri = terms.in_full(value) if left == _PURPOSE and isinstance(value, str) else ""
                 if iri and self.walker.is_unknown_purpose(iri):
-                    self.walker.unknown_purpose(iri, node, _RIGHT, index)
+                    self.walker.unknown_purpose(iri, node, RIGHT, index)
                 elif value is not None:
                     yield Value(value, place, type=said)
             else:
                 self.walker.add(
-                    "P007", "A rightOperand is a literal or an IRI.", "", node, _RIGHT, index
+                    "P007", "A rightOperand is a literal or an IRI.", "", node, RIGHT, index
                 )
 
     def _literal(
@@ -416,4 +412,4 @@ def _said(node: Node) -> list[str]:
 
 
 def _operands(node: Node) -> list[dict[str, Any]]:
-    return members_of(node, _RIGHT)
+    return members_of(node, RIGHT)

@@ -11,22 +11,22 @@ from policy_engine import terms
 from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
+from policy_engine.policy.iris import is_absolute, relative
 from policy_engine.policy.labels import labelled
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, Kind, Policy, Rule, Strategy
 from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.inheritance import inherited
-from policy_engine.policy.reading.rules import (
-    ACTION,
-    ASSIGNEE,
-    ASSIGNER,
-    TARGET,
-    RuleReader,
-    functions,
-    members,
+from policy_engine.policy.reading.rules import RuleReader, members, with_shared
+from policy_engine.policy.reading.walker import Walker, shown
+from policy_engine.policy.structure import (
+    CONFLICT,
+    INHERIT,
+    KINDS,
+    POLICY_TYPES,
+    PROFILE,
     needed,
-    with_shared,
+    of_policy,
 )
-from policy_engine.policy.reading.walker import Walker, is_absolute, relative, shown
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import Graph, Node, expand
@@ -36,12 +36,9 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_moment
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
-_TYPES = {f"{_ODRL}{name}" for name in ("Policy", "Set", "Offer", "Agreement")}
+_TYPES = {f"{_ODRL}{name}" for name in POLICY_TYPES}
 _PROFILES = {_MC, _MC.rstrip("/"), _PE}
 _CORE_PROFILE = f"{_ODRL}core"
-_PROFILE, _CONFLICT, _INHERIT = (
-    f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom")
-)
 _REPLACED, _MODIFIED, _ISSUED = (
     f"http://purl.org/dc/terms/{name}" for name in ("isReplacedBy", "modified", "issued")
 )
@@ -217,17 +214,17 @@ class _Reader:
         return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.walker.known_properties(node, _OF_POLICY, "a policy")
-        profiles = tuple(iri for iri, _ in self.walker.iris(node, _PROFILE))
+        self.walker.known_properties(node, of_policy(), "a policy")
+        profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
         if self._unknown_profiles(node, profiles):
             return None
         own = len(self.rule_reader.constraints.own_terms)
         kind, uid = self._policy_type(node), self._uid(node)
-        inherits = self.walker.iris(node, _INHERIT)
+        inherits = self.walker.iris(node, INHERIT)
         for parent, index in inherits:
-            self.parents_at[uid, parent] = self.walker.graph.place(node, _INHERIT, index)
+            self.parents_at[uid, parent] = self.walker.graph.place(node, INHERIT, index)
         shared = self.rule_reader.shared(node)
-        rules = {name: self._shared_rules(node, name, kind, shared) for name in _KINDS}
+        rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
         ends_with, accepted = self._ending(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
         if not is_in_profile:
@@ -238,7 +235,7 @@ class _Reader:
             profiles=profiles,
             inherits=tuple(iri for iri, _ in inherits),
             shared=shared,
-            names_conflict=_CONFLICT in node.data,
+            names_conflict=CONFLICT in node.data,
             conflict=self._conflict(node, is_in_profile=is_in_profile),
             permissions=rules["permission"],
             prohibitions=rules["prohibition"],
@@ -262,7 +259,7 @@ class _Reader:
 
         What a parent or a child may still add is looked for once that is done.
         """
-        is_open = self.as_draft or _INHERIT in node.data
+        is_open = self.as_draft or INHERIT in node.data
         needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
         found = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
         self._shared_parts -= len(found) * members(shared)
@@ -305,7 +302,7 @@ class _Reader:
         return terms.canonical(uid)
 
     def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:
-        given = self.walker.iris(node, _CONFLICT, terms_too=True)
+        given = self.walker.iris(node, CONFLICT, terms_too=True)
         if not given:
             return "prohibit" if is_in_profile else "invalid"
         name = given[0][0].removeprefix(_ODRL)
@@ -317,7 +314,7 @@ class _Reader:
         hint = f"Allowed are {listed(known)}."
         asked = name if len(given) == 1 else ""
         self.walker.add(
-            "P007", message, hint, node, _CONFLICT, len(given) - 1, given=asked, known=known
+            "P007", message, hint, node, CONFLICT, len(given) - 1, given=asked, known=known
         )
         return "invalid"
 
@@ -334,7 +331,7 @@ class _Reader:
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
             message = f"The profile {profile!r} is not known. Known are {listed(names)}."
-            self.walker.add("P009", message, "", node, _PROFILE, place, given=profile, known=names)
+            self.walker.add("P009", message, "", node, PROFILE, place, given=profile, known=names)
         return bool(unknown)
 
     def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
@@ -415,14 +412,6 @@ class _Reader:
         return None
 
 
-_KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
-_OF_POLICY = {
-    *(f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom", *_KINDS)),
-    *(TARGET, ACTION, ASSIGNER, ASSIGNEE, *functions()),
-    *(ENDS_WITH, ACCEPTED),
-}
-
-
 def _is_policy(node: Node) -> bool:
-    rules = {f"{_ODRL}{name}" for name in (*_KINDS, "profile", "conflict", "inheritFrom")}
+    rules = {f"{_ODRL}{name}" for name in (*KINDS, "profile", "conflict", "inheritFrom")}
     return bool(rules & node.data.keys() or _TYPES & set(node.data.get("@type", [])))

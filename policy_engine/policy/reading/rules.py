@@ -2,34 +2,39 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import Place, listed
 from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.iris import is_absolute, is_ours
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
-from policy_engine.policy.reading.constraints import CONSTRAINT, REFINEMENT, ConstraintReader
-from policy_engine.policy.reading.walker import SOURCE, is_absolute, is_ours, shown
+from policy_engine.policy.reading.constraints import ConstraintReader
+from policy_engine.policy.reading.walker import shown
+from policy_engine.policy.structure import (
+    ACTION,
+    ASSIGNEE,
+    ASSIGNER,
+    CONSTRAINT,
+    OF_ACTION,
+    OF_COLLECTION,
+    OF_REFINED_ACTION,
+    OUTPUT,
+    PURPOSE,
+    REFINEMENT,
+    SOURCE,
+    TARGET,
+    VALUE,
+    WITHIN,
+    functions,
+    lacking,
+    of_rule,
+)
 from policy_engine.policy.syntax.json_ld import Node
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-ACTION, TARGET, ASSIGNER, ASSIGNEE, OUTPUT = (
-    f"{_ODRL}{name}" for name in ("action", "target", "assigner", "assignee", "output")
-)
-PURPOSE = f"{_MC}purpose"
-_VALUE = f"{terms.RDF}value"
-_INCLUDED, _IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
-_WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
-    "permission": ("duty",),
-    "prohibition": ("remedy",),
-    "obligation": ("consequence",),
-    "duty": ("consequence",),
-    "remedy": (),
-    "consequence": (),
-}
 _A: Mapping[Kind, str] = {
-    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in _WITHIN
+    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in WITHIN
 }
 _DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
 _Member = TypeVar("_Member", Party, Asset)
@@ -63,18 +68,16 @@ class RuleReader:
         return Rule(kind="permission", **self._parts(node))
 
     def _rule(self, node: Node, kind: Kind) -> Rule:
-        within = {name: f"{_ODRL}{name}" for name in _WITHIN[kind]}
+        within = {name: f"{_ODRL}{name}" for name in WITHIN[kind]}
         is_duty = kind not in ("permission", "prohibition")
-        known = {ACTION, TARGET, ASSIGNER, ASSIGNEE, CONSTRAINT, *functions(), *within.values()}
-        known |= set() if is_duty else {OUTPUT, PURPOSE}
         misplaced = sorted((_DUTIES - set(within.values())) & node.data.keys())
         for prop in misplaced:
             allowed = f"It may have a {next(iter(within))}." if within else "It has no duties."
             message = f"{_A[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
             self.walker.add("P013", message, "", node, prop, of_key=True)
-        self.walker.known_properties(node, known | set(misplaced), _A[kind].lower())
+        self.walker.known_properties(node, {*of_rule(kind), *misplaced}, _A[kind].lower())
         self._check_rule(node, kind)
-        nested = {name: tuple(self.rules(node, name)) for name in _WITHIN[kind]}
+        nested = {name: tuple(self.rules(node, name)) for name in WITHIN[kind]}
         return Rule(
             kind=kind,
             uid=self.walker.uid_of(node),
@@ -131,7 +134,7 @@ class RuleReader:
 
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
-        self.walker.known_properties(node, {SOURCE, REFINEMENT}, "a collection")
+        self.walker.known_properties(node, OF_COLLECTION, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.said_once(node, "P015", "Two collections have")
         sources = [iri for iri, _ in self.walker.iris(node, SOURCE)]
@@ -163,26 +166,26 @@ class RuleReader:
             return None
         node = self.walker.linked(data)
         self.walker.check_types(node, "action")
-        if "@id" in node.data and not {_VALUE, REFINEMENT} & node.data.keys():
-            self.walker.known_properties(node, {_INCLUDED, _IMPLIES}, "an action")
+        if "@id" in node.data and not OF_REFINED_ACTION & node.data.keys():
+            self.walker.known_properties(node, OF_ACTION, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
-            if {_INCLUDED, _IMPLIES} & node.data.keys() and is_absolute(iri):
+            if OF_ACTION & node.data.keys() and is_absolute(iri):
                 self.walker.reference(node, role="action")
             return Action(iri=iri, place=place)
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
-        self.walker.known_properties(node, {_VALUE, REFINEMENT}, "a refined action")
+        self.walker.known_properties(node, OF_REFINED_ACTION, "a refined action")
         self.walker.said_once(node, "P006", "Two refined actions have")
-        named = self.walker.iris(node, _VALUE, role="action")
-        given = len(node.data.get(_VALUE, []))
+        named = self.walker.iris(node, VALUE, role="action")
+        given = len(node.data.get(VALUE, []))
         if given != 1:
             hint = 'Add "rdf:value": {"@id": "odrl:read"}, say.'
             message = f"A refined action needs one rdf:value, the action. Given: {given}."
             self.walker.add("P004", message, hint, node)
         if len(named) != 1:
             return None
-        iri = self._action_iri(named[0][0], node, _VALUE)
+        iri = self._action_iri(named[0][0], node, VALUE)
         place = self.walker.graph.place(node)
         if iri == ANONYMIZE:
             return Action(iri, tuple(self.constraints.parameters(node)), place)
@@ -217,28 +220,6 @@ class RuleReader:
 
 
 _ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asset"}
-
-
-@cache
-@cache
-def functions() -> tuple[str, ...]:
-    """Return the functions of parties but assigner and assignee, as IRIs."""
-    found = terms.instances(f"{terms.PE}PartyFunction")
-    return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
-
-
-def needed(kind: Kind, policy_type: str) -> tuple[str, ...]:
-    """Return what a rule of a kind must have in a policy of a type (sections 2.1, 2.6)."""
-    parts = (ACTION,) if kind == "obligation" else (TARGET, ACTION)
-    name = terms.local_name(policy_type)
-    assigner = (ASSIGNER,) if name in ("Offer", "Agreement") else ()
-    return parts + assigner + ((ASSIGNEE,) if name == "Agreement" else ())
-
-
-def lacking(kind: Kind, prop: str, policy_type: str) -> str:
-    """Return that a rule in a policy of a type lacks a part, as a sentence."""
-    whose = f" of an {terms.local_name(policy_type)}" if prop in (ASSIGNER, ASSIGNEE) else ""
-    return f"The {kind}{whose} has no {terms.local_name(prop)}."
 
 
 def with_shared(rule: Rule, shared: Rule) -> Rule:

@@ -8,7 +8,9 @@ from typing import Any, Literal
 from policy_engine import terms
 from policy_engine.errors import Place, PolicyError, Problem, by_place, did_you_mean, listed
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.reading.walker import SOURCE, Walker, is_absolute, is_ours, relative
+from policy_engine.policy.iris import is_absolute, is_ours, relative
+from policy_engine.policy.reading.walker import Walker
+from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node, expand
 from policy_engine.policy.syntax.limits import USUAL, Limits

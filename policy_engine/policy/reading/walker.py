@@ -1,18 +1,22 @@
 """Walk an expanded graph, gathering problems rather than stopping at the first."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Fix, Problem, did_you_mean, listed, nearest
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
+from policy_engine.policy.iris import is_absolute, is_ours, relative
+from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
+
+
 _WIDER = {
     f"{_MC}belongsTo": "party",
     f"{_ODRL}partOf": "party asset",
@@ -21,16 +25,25 @@ _WIDER = {
     f"{_MC}declinationOf": "purpose",
     f"{terms.SKOS}broader": "purpose",
 }
+
+
 _OF_ACTIONS = (f"{_ODRL}includedIn", f"{_ODRL}implies")
+
+
 _OF_PURPOSES = (f"{_MC}declinationOf", f"{terms.SKOS}broader")
+
+
 _OF_MEMBERS = ("party", "asset", "party asset")
-SOURCE = f"{_ODRL}source"
+
+
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
     "asset": (f"{_ODRL}Asset", f"{_ODRL}AssetCollection"),
     "action": (f"{_ODRL}Action",),
     "purpose": (f"{_MC}purpose",),
 }
+
+
 _DESCRIPTIONS = (
     *terms.ANNOTATIONS,
     "http://www.w3.org/2006/vcard/ns#",
@@ -40,7 +53,6 @@ _DESCRIPTIONS = (
         for name in ("domain", "range", "isDefinedBy")
     ),
 )
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Walker:
@@ -224,7 +236,7 @@ class Walker:
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
 
-    def known_properties(self, node: Node, known: set[str], what: str) -> None:
+    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
         self._read.add(node.pointer)
         for prop in map(terms.canonical, node.data):
@@ -378,24 +390,6 @@ def _role_of(prop: str, role: str) -> str:
 def _odrl_properties() -> set[str]:
     context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
     return {name for name in context if name[0].islower()}
-
-
-def is_ours(iri: str) -> bool:
-    """Tell whether an IRI is in a namespace all of whose terms are known here."""
-    return iri.startswith((_ODRL, _MC, terms.PE))
-
-
-def is_absolute(iri: str) -> bool:
-    """Tell whether an IRI is absolute (RFC 3986, section 3)."""
-    return bool(_ABSOLUTE.match(iri))
-
-
-def relative(iri: str, hint: str = "") -> tuple[str, str]:
-    """Return what is wrong with a relative IRI, and how to mend it."""
-    hint = hint or "Write the whole IRI, such as 'http://example.com/...'."
-    if iri.startswith("_:"):
-        return f"{iri!r} is a blank node, which has no name outside this text.", hint
-    return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
 
 
 def shown(data: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from policy_engine.errors import Problem
 from policy_engine.policy.attestable import attestable
 from policy_engine.policy.joining import named_jointly
 from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, Policy, Rule
-from policy_engine.policy.reading.rules import (
+from policy_engine.policy.structure import (
     ACTION,
     ASSIGNEE,
     ASSIGNER,

@@ -20,7 +20,7 @@ from policy_texts import (
 
 from policy_engine import terms
 from policy_engine.policy import read_hierarchy, read_policies, read_policy
-from policy_engine.policy.reading.rules import functions
+from policy_engine.policy.structure import functions
 
 INFORM = {"action": "inform"}
 SHARED = SHARED_DATA / "mosaicrown-policies"

@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn
 
 from policy_engine import terms
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.reading.walker import is_absolute, relative
+from policy_engine.policy.iris import is_absolute, relative
 from policy_engine.policy.syntax.limits import Limits
 
 STRING = f"{terms.XSD}string"

@@ -1,0 +1,100 @@
+"""What each part of a policy may hold, and what it must: the one table of ODRL's structure.
+
+ODRL Information Model 2.2, sections 2.1 to 2.7. Policies are read by it; the JSON Schema is made of
+it, and `vocab/shapes.ttl` is tested against it.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from policy_engine import terms
+from policy_engine.policy.model import ACCEPTED, ENDS_WITH, LOGICAL, Kind
+
+_ODRL = terms.ODRL
+ACTION, TARGET, ASSIGNER, ASSIGNEE, OUTPUT = (
+    f"{_ODRL}{name}" for name in ("action", "target", "assigner", "assignee", "output")
+)
+CONSTRAINT, REFINEMENT, SOURCE = (
+    f"{_ODRL}{name}" for name in ("constraint", "refinement", "source")
+)
+PROFILE, CONFLICT, INHERIT = (f"{_ODRL}{name}" for name in ("profile", "conflict", "inheritFrom"))
+LEFT, OPERATOR, RIGHT, REFERENCE = (
+    f"{_ODRL}{name}"
+    for name in ("leftOperand", "operator", "rightOperand", "rightOperandReference")
+)
+DATA_TYPE, UNIT, STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "status"))
+INCLUDED, IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
+PURPOSE = f"{terms.MOSAICROWN}purpose"
+VALUE = f"{terms.RDF}value"
+
+POLICY_TYPES: Final = ("Policy", "Set", "Offer", "Agreement")
+KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
+"""The rules that a policy holds itself."""
+WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
+    "permission": ("duty",),
+    "prohibition": ("remedy",),
+    "obligation": ("consequence",),
+    "duty": ("consequence",),
+    "remedy": (),
+    "consequence": (),
+}
+"""The rules that stand in a rule of a kind."""
+NEEDED: tuple[tuple[str, tuple[Kind, ...], tuple[str, ...]], ...] = (
+    (TARGET, ("permission", "prohibition"), POLICY_TYPES),
+    (ACTION, KINDS, POLICY_TYPES),
+    (ASSIGNER, KINDS, ("Offer", "Agreement")),
+    (ASSIGNEE, KINDS, ("Agreement",)),
+)
+"""What rules of some kinds must have, in themselves or from their policy, under which types."""
+
+
+@cache
+def functions() -> tuple[str, ...]:
+    """Return the functions of parties but assigner and assignee, as IRIs."""
+    found = terms.instances(f"{terms.PE}PartyFunction")
+    return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
+
+
+def shared() -> frozenset[str]:
+    """Return what rules have, and a policy may have for all of them (section 2.7.1)."""
+    return frozenset({ACTION, TARGET, ASSIGNER, ASSIGNEE, *functions()})
+
+
+def of_policy() -> frozenset[str]:
+    """Return the properties of a policy (section 2.1)."""
+    own = (PROFILE, CONFLICT, INHERIT, ENDS_WITH, ACCEPTED)
+    return shared().union(own, (f"{_ODRL}{kind}" for kind in KINDS))
+
+
+def of_rule(kind: Kind) -> frozenset[str]:
+    """Return the properties of a rule (section 2.6)."""
+    made = (OUTPUT, PURPOSE) if kind in ("permission", "prohibition") else ()
+    return shared().union((CONSTRAINT,), made, (f"{_ODRL}{name}" for name in WITHIN[kind]))
+
+
+OF_PARAMETER: Final = frozenset({LEFT, OPERATOR, RIGHT, DATA_TYPE})
+"""The properties of what refines `anonymize`."""
+OF_CONSTRAINT: Final = OF_PARAMETER | {REFERENCE, UNIT, STATUS}
+"""The properties of a constraint or a refinement (section 2.5.1)."""
+OF_LOGICAL: Final = frozenset(LOGICAL)
+"""The properties of a logical constraint, of which it has one (section 2.5.2)."""
+OF_ACTION: Final = frozenset({INCLUDED, IMPLIES})
+"""The properties of an action by its name (section 2.4)."""
+OF_REFINED_ACTION: Final = frozenset({VALUE, REFINEMENT})
+"""The properties of an action that is refined (section 2.5.4)."""
+OF_COLLECTION: Final = frozenset({SOURCE, REFINEMENT})
+"""The properties of the members of a party or an asset that meet refinements (section 2.5.3)."""
+
+
+def needed(kind: Kind, policy_type: str) -> tuple[str, ...]:
+    """Return what a rule of a kind must have in a policy of a type (sections 2.1, 2.6)."""
+    name = terms.local_name(policy_type)
+    known = name if name in POLICY_TYPES else "Set"
+    return tuple(part for part, kinds, types in NEEDED if kind in kinds and known in types)
+
+
+def lacking(kind: Kind, prop: str, policy_type: str) -> str:
+    """Return that a rule in a policy of a type lacks a part, as a sentence."""
+    whose = f" of an {terms.local_name(policy_type)}" if prop in (ASSIGNER, ASSIGNEE) else ""
+    return f"The {kind}{whose} has no {terms.local_name(prop)}."
