@@ -57,3 +57,13 @@ def test_links_into_a_page_lead_to_one_of_its_headings(page):
     for target, anchor in links:
         linked = page.parent / target if target else page
         assert anchor in heading_anchors(linked), (target, anchor)
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_page_names_are_there(page):
+    named = set(re.findall(r"`([a-z_/]+\.(?:py|jsonld|ttl))`", (ROOT / page).read_text("utf-8")))
+    there = [str(one) for one in ROOT.rglob("*.*") if ".venv" not in one.parts]
+    made_up = {"policy_engine/methods/privacy_models/x_anonymity.py"}
+    made_up |= {"tests/methods/privacy_models/test_x_anonymity.py"}
+    assert len(named) > 5
+    assert [one for one in named - made_up if not any(f"/{one}" in path for path in there)] == []
