@@ -1,6 +1,8 @@
 """An output that exists, measured against a policy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -126,7 +128,8 @@ def certify_output(
         before = earlier.upstream if earlier else ()
         plan = plan_of(read, product, catalog if data else None, launcher.name, cells, before)
         release = Release(plan=decided.with_consents(plan), output=stored)
-        run = launcher.engine(understood(catalog, read, plan, taxonomies), key=key)
+        launch = partial(launcher.engine, understood(catalog, read, plan, taxonomies), key=key)
+        run = launch()
         try:
             opened = _recorded(record, earlier, place, release.plan, run if data else None)
             if earlier:
@@ -140,9 +143,7 @@ def certify_output(
             if is_made and earlier and earlier.ended:
                 message = "The search of this release was ended by its time limit: it is not made "
                 raise DataError.of("V006", f"{message}again alike, and persons not counted.")
-            if asked and is_made and asked.columns.has_own_pseudonyms:
-                run.salt = _salt_of(opened)
-            found = _made_again(release, run) if is_made else certify(release, run)
+            found = _made_again(release, launch, opened) if is_made else certify(release, run)
             _check_carried(launcher, place)
             check(found, str(place))
         except CertificateError as error:
@@ -277,14 +278,23 @@ def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 
-def _made_again(release: Release, engine: Engine) -> Certified:
+def _made_again(
+    release: Release, launch: Callable[..., Engine], opened: Record | None
+) -> Certified:
     """Return the certificate of what a plan makes, which the release is to be the same as.
 
     On Spark the rows are compared, when they are measured: their files never are the same.
     """
-    if release.plan.engine == "spark":
-        made = run_plan(release.plan, engine)
-        return certify(made.model_copy(update={"output": release.output}), engine)
-    with TemporaryDirectory() as folder:
-        name = storage.name(release.output.location)
-        return certify(run_plan(release.plan, engine, Path(folder) / name), engine)
+    step = release.plan.anonymization()
+    engine = launch(salt=_salt_of(opened) if step.columns.has_own_pseudonyms else "")
+    try:
+        if release.plan.engine == "spark":
+            made, written = run_plan(release.plan, engine)
+            made = made.model_copy(update={"output": release.output})
+            return certify(made, engine, written=replace(written, stored=release.output))
+        with TemporaryDirectory() as folder:
+            place = Path(folder) / storage.name(release.output.location)
+            made, written = run_plan(release.plan, engine, place)
+            return certify(made, engine, written=written)
+    finally:
+        engine.close()

@@ -87,12 +87,13 @@ def compare_release(
         catalog = Catalog(taxonomies=found)
         _check_taxonomies(catalog, asked)
         engine = Launcher().engine(catalog, key=key)
+
+        def anonymized(part: Any) -> Any:
+            return engine.anonymize(part, asked, plan.publish).table
+
         settings = utility.Settings(
             queries=queries,
-            task=utility.Task(
-                (lambda part: engine.anonymize(part, asked, plan.publish)) if classifier else None,
-                target=target,
-            ),
+            task=utility.Task(anonymized if classifier else None, target=target),
             seed=seed,
         )
         opened = None

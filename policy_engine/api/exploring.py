@@ -150,18 +150,19 @@ def _outcome(
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
-    stored = engine.write(engine.anonymize(table, step, plan.publish), None)
+    made = engine.anonymize(table, step, plan.publish)
+    written = engine.write(made, None)
     release = Release(
         plan=varied,
-        output=stored,
-        sources=with_rows(sources, engine.rows),
-        rows_in=engine.rows,
-        suppressed=engine.suppressed,
+        output=written.stored,
+        sources=with_rows(sources, made.rows),
+        rows_in=made.rows,
+        suppressed=made.suppressed,
     )
-    found = certify(release, engine)
+    found = certify(release, engine, written=written)
     check(found)
     spent = time.perf_counter() - start
-    return _read_off(found, spent).model_copy(update={"ended": engine.ended})
+    return _read_off(found, spent).model_copy(update={"ended": made.ended})
 
 
 def changed(step: Anonymize, setting: Setting) -> Anonymize:

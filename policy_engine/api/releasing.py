@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -34,7 +34,7 @@ from policy_engine.certificate.recording import RecordFile
 from policy_engine.data import storage
 from policy_engine.data.catalog import place_of
 from policy_engine.data.storage import Place
-from policy_engine.engines.engine import Engine, Progress, silent
+from policy_engine.engines.engine import Engine, Progress, Written, silent
 from policy_engine.engines.launching import Key, Launcher, check_limit, launched
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan.lineage import MadeBy
@@ -67,6 +67,7 @@ class VerifiedRelease:
     record: Record = field(repr=False)
     path: Path | str | None
     _engine: Engine = field(repr=False)
+    _written: Written = field(repr=False)
 
     def __repr__(self) -> str:
         made = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
@@ -85,7 +86,11 @@ class VerifiedRelease:
         A pyarrow table; of a Spark engine its frame, as long as its session lasts.
         """
         self._check_table()
-        return self._engine.output(self.path)
+        return self._output
+
+    @cached_property
+    def _output(self) -> Any:
+        return self._engine.output(self._written)
 
     @property
     def plan(self) -> Plan:
@@ -138,10 +143,11 @@ class VerifiedRelease:
         session = self._engine.session
         places = {self.plan.publish.asset: file}
         with publication(places, session, overwrite=overwrite, wait=wait) as place:
-            stored = self._engine.write(self._engine.written, place.staged)
-            written = self.release.model_copy(update={"output": stored})
-            [made] = _published([_proved(written, self._engine, kept, file, place)], place)
-            return made
+            written = self._engine.write_again(self._written, place.staged)
+            release = self.release.model_copy(update={"output": written.stored})
+            again = _proved(release, written, self._engine, kept, file, place)
+            _publish([again], place)
+            return again.verified()
 
 
 @dataclass(frozen=True)
@@ -223,7 +229,7 @@ def applied(
     engines = [
         launcher.engine(one.catalog, how.progress, how.key, how.time_limit) for one in planned
     ]
-    is_kept = False
+    kept: list[Written | None] = [None for _ in engines]
     try:
         files = (
             [None for _ in planned]
@@ -234,12 +240,14 @@ def applied(
         if len(planned) > 1:
             hows = [how.of(one.plan, f) for one, f in zip(planned, files, strict=True)]
         jobs = [*map(_Job, planned, makers, engines, hows, files)]
-        made = _written(jobs, output, how) if output is not None else _in_memory(jobs)
-        is_kept = output is None
-        return made
+        if output is not None:
+            return _verified(_written(jobs, output, how))
+        proved = _in_memory(jobs)
+        kept = [one.written for one in proved]
+        return _verified(proved)
     finally:
-        for engine in engines:
-            engine.close(keep=is_kept)
+        for engine, keep in zip(engines, kept, strict=True):
+            engine.close(keep)
 
 
 @dataclass(frozen=True)
@@ -271,9 +279,10 @@ class _Job:
             self.history.check_apart(file, place_of(output))
         return _record_file(self.how.record, file, output, overwrite=self.how.overwrite)
 
-    def made(self, staged: Place | None = None) -> Release:
-        """Return the release as it was made, with all that its audits found written."""
-        release = run_plan(
+    def made(self, staged: Place | None = None) -> tuple[Release, Written]:
+        """Return the release as it was made, with all that its audits found written, and the
+        table that is measured of it."""
+        release, written = run_plan(
             self.planned.plan,
             self.engine,
             staged,
@@ -283,9 +292,10 @@ class _Job:
             repeats=self.how.report is not None,
             allow_pickle=self.how.allow_pickle,
             upstream=self.planned.upstream,
-        ).model_copy(update={"made_by": self.made_by})
+        )
+        release = release.model_copy(update={"made_by": self.made_by})
         _write_reports(release, self.how.report)
-        return release
+        return release, written
 
 
 @dataclass(frozen=True)
@@ -293,6 +303,7 @@ class _Proved:
     """A release whose bounds hold, not yet published, and where its record goes."""
 
     release: Release
+    written: Written
     engine: Engine
     found: Certified
     kept: RecordFile | None
@@ -300,11 +311,18 @@ class _Proved:
 
     def verified(self) -> VerifiedRelease:
         """Return the release as it is handed out."""
-        found = self.found
-        return VerifiedRelease(self.release, found.certificate, found.known, self.file, self.engine)
+        found, file = self.found, self.file
+        written = self.written if file is None else self.written.at(file)
+        return VerifiedRelease(
+            self.release, found.certificate, found.known, file, self.engine, written
+        )
 
 
-def _written(jobs: Sequence[_Job], output: str | Path, how: How) -> tuple[VerifiedRelease, ...]:
+def _verified(proved: Sequence[_Proved]) -> tuple[VerifiedRelease, ...]:
+    return tuple(one.verified() for one in proved)
+
+
+def _written(jobs: Sequence[_Job], output: str | Path, how: How) -> Sequence[_Proved]:
     """Return outputs that were published, all of them in one step."""
     records = [job.check(output) for job in jobs]
     places = {job.planned.plan.publish.asset: job.file for job in jobs if job.file is not None}
@@ -313,26 +331,28 @@ def _written(jobs: Sequence[_Job], output: str | Path, how: How) -> tuple[Verifi
         places, session, overwrite=how.overwrite, wait=how.wait, progress=how.progress
     ) as place:
         for job, kept, file in zip(jobs, records, places.values(), strict=True):
-            release = job.made(place.stage_of(file))
-            proved.append(_proved(release, job.engine, kept, file, place))
-        return _published(proved, place)
+            made = job.made(place.stage_of(file))
+            proved.append(_proved(*made, job.engine, kept, file, place))
+        _publish(proved, place)
+        return proved
 
 
-def _in_memory(jobs: Sequence[_Job]) -> tuple[VerifiedRelease, ...]:
+def _in_memory(jobs: Sequence[_Job]) -> Sequence[_Proved]:
     """Return outputs that are written nowhere, but for their records."""
     records = [_record_file(job.how.record) for job in jobs]
     proved = []
     for job, kept in zip(jobs, records, strict=True):
-        release = job.made()
-        found = certify(release, job.engine)
+        release, written = job.made()
+        found = certify(release, job.engine, written=written)
         check(found)
-        proved.append(_Proved(release, job.engine, found, kept, None))
+        proved.append(_Proved(release, written, job.engine, found, kept, None))
     with _recorded(proved, lambda _: False):
-        return tuple(one.verified() for one in proved)
+        return proved
 
 
 def _proved(
     release: Release,
+    written: Written,
     engine: Engine,
     kept: RecordFile | None,
     file: Place,
@@ -340,22 +360,19 @@ def _proved(
 ) -> _Proved:
     """Return a release as it lies in its stage, measured there. Raises as `check` does."""
     place.hide(file)
-    found = certify(release, engine, named(file))
+    found = certify(release, engine, named(file), written)
     try:
         check(found)
     except CertificateError as error:
         if {problem.code for problem in error.problems} <= {"V007", "V011"}:
             place.refuse(found.certificate.refused())
         raise
-    return _Proved(release, engine, found, kept, file)
+    return _Proved(release, written, engine, found, kept, file)
 
 
-def _published(
-    proved: Sequence[_Proved], place: Publication | TablePublication
-) -> tuple[VerifiedRelease, ...]:
+def _publish(proved: Sequence[_Proved], place: Publication | TablePublication) -> None:
     with _recorded(proved, lambda one: _is_published(one, place)):
         place.publish(*(one.found.certificate for one in proved))
-    return tuple(one.verified() for one in proved)
 
 
 @contextmanager

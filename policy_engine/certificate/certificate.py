@@ -16,7 +16,7 @@ from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import Count, Input, Record, named
 from policy_engine.data.catalog import MEMORY, TABLE, column_name
 from policy_engine.data.commitment import Commitment, new_nonce
-from policy_engine.engines.engine import Ended, Engine, Stored
+from policy_engine.engines.engine import Ended, Engine, Stored, Written
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
 from policy_engine.errors import (
     CertificateError,
@@ -130,19 +130,22 @@ class Certified:
         return self.record.utility if self.record else self.certificate.utility
 
 
-def certify(release: Release, engine: Engine, place: str = "") -> Certified:
+def certify(
+    release: Release, engine: Engine, place: str = "", written: Written | None = None
+) -> Certified:
     """Measure every bound of the plan on the release as it lies, read back from there.
 
     Of a model, on the table that it was trained on. `place` is where the output will be, for
-    the record. Returns the certificate whether or not the bounds hold; `check` insists on it.
+    the record; `written` is what the engine made, where it did (`run_plan`). Returns the
+    certificate whether or not the bounds hold; `check` insists on it.
     Raises CertificateError where the output has other columns than the plan releases (V002).
     """
     plan, asked = release.plan, release.plan.anonymize
-    stored = release.sanitised or release.output
+    written = written or Written(release.sanitised or release.output)
     measured = None
     if asked is not None:
-        _check_columns(release, stored, asked, engine)
-        measured = engine.measure(stored, asked)
+        _check_columns(release, written, asked, engine)
+        measured = engine.measure(written, asked)
     lost: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     shown = lost
     if measured and asked:
@@ -156,7 +159,7 @@ def certify(release: Release, engine: Engine, place: str = "") -> Certified:
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         commitment=record.commitment if record else None,
-        rows_out=measured.whole.rows if measured else stored.rows,
+        rows_out=measured.whole.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
         measurements=measured.measurements if measured else (),
@@ -352,8 +355,8 @@ def _is_file(release: Release) -> bool:
     return location != MEMORY and not location.startswith(TABLE)
 
 
-def _check_columns(release: Release, stored: Stored, step: Anonymize, engine: Engine) -> None:
-    asked, found = set(release.plan.publish.columns), set(engine.columns(stored))
+def _check_columns(release: Release, written: Written, step: Anonymize, engine: Engine) -> None:
+    asked, found = set(release.plan.publish.columns), set(engine.columns(written))
     for name in set(step.columns.quasi_names) - found:
         ends = {f"{name}_low", f"{name}_high"}
         if ends <= found:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
@@ -99,21 +99,50 @@ class Measured:
     whole: "Whole"
 
 
-class Engine(Protocol):
-    """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table."""
+@dataclass(frozen=True)
+class Anonymized:
+    """A table that was anonymised, in its engine's own kind, and how it came to be.
 
-    suppressed: int
-    """How many rows the last anonymisation left out."""
+    `rows` were given and `suppressed` of them left out; the `approximated` columns were first cut
+    at quantiles, being of too many values. `ended` tells how the search was ended by its time
+    limit, where it was; `salt` is what the pseudonyms are this release's own by, in hexadecimal
+    digits. What its engine alone needs to write and to measure it is its `own`, such as who the
+    rows are about.
+    """
+
+    table: Any = field(repr=False)
     rows: int
-    """How many rows it was given."""
-    ended: Ended | None
-    """How the last anonymisation's search was ended by its time limit, where it was."""
-    approximated: tuple[str, ...]
-    """The columns that were first cut at quantiles, being of too many values."""
+    suppressed: int = 0
+    approximated: tuple[str, ...] = ()
+    ended: Ended | None = None
+    salt: str | None = field(default=None, repr=False)
+    own: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table as it lies, with what it was `made` as, None where the engine did not make it.
+
+    A table in memory is `held` in its engine's own kind, also once it was written to a place.
+    """
+
+    stored: Stored
+    made: Anonymized | None = field(default=None, repr=False)
+    held: Any = field(default=None, repr=False)
+
+    def at(self, place: Place) -> "Written":
+        """Return the same where it was moved to."""
+        return replace(self, stored=replace(self.stored, location=str(place)))
+
+
+class Engine(Protocol):
+    """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table.
+
+    No call depends on those before it: what one found is in what it returned.
+    """
+
     taxonomies: Mapping[str, "Taxonomy"]
     """The taxonomies that plans name."""
-    salt: str
-    """What the pseudonyms of this run are its own by, in hexadecimal digits."""
 
     @property
     def session(self) -> Any:
@@ -133,32 +162,30 @@ class Engine(Protocol):
         """Return different texts of a table's first rows by column, none of one without texts."""
         ...
 
-    def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Any:
+    def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Anonymized:
         """Return the table with its quasi-identifiers generalised, in an order of its own."""
         ...
 
-    def write(self, table: Any, destination: Path | str | None) -> Stored:
-        """Write the table, flushed to the disk; or keep it in memory without a destination."""
+    def write(self, made: Anonymized, destination: Path | str | None) -> Written:
+        """Write a table, flushed to the disk; or keep it in memory without a destination."""
         ...
 
-    @property
-    def written(self) -> Any:
-        """The table that was written last, as it can be written again."""
+    def write_again(self, written: Written, destination: Path | str) -> Written:
+        """Write what was written, or is held, to another place as well."""
         ...
 
-    def output(self, place: Path | str | None = None) -> Any:
-        """Return the table that was written last, its columns by their types; as it lies in a
-        place, where it is not held."""
+    def output(self, written: Written) -> Any:
+        """Return a table that was written, its columns by their types."""
         ...
 
-    def columns(self, stored: Stored) -> tuple[str, ...]:
-        """Return the names of a stored table's columns."""
+    def columns(self, written: Written) -> tuple[str, ...]:
+        """Return the names of a written table's columns."""
         ...
 
-    def measure(self, stored: Stored, step: Anonymize) -> "Measured":
-        """Read a stored table again, form its classes and measure every bound on them."""
+    def measure(self, written: Written, step: Anonymize) -> "Measured":
+        """Read a written table again, form its classes and measure every bound on them."""
         ...
 
-    def close(self, *, keep: bool = False) -> None:
-        """Let go of what was held for a run; with `keep`, a release in memory stays."""
+    def close(self, keep: Written | None = None) -> None:
+        """Let go of what was held for a run, but for a release in memory that is to be kept."""
         ...

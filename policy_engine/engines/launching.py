@@ -79,8 +79,9 @@ class Launcher:
         progress: Progress = silent,
         key: Key = None,
         time_limit: float | None = None,
+        salt: str = "",
     ) -> Engine:
-        """Return an engine for one run.
+        """Return an engine for one run; `salt` is what its pseudonyms are its own by, if known.
 
         Raises DataError (C013) where a key is none.
         """
@@ -88,10 +89,10 @@ class Launcher:
         if self.spark:
             from policy_engine.engines.spark.engine import SparkRun  # noqa: PLC0415 (pyspark)
 
-            return SparkRun(self.spark, *given)
+            return SparkRun(self.spark, *given, salt)
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-        return LocalEngine(*given, time_limit=time_limit)
+        return LocalEngine(*given, time_limit=time_limit, salt=salt)
 
 
 def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> None:

@@ -1,6 +1,7 @@
 """The local engine: in this process, on Arrow tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,12 @@ from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.encoding import is_text
 from policy_engine.engines.engine import (
     FIRST_ROWS,
+    Anonymized,
     Ended,
     Measured,
     Progress,
     Stored,
+    Written,
     deadline,
     silent,
 )
@@ -42,7 +45,7 @@ from policy_engine.engines.identifiers import (
 )
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.reading_back import end_of, ends_of, groups
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes, never
 from policy_engine.plan.inputs import Join, Read
@@ -53,8 +56,9 @@ class LocalEngine:
     """Runs plans in this process.
 
     `tables` holds the inputs in memory, by IRI, `taxonomies` those that plans name, and `key`
-    the owner's key of pseudonyms. Those of an engine are its own, by a `salt` that is drawn. Each
-    search for classes takes at most `time_limit` seconds, and the best found by then.
+    the owner's key of pseudonyms. Those of an engine are its own, by a `salt` that is drawn unless
+    it is given. Each search for classes takes at most `time_limit` seconds, and the best found by
+    then.
     """
 
     def __init__(
@@ -64,19 +68,14 @@ class LocalEngine:
         taxonomies: Mapping[str, Taxonomy] | None = None,
         key: bytes | None = None,
         time_limit: float | None = None,
+        salt: str = "",
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.taxonomies = taxonomies or {}
-        self._key, self.salt = key, new_salt()
+        self._key, self._salt = key, salt or new_salt()
         self._time_limit = time_limit
-        self.ended: Ended | None = None
         self._prepared: tuple[pa.Table, str, pa.Table, Prepared] | None = None
-        self._persons: NDArray[np.int64] | None = None
-        self.suppressed = self.rows = 0
-        self.approximated: tuple[str, ...] = ()
-        self.written: pa.Table = pa.table({})
-        self._output: pa.Table | None = None
 
     @property
     def session(self) -> None:
@@ -112,7 +111,7 @@ class LocalEngine:
         first = table.slice(0, FIRST_ROWS)
         return {name: _texts(first.column(name)) for name in names}
 
-    def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> pa.Table:
+    def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> Anonymized:
         """Generalise the quasi-identifiers, and put the rows in a new order.
 
         The order is that of the classes and, within one, of the values kept: the place of a
@@ -125,13 +124,32 @@ class LocalEngine:
         is_over = deadline(self._time_limit) or never
         grouped = form_classes(prepared, step, self._progress, output.cells, is_over)
         classes = sorted_within(prepared, grouped.classes)
-        self.ended = None
-        if grouped.left and self._time_limit is not None:
-            stage = grouped.stage
-            self.ended = Ended(seconds=self._time_limit, stage=stage, left=grouped.left)
-        self.suppressed, self.rows = grouped.suppressed, prepared.rows
+        released = self._released(table, step, grouped, classes, output)
+        self._progress("generalising", prepared.rows, prepared.rows)
         persons = prepared.persons
-        self._persons = None if persons is None else persons[classes.order].astype(np.int64)
+        return Anonymized(
+            released,
+            rows=prepared.rows,
+            suppressed=grouped.suppressed,
+            ended=self._ended(grouped),
+            salt=self._salt if step.columns.has_own_pseudonyms else None,
+            own=None if persons is None else persons[classes.order].astype(np.int64),
+        )
+
+    def _ended(self, grouped: Grouped) -> Ended | None:
+        if not grouped.left or self._time_limit is None:
+            return None
+        return Ended(seconds=self._time_limit, stage=grouped.stage, left=grouped.left)
+
+    def _released(
+        self,
+        table: pa.Table,
+        step: Anonymize,
+        grouped: Grouped,
+        classes: Classes,
+        output: Publish,
+    ) -> pa.Table:
+        """Return the columns of the output. Raises DataError (C006) where two have one name."""
         made: dict[str, tuple[pa.Field, pa.Array]] = {}
         for name in output.columns:
             for field, values in self._column(name, table, step, grouped, classes, output.cells):
@@ -139,7 +157,6 @@ class LocalEngine:
                     message = f"The output has two columns {field.name!r}."
                     raise DataError.of("C006", message, "Rename one, or write cells as text.")
                 made[field.name] = field, values
-        self._progress("generalising", prepared.rows, prepared.rows)
         schema = pa.schema([field for field, _ in made.values()])
         return pa.table([values for _, values in made.values()], schema=schema)
 
@@ -162,44 +179,50 @@ class LocalEngine:
         else:
             yield table.schema.field(name), table.column(name).take(rows)
 
-    def write(self, table: pa.Table, destination: Path | str | None) -> Stored:
-        """Write the table to a file that does not exist yet, or keep it in memory."""
+    def write(self, made: Anonymized, destination: Path | str | None) -> Written:
+        """Write a table to a file that does not exist yet, or keep it in memory."""
+        table, held = made.table, None
         self._progress("writing", 0, table.num_rows)
-        self.written, self._output = table, None
         if destination is None:
-            stored = Stored(MEMORY, tables.table_digest(self.output()), table.num_rows)
+            held = tables.as_typed(table)
+            stored = Stored(MEMORY, tables.table_digest(held), table.num_rows)
         else:
             tables.write_table(table, Path(destination))
             stored = Stored.of_file(Path(destination), table.num_rows)
         self._progress("writing", table.num_rows, table.num_rows)
-        return stored
+        return Written(stored, made, held)
 
-    def columns(self, stored: Stored) -> tuple[str, ...]:
-        """Return the names of a stored table's columns."""
-        if stored.location == MEMORY:
-            return tuple(self.written.column_names)
-        [dataset] = make_catalog({"": stored.location}).datasets
+    def write_again(self, written: Written, destination: Path | str) -> Written:
+        """Write what was written, or is held, to a file as well."""
+        return replace(self.write(_made(written), destination), held=written.held)
+
+    def columns(self, written: Written) -> tuple[str, ...]:
+        """Return the names of a written table's columns."""
+        if written.stored.location == MEMORY:
+            return tuple(written.held.column_names)
+        [dataset] = make_catalog({"": written.stored.location}).datasets
         return dataset.columns
 
-    def measure(self, stored: Stored, step: Anonymize) -> Measured:
-        """Read a stored table again and measure it; errors as of `group`."""
-        found = self.group(stored, step)
+    def measure(self, written: Written, step: Anonymize) -> Measured:
+        """Read a written table again and measure it; errors as of `group`."""
+        found = self.group(written, step)
         return Measured(tuple(step.measure(found, found.ancestries)), found.whole())
 
-    def group(self, stored: Stored, step: Anonymize) -> Groups:
-        """Read a stored table again and group its rows.
+    def group(self, written: Written, step: Anonymize) -> Groups:
+        """Read a written table again and group its rows.
 
         Raises CertificateError on cells of no known shape, and on columns that show what they are
         to hide (V002), on pseudonyms that link classes (R008) or are too few in one (V001),
         DataError where persons are to be counted in a table that this engine did not make itself
         (V006).
         """
+        stored = written.stored
         self._progress("verifying", 0, stored.rows)
         in_memory = stored.location == MEMORY
-        table = self.output() if in_memory else tables.read_table(Path(stored.location))
+        table = written.held if in_memory else tables.read_table(Path(stored.location))
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
-        found = groups(table, step, self.taxonomies, self._persons_of(table, step))
+        found = groups(table, step, self.taxonomies, _persons_of(written, table, step))
         for name in step.columns.hidden:
             check_hidden(name, table.column(name), is_redacted=name in step.columns.redact)
         for name in step.columns.pseudonymize:
@@ -207,13 +230,13 @@ class LocalEngine:
         self._progress("verifying", table.num_rows, table.num_rows)
         return found
 
-    def output(self, place: Path | str | None = None) -> pa.Table:  # noqa: ARG002 (it is held)
-        """Return the table written last, its cells as text and all else by its type."""
-        if self._output is None:
-            self._output = tables.as_typed(self.written)
-        return self._output
+    def output(self, written: Written) -> pa.Table:
+        """Return a table that was written, its cells as text and all else by its type."""
+        if written.held is not None:
+            return written.held
+        return tables.as_typed(_made(written).table)
 
-    def close(self, *, keep: bool = False) -> None:  # noqa: ARG002 (it is this process's own)
+    def close(self, keep: Written | None = None) -> None:  # noqa: ARG002 (it is this process's own)
         """Let go of the table that was prepared for runs to come."""
         self._prepared = None
 
@@ -234,23 +257,31 @@ class LocalEngine:
     def _pseudonymised(self, table: pa.Table, step: Anonymize) -> pa.Table:
         if not step.columns.pseudonymize:
             return table
-        key = release_key(self._key, self.salt, step.columns.pseudonym_scope)
+        key = release_key(self._key, self._salt, step.columns.pseudonym_scope)
         for name in step.columns.pseudonymize:
             values = pseudonyms(name, table.column(name), key)
             place = table.schema.get_field_index(name)
             table = table.set_column(place, pa.field(name, values.type), values)
         return table
 
-    def _persons_of(self, table: pa.Table, step: Anonymize) -> NDArray[np.int64] | None:
-        if not step.columns.privacy_unit:
-            return None
-        if self._persons is None or len(self._persons) != table.num_rows:
-            message = (
-                f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
-                "the output alone does not tell them."
-            )
-            raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
-        return self._persons
+
+def _made(written: Written) -> Anonymized:
+    if written.made is None:
+        raise InternalError.of("X001", "The table was not made here.")
+    return written.made
+
+
+def _persons_of(written: Written, table: pa.Table, step: Anonymize) -> NDArray[np.int64] | None:
+    if not step.columns.privacy_unit:
+        return None
+    persons: NDArray[np.int64] | None = written.made.own if written.made else None
+    if persons is None or len(persons) != table.num_rows:
+        message = (
+            f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
+            "the output alone does not tell them."
+        )
+        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
+    return persons
 
 
 def _generalised(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.result import MembershipAudit
-from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
+from policy_engine.engines.engine import Ended, Engine, Progress, Stored, Written, silent
 from policy_engine.errors import OutputError, listed
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.chaining import looks_generalised
@@ -82,11 +82,13 @@ def run_plan(
     repeats: bool = False,
     allow_pickle: bool = False,
     upstream: tuple[Upstream, ...] = (),
-) -> Release:
+) -> tuple[Release, Written]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
-    The destination is a staging place: nothing may see it before it is certified. A `seed`
-    decides who is trained on, and all that audits draw; without one it is drawn and kept secret.
+    Returns the release, and the table that is measured of it as it was written: the output, or
+    what a model learnt from. The destination is a staging place: nothing may see it before it is
+    certified. A `seed` decides who is trained on, and all that audits draw; without one it is drawn
+    and kept secret.
     The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
     With `allow_pickle` a model of scikit-learn is written by joblib, a warning beside it.
     `upstream` tells which release the input is: one that was changed since is refused (V013).
@@ -111,32 +113,31 @@ def run_plan(
             allow_pickle=allow_pickle,
         )
         whole = replace(sources[0], rows=table.num_rows)
-        return _of_model(made, plan, whole, folder, seed, upstream).model_copy(
-            update={"doubts": doubts}
-        )
-    step = plan.anonymization()
-    anonymous = engine.anonymize(table, step, plan.publish)
+        release = _of_model(made, plan, whole, folder, seed, upstream)
+        return release.model_copy(update={"doubts": doubts}), made.sanitised
+    anonymous = engine.anonymize(table, plan.anonymization(), plan.publish)
+    written = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
-        output=engine.write(anonymous, destination),
-        sources=with_rows(sources, engine.rows),
-        rows_in=engine.rows,
-        suppressed=engine.suppressed,
-        approximated=engine.approximated,
-        ended=engine.ended,
+        output=written.stored,
+        sources=with_rows(sources, anonymous.rows),
+        rows_in=anonymous.rows,
+        suppressed=anonymous.suppressed,
+        approximated=anonymous.approximated,
+        ended=anonymous.ended,
         seed=seed,
-        salt=engine.salt if step.columns.has_own_pseudonyms else None,
+        salt=anonymous.salt,
         upstream=upstream,
         doubts=doubts,
     )
     if not plan.audits:
-        return release
+        return release, written
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
     judged, reports = audit_table(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
-    return release.audited(judged, reports)
+    return release.audited(judged, reports), written
 
 
 def read_inputs(
@@ -202,7 +203,7 @@ def _of_model(
         sources=(source,),
         rows_in=source.rows,
         suppressed=made.suppressed,
-        sanitised=made.sanitised,
+        sanitised=made.sanitised.stored,
         held_out=made.held_out,
         files=made.files,
         seed=seed,

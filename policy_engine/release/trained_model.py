@@ -5,7 +5,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,8 @@ from policy_engine.audits.membership.soundness import (
     uninformative,
 )
 from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
-from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.data.catalog import MEMORY
+from policy_engine.engines.engine import Anonymized, Engine, Progress, Stored, Written, silent
 from policy_engine.engines.readings import record_marks
 from policy_engine.engines.tables import as_typed, table_digest
 from policy_engine.errors import AuditError, OutputError, Problem
@@ -85,7 +86,7 @@ class Modelled:
     attacks show of every bound, with the attempts before.
     """
 
-    sanitised: Stored
+    sanitised: Written
     held_out: int
     suppressed: int
     judged: Judged
@@ -126,14 +127,14 @@ def release_model(
         made.check_sides(plan.audits)
 
     _begin(about, history, check)
-    stored, suppressed = made.sanitised, engine.suppressed
+    sanitised = made.sanitised
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
     _describe(folder, made.fitted, plan.train)
     files = made.files(folder, allow_pickle=ending == PICKLE)
     return Modelled(
-        sanitised=stored,
+        sanitised=sanitised,
         held_out=table.num_rows - len(made.members),
-        suppressed=suppressed,
+        suppressed=sanitised.made.suppressed if sanitised.made else 0,
         judged=_judged(about, tuple(measured(plan.audits, reports[0])), history),
         reports=reports,
         files=files,
@@ -203,7 +204,6 @@ class Workpiece:
     engine: Engine
     table: pa.Table
     seed: int
-    _typed: dict[str, pa.Table] = field(default_factory=dict)
 
     @cached_property
     def members(self) -> NDArray[np.int64]:
@@ -272,15 +272,12 @@ class Workpiece:
             raise AuditError(*in_a_word(problems, len(names)))
 
     @cached_property
-    def sanitised(self) -> Stored:
+    def sanitised(self) -> Written:
         """The table that the model learns from, held by the engine, to be measured there."""
         if self.plan.anonymize is None:
-            self._typed["table"] = self.table.take(pa.array(self.members))
-            digest = table_digest(self._typed["table"])
-            return Stored("memory", digest, len(self.members))
-        stored = self.engine.write(self._anonymized(self.members), None)
-        self._typed["table"] = self.engine.output()
-        return stored
+            table = self.table.take(pa.array(self.members))
+            return Written(Stored(MEMORY, table_digest(table), len(self.members)), held=table)
+        return self.engine.write(self._anonymized(self.members), None)
 
     @cached_property
     def fitted(self) -> Fitted:
@@ -403,15 +400,14 @@ class Workpiece:
         return [*self.modelling.features, self.modelling.label]
 
     def _learnt(self) -> pa.Table:
-        _ = self.sanitised
-        return _only(self._typed["table"], self._columns)
+        return _only(self.sanitised.held, self._columns)
 
     def _shown(self) -> pa.Table:
         """Return the original records, as they are shown to the model."""
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
             return original
-        return as_released(original, self._typed["table"], self._covered)
+        return as_released(original, self.sanitised.held, self._covered)
 
     @cached_property
     def _learnt_from(self) -> Records:
@@ -425,7 +421,7 @@ class Workpiece:
     def _records(self, table: pa.Table, name: str) -> Records:
         return self.fitted.records(table, name, self._covered.leaves)
 
-    def _anonymized(self, rows: NDArray[np.int64]) -> pa.Table:
+    def _anonymized(self, rows: NDArray[np.int64]) -> Anonymized:
         part = self.table.take(pa.array(rows))
         return self.engine.anonymize(part, self.plan.anonymization(), self.plan.publish)
 
@@ -434,7 +430,7 @@ class Workpiece:
             return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
         if np.array_equal(rows, self.members):
             return self._records(self._learnt(), "the model's table")
-        made = as_typed(self._anonymized(rows))
+        made = as_typed(self._anonymized(rows).table)
         return self._records(_only(made, self._columns), "a shadow's table")
 
     def _sanitiser(self) -> Sanitiser | None:

@@ -34,7 +34,7 @@ def publish(asked, cells="text"):
 
 def anonymized(table=PEOPLE, cells="text", **asked):
     one = step(**asked)
-    return LocalEngine().anonymize(pa.table(table), one, publish(one, cells)).to_pydict()
+    return LocalEngine().anonymize(pa.table(table), one, publish(one, cells)).table.to_pydict()
 
 
 def test_anonymize_orders_the_rows_of_a_class_by_what_it_keeps():
@@ -74,11 +74,22 @@ def test_rows_that_full_domain_suppressed_are_counted():
     table = pa.table({"city": ["a", "a", "b"]})
     recoding = {"algorithm": "full-domain", "maxSuppression": 0.4}
     engine, one = LocalEngine(), step(quasi=("city",), recoding=recoding)
-    assert engine.anonymize(table, one, publish(one)).to_pydict() == {"city": ["a", "a"]}
-    assert engine.suppressed == 1
+    made = engine.anonymize(table, one, publish(one))
+    assert (made.table.to_pydict(), made.rows, made.suppressed) == ({"city": ["a", "a"]}, 3, 1)
     plain = step(quasi=("city",))
-    engine.anonymize(table, plain, publish(plain))
-    assert engine.suppressed == 0
+    assert engine.anonymize(table, plain, publish(plain)).suppressed == 0
+
+
+def test_what_is_made_later_changes_nothing_of_what_was_made_before():
+    engine = LocalEngine()
+    one = step(quasi=("age",), unit="row")
+    made = engine.anonymize(pa.table(PEOPLE), one, publish(one))
+    written = engine.write(made, None)
+    before = engine.output(written), engine.measure(written, one)
+    fewer = pa.table(PEOPLE).slice(0, 2)
+    engine.write(engine.anonymize(fewer, one, publish(one)), None)
+    assert (engine.output(written), engine.measure(written, one)) == before
+    assert made.rows == 6
 
 
 def test_full_domain_ends_at_the_table_as_a_whole_which_holds_every_bound():
@@ -131,9 +142,9 @@ def test_a_table_in_memory_and_in_a_file_are_grouped_alike(tmp_path, ending):
     engine, path = LocalEngine(), tmp_path / f"data.{ending}"
     one = step(l=2, sensitive=("disease",), recoding=SPAN)
     given = engine.anonymize(pa.table(PEOPLE), one, publish(one))
-    stored = [engine.write(given, place) for place in (None, path)]
-    assert [engine.columns(each) for each in stored] == [("age", "city", "disease")] * 2
-    memory, file = [engine.group(each, one) for each in stored]
+    written = [engine.write(given, place) for place in (None, path)]
+    assert [engine.columns(each) for each in written] == [("age", "city", "disease")] * 2
+    memory, file = [engine.group(each, one) for each in written]
     assert memory.sizes().tolist() == file.sizes().tolist() == [3, 3]
     assert memory.whole().column_losses() == file.whole().column_losses()
     assert list(memory.loss) == ["age", "city"]
@@ -166,4 +177,4 @@ def test_a_table_is_never_taken_for_another_one():
     engine, one = LocalEngine(), step(quasi=("age",))
     for age in range(9):  # each table may lie where the one before has lain
         found = engine.anonymize(pa.table({"age": [age, age]}), one, publish(one))
-        assert found.to_pydict() == {"age": [str(age)] * 2}
+        assert found.table.to_pydict() == {"age": [str(age)] * 2}

@@ -399,8 +399,13 @@ def test_a_table_is_released_once_a_model_of_it_is_audited(table, tmp_path):
     assert [one.attack for one in release.certificate.attacks] == [
         *("loss", "lira-offline", "rmia")
     ]
-    assert release.certificate.rows_out == 480
+    assert release.certificate.rows_out == release.table.num_rows == 480
     assert asked(of_table(), tmp_path, ANALYST, OUTPUT).permitted
+
+
+def test_an_audited_table_in_memory_is_the_one_that_is_released(table):
+    release = apply_policy(of_table(), {DATASET: table}, seed=1)
+    assert release.certificate.rows_out == release.table.num_rows == 480
 
 
 def test_an_audited_table_is_certified_again_with_its_input_alone(table, tmp_path):

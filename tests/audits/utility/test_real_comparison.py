@@ -21,7 +21,7 @@ def verified():
 @pytest.mark.filterwarnings("default:SKIPPED")
 def test_what_5_anonymous_adult_is_good_for(verified):
     plan = verified.plan
-    task = Task(lambda part: LocalEngine().anonymize(part, plan.anonymize, plan.publish))
+    task = Task(lambda part: LocalEngine().anonymize(part, plan.anonymize, plan.publish).table)
     certificate, settings = verified.certificate, Settings(task=task)
     found = compare(
         DATA, verified.table, plan.anonymize, measured=certificate.measurements, settings=settings

@@ -32,10 +32,10 @@ def test_a_release_is_its_makers_alone_until_it_is_verified(people, monkeypatch,
     umask(mask)
     seen, certify = [], releasing.certify
 
-    def watched(release, *given):
+    def watched(release, *given, **more):
         output = Path(release.output.location)
         seen.extend([mode(output.parent), mode(output)])
-        return certify(release, *given)
+        return certify(release, *given, **more)
 
     monkeypatch.setattr(releasing, "certify", watched)
     out = people / "out"

@@ -18,10 +18,10 @@ def test_a_folder_of_files_is_shown_as_the_umask_has_it(spark, tmp_path, monkeyp
     (tmp_path / "in.csv").write_text("age,row\n20,1\n21,2\n40,3\n41,4\n")
     seen, certify = [], releasing.certify
 
-    def watched(release, *given):
+    def watched(release, *given, **more):
         output = Path(release.output.location)
         seen.extend(path.stat().st_mode & 0o777 for path in (output.parent, *output.rglob("*")))
-        return certify(release, *given)
+        return certify(release, *given, **more)
 
     monkeypatch.setattr(releasing, "certify", watched)
     before = os.umask(mask)
