@@ -1,10 +1,15 @@
 """(alpha, k)-anonymity: no value is too frequent in a class."""
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from policy_engine.methods.method import Guarantee, Method
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.diversity import Histogram
 
 
 class AlphaKAnonymity(Method):
@@ -14,8 +19,13 @@ class AlphaKAnonymity(Method):
     """
 
     notation: ClassVar[str] = "alpha-k-anonymity"
-    guarantee: ClassVar[Guarantee] = Guarantee(
-        "alpha", "alpha", "at most", "alpha", "most_frequent"
-    )
+    guarantee: ClassVar[Guarantee] = Guarantee("alpha", "alpha", "at most", "alpha")
 
     alpha: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
+
+    @staticmethod
+    def measure(histogram: "Histogram") -> "NDArray[Any]":
+        """Return the share of the most frequent value of every class, (classes,)."""
+        from policy_engine.kernels.diversity import most_frequent  # noqa: PLC0415 (imports numpy)
+
+        return most_frequent(histogram)

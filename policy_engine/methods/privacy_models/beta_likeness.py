@@ -1,10 +1,15 @@
 """Basic beta-likeness: no value becomes much more likely than it was."""
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from policy_engine.methods.method import Guarantee, Method
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.diversity import Histogram
 
 
 class BetaLikeness(Method):
@@ -15,6 +20,13 @@ class BetaLikeness(Method):
     """
 
     notation: ClassVar[str] = "beta-likeness"
-    guarantee: ClassVar[Guarantee] = Guarantee("beta", "beta", "at most", "beta", "beta")
+    guarantee: ClassVar[Guarantee] = Guarantee("beta", "beta", "at most", "beta")
 
     beta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+
+    @staticmethod
+    def measure(histogram: "Histogram") -> "NDArray[Any]":
+        """Return the greatest (p - q) / q of every class, (classes,)."""
+        from policy_engine.kernels.diversity import beta  # noqa: PLC0415 (imports numpy)
+
+        return beta(histogram)

@@ -1,10 +1,15 @@
 """Enhanced beta-likeness: the gain of frequent values is bounded as well."""
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from policy_engine.methods.method import Guarantee, Method
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.diversity import Histogram
 
 
 class EnhancedBetaLikeness(Method):
@@ -15,8 +20,13 @@ class EnhancedBetaLikeness(Method):
     """
 
     notation: ClassVar[str] = "enhanced-beta-likeness"
-    guarantee: ClassVar[Guarantee] = Guarantee(
-        "enhanced-beta", "beta", "at most", "enhanced_beta", "enhanced_beta"
-    )
+    guarantee: ClassVar[Guarantee] = Guarantee("enhanced-beta", "beta", "at most", "enhanced_beta")
 
     beta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+
+    @staticmethod
+    def measure(histogram: "Histogram") -> "NDArray[Any]":
+        """Return the beta that every class keeps, (classes,)."""
+        from policy_engine.kernels.diversity import enhanced_beta  # noqa: PLC0415 (imports numpy)
+
+        return enhanced_beta(histogram)

@@ -1,10 +1,15 @@
 """Entropy l-diversity: the values of a class are spread, not only several."""
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from policy_engine.methods.method import Guarantee, Method
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.diversity import Histogram
 
 
 class EntropyLDiversity(Method):
@@ -15,6 +20,13 @@ class EntropyLDiversity(Method):
     """
 
     notation: ClassVar[str] = "entropy-l-diversity"
-    guarantee: ClassVar[Guarantee] = Guarantee("entropy-l", "l", "at least", "entropy", "entropy")
+    guarantee: ClassVar[Guarantee] = Guarantee("entropy-l", "l", "at least", "entropy")
 
     l: Annotated[float, Field(gt=1, strict=True, allow_inf_nan=False)]  # noqa: E741
+
+    @staticmethod
+    def measure(histogram: "Histogram") -> "NDArray[Any]":
+        """Return e to the entropy of every class, (classes,)."""
+        from policy_engine.kernels.diversity import entropy  # noqa: PLC0415 (imports numpy)
+
+        return entropy(histogram)

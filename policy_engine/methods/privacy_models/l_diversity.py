@@ -1,10 +1,15 @@
 """Distinct l-diversity: no class gives a sensitive value away."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.method import Guarantee, Method, Several
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.diversity import Histogram
 
 
 class LDiversity(Method):
@@ -15,7 +20,7 @@ class LDiversity(Method):
     """
 
     notation: ClassVar[str] = "l-diversity"
-    guarantee: ClassVar[Guarantee] = Guarantee("l", "l", "at least", "distinct", "distinct")
+    guarantee: ClassVar[Guarantee] = Guarantee("l", "l", "at least", "distinct")
 
     l: Several  # noqa: E741
 
@@ -26,3 +31,10 @@ class LDiversity(Method):
         if isinstance(k, int) and isinstance(l, int) and l > k >= 2:
             message = f"l is {l}, above k, which is {k}. A class of k rows holds at most k values."
             yield Finding("M003", "l", message)
+
+    @staticmethod
+    def measure(histogram: "Histogram") -> "NDArray[Any]":
+        """Return the number of distinct values of every class, (classes,)."""
+        from policy_engine.kernels.diversity import distinct  # noqa: PLC0415 (imports numpy)
+
+        return distinct(histogram)

@@ -24,9 +24,7 @@ class RecursiveLDiversity(Method):
     """
 
     notation: ClassVar[str] = "recursive-l-diversity"
-    guarantee: ClassVar[Guarantee] = Guarantee(
-        "recursive-c", "c", "below", "recursive", "recursive"
-    )
+    guarantee: ClassVar[Guarantee] = Guarantee("recursive-c", "c", "below", "recursive")
 
     c: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
     l: Several  # noqa: E741

@@ -25,7 +25,7 @@ class TCloseness(Method):
     """
 
     notation: ClassVar[str] = "t-closeness"
-    guarantee: ClassVar[Guarantee] = Guarantee("t", "t", "at most", "t", "variational")
+    guarantee: ClassVar[Guarantee] = Guarantee("t", "t", "at most", "t")
 
     t: Annotated[float, Field(gt=0, le=1, strict=True, allow_inf_nan=False)]
 
