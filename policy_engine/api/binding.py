@@ -47,7 +47,12 @@ def product_of(policy: Policy, asset: str = "") -> Product:
 
     Raises as `chosen` does.
     """
-    return chosen(policy, Names([policy]).full(asset, "target") if asset else "")
+    return chosen(policy, full_name(policy, asset))
+
+
+def full_name(policy: Policy, asset: str) -> str:
+    """Return the IRI of what a policy makes, given by its IRI or its short name; "" is itself."""
+    return Names([policy]).full(asset, "target") if asset else ""
 
 
 def all_products(policy: Policy) -> tuple[Product, ...]:
@@ -90,7 +95,7 @@ def planned(
 
     `held` vouch for the inputs, where those are releases. Raises as `plan_of` and `upstream_of`.
     """
-    catalog = launcher.catalog(policy, data, taxonomies)
+    catalog = launcher.catalog(policy, products, data, taxonomies)
     bound = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
     inputs = {step.asset for plan in bound for step in plan.reads}
     made = []

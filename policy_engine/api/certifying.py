@@ -118,7 +118,7 @@ def certify_output(
         earlier = certificate_of(launcher, place)
         product = measured_as(read, asset, earlier)
         made_by(decided, [product], launcher, data, held)
-        catalog = launcher.catalog(read, data or {}, taxonomies)
+        catalog = launcher.catalog(read, [product], data or {}, taxonomies)
         plan = plan_of(read, product, engine=launcher.name)
         _check_measurable(plan)
         stored = launcher.stored(place)

@@ -3,10 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from policy_engine.api.binding import (
-    all_products,
-    product_of,
-)
+from policy_engine.api.binding import all_products, full_name
 from policy_engine.certificate.certificate import (
     Certificate,
     lost_rows,
@@ -21,7 +18,7 @@ from policy_engine.errors import (
     CertificateError,
     DataError,
 )
-from policy_engine.plan.training import Product
+from policy_engine.plan.training import Product, one_of
 from policy_engine.policy import (
     Policy,
 )
@@ -33,9 +30,9 @@ if TYPE_CHECKING:
 
 def measured_as(policy: Policy, asset: str, earlier: Certificate | None) -> Product:
     """Return what an output is to be: as is said, or as the certificate beside it says."""
-    told = earlier.plan.publish.asset if earlier else ""
-    made = [one.asset for one in all_products(policy)]
-    return product_of(policy, asset or (told if told in made else ""))
+    told, made = earlier.plan.publish.asset if earlier else "", all_products(policy)
+    name = told if not asset and told in [one.asset for one in made] else full_name(policy, asset)
+    return one_of(made, policy, name)
 
 
 def opened_record(

@@ -155,7 +155,8 @@ def estimate_search(
 
     read = asking_in(policy, Reading(contexts, parents, limits, vocabularies))
     with launched("local") as launcher:
-        catalog = launcher.catalog(read, data, taxonomies) if data else None
+        product = product_of(read, asset)
+        catalog = launcher.catalog(read, [product], data, taxonomies) if data else None
         # Of what another engine would do too: what it does not have is told by its own plan.
-        found = effort_of(plan_of(read, product_of(read, asset), catalog), catalog)
+        found = effort_of(plan_of(read, product, catalog), catalog)
     return found or NotApplicable(reason="nothing is generalised")

@@ -7,7 +7,12 @@ from policy_engine.decision.index import Clause
 from policy_engine.errors import NOWHERE, PlanError
 from policy_engine.plan.consenting import Shortfall, bounds_of, shortfalls
 from policy_engine.plan.lineage import Consented
-from policy_engine.plan.reading_anonymization import Consent, consents, transformations
+from policy_engine.plan.reading_anonymization import (
+    Consent,
+    Transformation,
+    consents,
+    transformations,
+)
 from policy_engine.policy import Condition, Rule
 from policy_engine.policy.model import COUNTS, conjuncts
 
@@ -26,16 +31,44 @@ class Unowned:
     source: str = ""
 
 
-def short_of(consent: Clause, making: Clause, assets: Sequence[str]) -> tuple[Shortfall, ...]:
+class Derived:
+    """What policies ask to be made, and what they let others make, each read off its policy once.
+
+    Raises PlanError where a policy does not say that so that it can be planned.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, Sequence[Transformation]] = {}
+        self._let: dict[str, Sequence[Consent]] = {}
+
+    def made(self, making: Clause) -> Transformation | None:
+        """Return what a rule asks to be made, None where it is no permission to anonymise."""
+        uid = making.policy.uid
+        if uid not in self._made:
+            self._made[uid] = transformations(making.policy)
+        return next((one for one in self._made[uid] if one.rule is making.whole), None)
+
+    def let(self, consent: Clause) -> list[Consent]:
+        """Return the ways of anonymising that a rule lets others take."""
+        uid = consent.policy.uid
+        if uid not in self._let:
+            self._let[uid] = consents(consent.policy)
+        return [one for one in self._let[uid] if one.rule is consent.whole]
+
+
+def short_of(
+    consent: Clause, making: Clause, assets: Sequence[str], derived: Derived
+) -> tuple[Shortfall, ...]:
     """Return in what a thing that a rule makes of some assets falls short of what a consent asks.
 
     What cannot be planned falls short of everything. A consent that says several ways of
     anonymising asks for all of them, in whatever order they are written.
     """
     try:
-        asked = _consents(consent)
-        made = next(one for one in transformations(making.policy) if one.rule is making.whole)
-    except (PlanError, StopIteration):
+        asked, made = derived.let(consent), derived.made(making)
+    except PlanError:
+        made = None
+    if made is None:
         message = f"{making.name} does not say how it anonymises, or {consent.name} what it asks."
         return (Shortfall(message, NOWHERE, NOWHERE),)
     each = (shortfalls(way, made, one) for one in assets for way in asked)
@@ -47,15 +80,12 @@ def inputs_to(making: Clause) -> tuple[str, ...]:
     return tuple(sorted({target.iri for target in making.whole.targets}))
 
 
-def consented(asset: str, clause: Clause) -> Consented:
+def consented(asset: str, clause: Clause, derived: Derived) -> Consented:
     """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
-    bounds = dict.fromkeys(bound for one in _consents(clause) for bound in bounds_of(one))
-    known = tuple(sorted(bounds)) if len(_consents(clause)) > 1 else tuple(bounds)
+    ways = derived.let(clause)
+    bounds = dict.fromkeys(bound for one in ways for bound in bounds_of(one))
+    known = tuple(sorted(bounds)) if len(ways) > 1 else tuple(bounds)
     return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=known)
-
-
-def _consents(clause: Clause) -> list[Consent]:
-    return [one for one in consents(clause.policy) if one.rule is clause.whole]
 
 
 def without_counts(clause: Clause) -> Clause:

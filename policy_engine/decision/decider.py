@@ -14,6 +14,7 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import (
+    Derived,
     Unowned,
     consented,
     inputs_to,
@@ -134,6 +135,7 @@ class Decider:
         self._outputs: dict[tuple[str, str, str], Output] = {}
         self._short: dict[tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
+        self._derived = Derived()
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         self.past, every = known.ended, (*known, *known.ended)
         void = (*void_of(known.ended), *void_by_proofs(certificates, every))
@@ -231,7 +233,7 @@ class Decider:
     ) -> tuple[Consented, ...]:
         """Return the rules by which owners let a policy make an output of what is theirs."""
         found = (
-            consented(asset, leave.clause)
+            consented(asset, leave.clause, self._derived)
             for case, made in self._makings(policy, world, history, purpose)
             if made.asset == output
             for asset, leave in case.consents_to(made.clause)
@@ -258,7 +260,7 @@ class Decider:
         """Return in what a thing that a rule makes of assets falls short of what a consent asks."""
         key = consent.number, making.policy.uid, making.whole.output, assets
         if key not in self._short:
-            self._short[key] = short_of(consent, making, assets)
+            self._short[key] = short_of(consent, making, assets, self._derived)
         return self._short[key]
 
     def ended_by(

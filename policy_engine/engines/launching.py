@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from policy_engine.data.storage import Place, exists, reading
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import EngineName
-from policy_engine.plan.reading_anonymization import transformations
+from policy_engine.plan.training import Product
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 
@@ -61,11 +61,16 @@ class Launcher:
         return Stored.of_file(place)
 
     def catalog(
-        self, policy: Policy, data: Mapping[str, Any], taxonomies: Mapping[str, Any] | None
+        self,
+        policy: Policy,
+        products: Sequence[Product],
+        data: Mapping[str, Any],
+        taxonomies: Mapping[str, Any] | None,
     ) -> Catalog:
-        """Return the data and the taxonomies that a policy needs; the latter from beside it too."""
+        """Return the data and the taxonomies that outputs of a policy need; the latter from beside
+        it too."""
         data = named_data(data, (policy,))
-        made = transformations(policy)
+        made = [one.transformation for one in products if one.transformation is not None]
         if not made:
             return make_catalog(data, described=self.described())
         names = dict.fromkeys(name for one in made for name in one.asked.columns.taxonomies)

@@ -9,6 +9,7 @@ from policy_engine.plan.training.reading import (
     certified_duties,
     check_plannable,
     chosen,
+    one_of,
     products,
     trainings,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "check_plannable",
     "chosen",
     "of_audit",
+    "one_of",
     "products",
     "trainings",
 ]

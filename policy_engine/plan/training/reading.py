@@ -114,7 +114,15 @@ def chosen(policy: Policy, asset: str = "") -> Product:
 
     Raises PlanError as `products`, and M007 where there is none, no such one, or several.
     """
-    found = {one.asset: one for one in products(policy)}
+    return one_of(products(policy), policy, asset)
+
+
+def one_of(made: Sequence[Product], policy: Policy, asset: str = "") -> Product:
+    """Return one of all that a policy has made: the only one, unless it is named.
+
+    Raises PlanError (M007) where there is none, no such one, or several.
+    """
+    found = {one.asset: one for one in made}
     if asset in found:
         return found[asset]
     if not found:
