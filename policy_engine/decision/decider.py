@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, cached_property, partial
 from heapq import nsmallest
 from itertools import chain, islice, product
 from typing import Any, Literal
@@ -65,7 +65,7 @@ from policy_engine.plan.consenting import Shortfall
 from policy_engine.plan.lineage import Consented, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy, Rule
-from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, OFFER, READ
+from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, OFFER, READ
 from policy_engine.policy.owners import Claims, Owners
 from policy_engine.policy.wording import rule_name
 
@@ -267,16 +267,26 @@ class Decider:
         self, release: Upstream, world: World | None = None, history: History | None = None
     ) -> str:
         """Return why a release lets nobody read what is made from it, empty where it stands."""
-        found = [one.ended(release) for one in self._lineages(release.asset, world, history)]
-        return found[0] if all(found) else ""
+        first = ""
+        for one in self._lineages(release.asset, world, history):
+            why = one.ended(release)
+            if not why:
+                return ""
+            first = first or why
+        return first
 
     def _lineages(
         self, asset: str, world: World | None, history: History | None
     ) -> Iterator[Lineage]:
-        """Yield what tells whether an asset stands, for each purpose that it is made for."""
+        """Yield what tells whether an asset stands, for each purpose that it is made for.
+
+        That is for the narrower ones too: what is prohibited for one of them stands for others.
+        """
         rules = (made.clause.rule for made in self.index.makers.get(asset, ()))
-        purposes = dict.fromkeys(purpose for rule in rules for purpose in rule.purposes or ("",))
-        for one in purposes or ("",):
+        named = dict.fromkeys(purpose for rule in rules for purpose in rule.purposes or ("",))
+        down = self.view((world or _NOTHING_KNOWN).memberships).closures.down
+        narrower = (one for purpose in named if purpose for one in down("purpose", purpose))
+        for one in dict.fromkeys((*named, *narrower)) or ("",):
             asked = Request(assignee="", action=READ, targets=(asset,), purpose=one)
             yield _Case(self, asked, world or _NOTHING_KNOWN, history).lineage()
 
@@ -358,8 +368,13 @@ class Decider:
         output.
         """
         output = self.output(policy, asset, digest)
-        found = [one.standing(output) for one in self._lineages(asset, world, history)]
-        return next((one for one in found if not one.fallen), found[0])
+        first: Output | None = None
+        for one in self._lineages(asset, world, history):
+            found = one.standing(output)
+            if not found.fallen:
+                return found
+            first = first or found
+        return first or output
 
 
 def _check(request: object, world: object) -> None:
@@ -400,7 +415,7 @@ class _Case:
         is_delegation: bool = False,
         maker: frozenset[str] | None = None,
         carried: Carried | None = None,
-        reader: Asked | None = None,
+        reader: "_Case | None" = None,
     ) -> None:
         self.decider = decider
         self.request = request
@@ -427,6 +442,7 @@ class _Case:
         self.asked = Asked(request, closures, self.members)
         self._asked = {id(decider.index.closures): self.asked}
         self.ownership = self._ownership(is_delegation=is_delegation)
+        self.is_deciding = False
         self.unheard: dict[int, str] = {}
         self.matches: list[Match] = []
         self.permits: list[Held] = []
@@ -446,7 +462,8 @@ class _Case:
         made = no_consent if is_delegation else self._consents
         maker = self.request.assignee if self.facts.making else None
         above, beside = sorted(self.above), self.facts.together
-        return Ownership(standing, self.view.trusted, asked, made, above, maker, beside)
+        trusted, apart = self.view.trusted, is_delegation
+        return Ownership(standing, trusted, asked, made, above, maker, beside, part_by_part=apart)
 
     def _consents(self, making: Clause, party: str, asset: str, was_done: bool) -> Leave:
         """Tell whether the owner of an asset lets a party make of it what a rule makes, or made."""
@@ -541,6 +558,7 @@ class _Case:
             is_delegation=True,
             together=self.facts.together,
         )
+        case.facts.was_done = self.facts.was_done
         return case._prohibitions() is not None
 
     def leave(self) -> Leave:
@@ -558,6 +576,7 @@ class _Case:
         return Leave(is_given, may_be, given, counting=tuple(self.counting))
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
+        self.is_deciding = True
         made = self._made()
         lineage = self.lineage()
         made_here = (self.decider.output(one.policy, one.asset) for one in made)
@@ -585,8 +604,8 @@ class _Case:
 
     def _unfit(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None where all are fit."""
-        for one in made:
-            fails = self.making_fails(one.clause)
+        why = ((one, self.making_fails(one.clause)) for one in made)
+        for one, fails in chain(why, self._carried_out()):
             if fails:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return self._deny(reason, policy=one.policy.uid)
@@ -599,13 +618,33 @@ class _Case:
                 return self._deny(f"{output.asset} has no such column: {' or '.join(unknown)}.")
         return self._void()
 
+    def _carried_out(self) -> Iterator[tuple[Made, str]]:
+        """Yield what the rule makes that is carried out, with by what that is prohibited to those
+        who issued the rule."""
+        if self.carried is None or self.ownership is None:
+            return
+        for one in self.decider.index.outputs:
+            if (one.policy.uid, one.clause.label) == (self.carried.policy, self.carried.rule):
+                yield one, self._making_prohibited(one.clause, was_done=False)
+
     def _made(self) -> list[Made]:
-        """Return the outputs that the request touches; who makes one of a target reads none."""
+        """Return the outputs that the request touches."""
         found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
         made = [one for one in found if self._concerns(one.clause, self.request.targets)]
-        if self.facts.making:
-            made = [one for one in made if one.clause.targets.isdisjoint(self.request.targets)]
-        return made
+        return [one for one in made if self._is_read(one)] if self.facts.making else made
+
+    def _is_read(self, made: Made) -> bool:
+        """Tell whether an output is read by who makes something of the targets.
+
+        A target that holds it alone, as what it is made of, has nothing of it yet.
+        """
+        known, asset = self.view.closures, made.asset
+        for target in self.request.targets:
+            is_above = target in known.reach("asset", asset)
+            is_in = asset in known.reach("asset", target)
+            if is_in or (is_above and target not in made.clause.targets):
+                return True
+        return False
 
     def lineage(self) -> Lineage:
         """Return what tells whether all that an output was made from stands as things are."""
@@ -712,7 +751,7 @@ class _Case:
         judged by what they read (`_inherited`).
         """
         targets = tuple(sorted(clause.targets))
-        making = [one.iri for one in clause.whole.actions if one.iri in MAKING]
+        making = [one.iri for one in clause.whole.actions]
         for action, party in product(making if targets else (), sorted(clause.assigners)):
             asked = {"assignee": party, "action": action, "targets": targets}
             found = ""
@@ -726,11 +765,9 @@ class _Case:
         return ""
 
     def _purposes_of(self, making: Clause) -> Sequence[str]:
-        """Return the purposes for which something is made of those that are asked for, or all."""
-        up = self._asked_of(making).purpose
-        return (
-            [*making.purposes.intersection(up)] or sorted(making.purposes) or [self.request.purpose]
-        )
+        """Return the purpose that is asked for, where something is made for it, or else all."""
+        is_other = making.purposes.isdisjoint(self._asked_of(making).purpose)
+        return sorted(making.purposes) if making.purposes and is_other else [self.request.purpose]
 
     def _doing_prohibited(self, making: Clause, request: Request, *, was_done: bool) -> str:
         """Return by what it is prohibited to make something as a request says, or was."""
@@ -741,7 +778,7 @@ class _Case:
             self.history,
             above=frozenset((making.whole.output,)),
             maker=making.assigners,
-            reader=self.asked if was_done else None,
+            reader=self if was_done else None,
         )
         # What is said of what is derived alone is no matter for the targets themselves.
         case.facts.was_done, case.facts.is_derived = was_done, False
@@ -811,6 +848,7 @@ class _Case:
         """Yield what comes of a permission that covers the request."""
         own = self._asked_of(clause)
         if covers(clause, own):
+            self._look_behind(clause, own.request.targets)
             unheard = self._unheard(clause)
             if unheard:
                 self.unheard[clause.number] = f"{clause.name} does not count: {unheard}"
@@ -822,6 +860,8 @@ class _Case:
         if self.ownership is not None:
             own = self.view.own(clause)
             why = self.ownership.permission_fails(clause, self.request.targets, own)
+            if not why and self.is_deciding and self.facts.making and clause.whole.output:
+                why = self._making_prohibited(clause, was_done=False)
         return why or (self._in_another_way(clause, self.carried) if self.carried else "")
 
     def _in_another_way(self, clause: Clause, carried: Carried) -> str:
@@ -851,7 +891,7 @@ class _Case:
         needed = self.view.closures.needs(self.request.action)
         denying = None
         for clause in self.view.prohibitions(self.asked):
-            self.facts.sources = partial(self._sources, clause)
+            self._look_behind(clause)
             held = prohibits(clause, self.asked, self.view.own(clause), self.facts, needed)
             if clause.is_counted and (held or meets(clause, self.asked, needed)):
                 self.counting.append(clause)
@@ -859,10 +899,21 @@ class _Case:
                 continue
             self.prohibited.append(held)
             self._note(held, applies=True)
-            wins = self._yields(held) and self._is_overridden(clause)
+            wins = self._is_lifted(held)
             if denying is None and not wins and not (self.rows and self._is_of_rows(held)):
                 denying = held
         return denying
+
+    def _look_behind(self, clause: Clause, aside: Collection[str] = ()) -> None:
+        """Let what is read together be what it was made from, too, as far as a rule reaches.
+
+        Not what is `aside`: a permission names that itself, and is for no more than it names.
+        """
+        facts, is_prohibition = self.facts, clause.rule.kind == "prohibition"
+        facts.sources = partial(self._sources, clause) if is_prohibition else _nothing_behind
+        if self.ownership is not None:
+            made_of = cache(lambda asset: tuple(self._sources(clause, (asset,), {})))
+            facts.made_of = lambda asset: () if asset in aside else made_of(asset)
 
     def _sources(
         self, clause: Clause, assets: Iterable[str], known: Mapping[str, Sequence[MadeFrom]]
@@ -874,14 +925,15 @@ class _Case:
         leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
         if self.ownership is None or any(leaf.left_operand == DERIVED for leaf in leaves):
             return
-        for one in self._origins().trace(assets, known, clause.assigners):
+        for one in self._origins.trace(assets, known, clause.assigners):
             yield from one.sources
 
+    @cached_property
     def _origins(self) -> Origins:
         return Origins(self.view, self.decider.output, self.decider.certificates, self.decider.past)
 
     def _made_from(self) -> tuple[MadeFrom, ...]:
-        return () if self.facts.making else tuple(self._origins().trace(self.request.targets))
+        return () if self.facts.making else tuple(self._origins.trace(self.request.targets))
 
     def _is_unheard(self, clause: Clause) -> bool:
         """Tell whether a prohibition does not count for what is asked for, and note why."""
@@ -894,23 +946,67 @@ class _Case:
         return bool(fails)
 
     def _reaches_reader(self, clause: Clause) -> bool:
-        """Tell whether a prohibition reaches those who read what was made as well."""
+        """Tell whether a prohibition applies to those who read what was made as well."""
         if self.reader is None:
             return False
-        return reaches(clause, self.reader, self.view.closures.needs(self.reader.request.action))
+        asked = self.reader.request
+        needed = self.view.closures.needs(asked.action)
+        if not reaches(clause, self.reader.asked, needed):
+            return False
+        parts = {"assignee": asked.assignee, "action": asked.action, "purpose": asked.purpose}
+        case = _Case(
+            self.decider,
+            self.request.model_copy(update=parts),
+            self.world,
+            self.history,
+            together=self.reader.facts.together,
+            maker=self.maker or frozenset(),
+        )
+        case._look_behind(clause)
+        held = prohibits(clause, case.asked, self.view.own(clause), case.facts, needed)
+        return held is not None and not case._is_lifted(held)
 
-    def _is_overridden(self, clause: Clause) -> bool:
-        return any(one.clause.policy.uid == clause.policy.uid for one in self.permits)
+    def _is_lifted(self, held: Held) -> bool:
+        """Tell whether a prohibition yields to a permission of its policy that there is."""
+        return self._yields(held) and bool(self._permitting(held.clause))
+
+    def _permitting(self, clause: Clause) -> Sequence[Held]:
+        """Return the permissions of a prohibition's policy to do what is asked for.
+
+        Where nothing is decided, that is of the targets that the prohibition is about.
+        """
+        if self.is_deciding:
+            return [one for one in self.permits if one.clause.policy.uid == clause.policy.uid]
+        overlaps = self.view.closures.overlaps
+        met = tuple(
+            target
+            for target in self.request.targets
+            if not clause.targets or any(overlaps("asset", target, one) for one in clause.targets)
+        )
+        case = _Case(
+            self.decider,
+            self.request.model_copy(update={"targets": met}),
+            self.world,
+            self.history,
+            is_delegation=True,
+            together=self.facts.together,
+        )
+        case.facts.was_done, case.facts.making = self.facts.was_done, self.facts.making
+        near = self.view.permissions(case.asked)
+        theirs = [one for one in near if one.policy.uid == clause.policy.uid]
+        given = [without_counts(one) if self.facts.was_done else one for one in theirs]
+        held = (one for rule in given if not rule.whole.output for one in case._held(rule))
+        return [one for one in held if not one.missing]
 
     def _yields(self, held: Held) -> bool:
         """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
 
         Of several owners who issue one policy, none lifts another's prohibition.
         """
-        clause, uid = held.clause, held.clause.policy.uid
-        permits = (one.clause for one in self.permits if one.clause.policy.uid == uid)
+        clause = held.clause
         return clause.policy.conflict == "perm" and (
-            self.ownership is None or all(clause.assigners <= one.assigners for one in permits)
+            self.ownership is None
+            or all(clause.assigners <= one.clause.assigners for one in self._permitting(clause))
         )
 
     def _is_of_rows(self, held: Held) -> bool:
@@ -1149,6 +1245,13 @@ class _Case:
             notes=self.decider.notes,
             **parts,
         )
+
+
+def _nothing_behind(
+    _assets: Iterable[str], _known: Mapping[str, Sequence[MadeFrom]]
+) -> tuple[str, ...]:
+    """Tell that what was read was made from nothing that counts."""
+    return ()
 
 
 def _no_delegate(_party: str, _asset: str, _was_done: bool, _use: Use) -> Leave:

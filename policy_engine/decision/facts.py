@@ -34,6 +34,8 @@ from policy_engine.policy.xsd.values import Literals
 
 Sources: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
 """What assets were made from, by what was known, by asset, when they were read."""
+MadeOf: TypeAlias = Callable[[str], Collection[str]]
+"""What an asset was made from, near and far."""
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
@@ -60,7 +62,8 @@ class RequestFacts:
     left operands that the vocabulary defines (`defined`) are not columns. Labels in `unclear` may
     belong to several rules, so what is stated under them is unknown. `together` is what is read
     beside the targets and with them: the same, unless these are a part of it.
-    `sources` yields what assets were made from, as far as that is read with them for the rule.
+    `sources` yields what assets were made from, as far as that is read with them for the rule, and
+    `made_of` what one of those that are together was made from.
     """
 
     __slots__ = (
@@ -75,6 +78,7 @@ class RequestFacts:
         "history",
         "is_act",
         "is_derived",
+        "made_of",
         "making",
         "own",
         "part",
@@ -122,6 +126,7 @@ class RequestFacts:
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
         self.sources: Sources = lambda _found, _known: ()
+        self.made_of: MadeOf = lambda _asset: ()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
@@ -298,7 +303,8 @@ class RequestFacts:
     def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
         """Tell whether one IRI includes another: of purposes and assets among these, else anywhere.
 
-        None where it does by the word of other policies than the rule's alone.
+        None where it does by the word of other policies than the rule's alone, and where what is
+        read together was made from something that the other includes, or is a part of.
         """
         parts = _PARTS_OF.get(left_operand, PARTS)
         if any(wide in self.own.up(part, narrow) for part in parts):
@@ -309,7 +315,15 @@ class RequestFacts:
         if not is_said and left_operand in _READ:
             # By its IRI alone an asset may be a part of another one, and is not known to be.
             is_said = self.all.overlaps("asset", narrow, wide)
+            is_said = is_said or self._is_made_of(narrow, wide) or self._is_made_of(wide, narrow)
         return None if is_said else False
+
+    def _is_made_of(self, asset: str, other: str) -> bool:
+        """Tell whether an asset that is read was made from another one, or from a part of it."""
+        overlaps = self._known.overlaps
+        return asset in self.together and any(
+            overlaps("asset", source, other) for source in self.made_of(asset)
+        )
 
 
 def said(

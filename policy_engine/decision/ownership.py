@@ -10,7 +10,6 @@ from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.index import Clause
 from policy_engine.plan.consenting import Shortfall
 from policy_engine.policy.hierarchy import goes_on
-from policy_engine.policy.model import MAKING
 from policy_engine.policy.owners import Speakers, Standing
 
 
@@ -60,8 +59,8 @@ _ALONE = Use()
 
 
 def _making(clause: Clause) -> Use:
-    actions = (action.iri for action in clause.whole.actions)
-    return Use(inputs_to(clause), frozenset(actions).intersection(MAKING))
+    actions = frozenset(action.iri for action in clause.whole.actions)
+    return Use(inputs_to(clause), actions if clause.whole.output else frozenset())
 
 
 def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> Leave:
@@ -85,7 +84,8 @@ class Ownership:
     prohibition counts where one of those who issued it speaks for an asset that is asked for and
     that it meets, or for the part of one that it names. `trusted` are the closures of what the
     caller says: what policies say of parts gives nobody a say. `beside` is all that is asked for
-    together.
+    together. Where it is `part_by_part` that leave is asked for, who issued a permission has to
+    speak for the assets alone.
     """
 
     def __init__(
@@ -97,8 +97,11 @@ class Ownership:
         also: Sequence[str] = (),
         maker: str | None = None,
         beside: tuple[str, ...] = (),
+        *,
+        part_by_part: bool = False,
     ) -> None:
         self._standing = standing
+        self._part_by_part = part_by_part
         self._trusted = trusted
         self._delegated = delegated
         self._consents = consents
@@ -130,8 +133,7 @@ class Ownership:
         """
         if not self._leaves:
             return
-        every = (one for asset in (*targets, *self._also) for one in self._standing.all_of(asset))
-        for one in chain(every, self._taken(targets, own)):
+        for one in chain(self._every((*targets, *self._also)), self._taken(targets, own)):
             if not one.permit(clause.assigners):
                 who = sorted(clause.assigners)
                 given = ((party, self._leave(party, one.asset, self._use)) for party in who)
@@ -177,8 +179,11 @@ class Ownership:
         return self._standing.of(about[0]).denied(clause.assigners)
 
     def owns(self, clause: Clause, asset: str) -> bool:
-        """Tell whether a rule is one of the owners of an asset, rather than of a delegate."""
-        return all(one.own(clause.assigners) for one in self._standing.all_of(asset))
+        """Tell whether a rule is one of the owners of an asset, rather than of a delegate.
+
+        Its parts may be others': each of them is asked for by itself.
+        """
+        return self._standing.of(asset).own(clause.assigners)
 
     def concerns(self, clause: Clause, target: str) -> bool:
         """Tell whether what a rule makes has to do with a target, whatever policies say of it:
@@ -230,13 +235,18 @@ class Ownership:
         was_done: bool = False,
     ) -> str:
         parties = clause.assigners
-        every = (one for asset in assets for one in self._standing.all_of(asset))
-        for one in every:
+        for one in self._every(assets):
             is_let = self._permits(parties, one, use, was_done=was_done)
             if not is_let and not (making and self._lets(making, one, was_done=was_done)):
                 short = self._short(making, one.asset, was_done=was_done) if making else ""
                 return one.denied(parties) + short
         return ""
+
+    def _every(self, assets: Sequence[str]) -> Iterator[Speakers]:
+        """Yield who speaks for each of some assets, and for the known parts of each."""
+        known = self._standing
+        for asset in assets:
+            yield from (known.of(asset),) if self._part_by_part else known.all_of(asset)
 
     def _lets(self, making: Clause, speakers: Speakers, *, was_done: bool) -> bool:
         """Tell whether an owner lets somebody who issued a rule make what it makes, and who asks
@@ -276,8 +286,10 @@ class Ownership:
 
     def _taken(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
         """Yield who speaks for what a policy puts into the targets, where that is stated."""
-        said = (name for target in targets for name in own.down("asset", target)[1:])
-        yield from (one for one in map(self._standing.of, said) if one.is_stated)
+        for target in targets:
+            known = self._standing.within(target) if self._part_by_part else ()
+            said = [name for name in own.down("asset", target)[1:] if name not in known]
+            yield from (one for one in self._every(said) if one.is_stated)
 
     def _permits(
         self,
