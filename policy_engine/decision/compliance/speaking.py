@@ -80,4 +80,4 @@ class Speaking:
         return rule.kind == "permission" and any(one.iri == GRANT_USE for one in rule.actions)
 
     def _is_owners(self, rule: Rule, asset: str) -> bool:
-        return all(one.own(rule.issued_by) for one in self._standing.all_of(asset))
+        return self._standing.of(asset).own(rule.issued_by)

@@ -486,6 +486,16 @@ def test_a_delegates_rules_count_as_long_as_the_owner_lets_him():
     assert not {rule.rule: rule.active for rule in owned_rules(over)}[RULE]
 
 
+def test_leave_is_given_by_the_owner_of_each_part():
+    leave = ":policy odrl:permission :leave . :leave odrl:assigner :other ; odrl:target :ward ;"
+    leave += " odrl:assignee :hospital ; odrl:action odrl:grantUse"
+    text = policy(f"{PARTS} ; odrl:assigner :hospital", more=f"{leave} .")
+    for owner, is_let in ((HOSPITAL, True), ("http://example.com/third", False)):
+        owners = {WARD: OTHER, f"{WARD}/bed": owner}
+        [report] = compliance_report(text, request(), world(), owners=owners).policies
+        assert {rule.rule: rule.active for rule in report.rules}[RULE] == is_let
+
+
 LONG_AGO = '"2001-01-01T00:00:00Z"^^xsd:dateTime'
 
 
