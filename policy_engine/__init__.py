@@ -147,13 +147,14 @@ def __getattr__(name: str) -> Any:
 
     Functions are handed out with their arguments checked: a wrong one is an ArgumentError.
     """
+    # A submodule is asked for here, too, before it is imported: nothing may be loaded for that.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415
     from inspect import isfunction  # noqa: PLC0415
 
     from policy_engine.api.arguments import checked  # noqa: PLC0415
 
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "SparkEngine":
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 

@@ -95,8 +95,8 @@ def modules_loaded_by(*arguments, cwd):
     """Run a command in a process of its own; return the names of what it imported."""
     code = (
         f"import sys; sys.argv = {['policy-engine', *arguments]!r}\n"
-        "from policy_engine.cli import app\n"
-        "try: app()\n"
+        "from policy_engine.cli import main\n"
+        "try: main()\n"
         "except SystemExit: pass\n"
         "print(*sorted(sys.modules))\n"
     )

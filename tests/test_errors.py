@@ -41,3 +41,22 @@ def test_every_code_in_use_is_known_and_every_code_known_is_in_use():
 def test_what_was_given_is_never_suggested():
     assert did_you_mean("rel", ["rel"]) == ""
     assert did_you_mean("rel", ["rel", "rels"]) == "Did you mean 'rels'?"
+
+
+def drawn(text):
+    """Return the class above each one that a tree of classes is drawn with."""
+    found, path = {}, []
+    for line in text.splitlines():
+        name = re.match(r"[ │├└─]*", line).end()
+        if match := re.match(r"[A-Z]\w+Error\b", line[name:]):
+            path = [one for one in path if one[0] < name]
+            found[match[0]] = path[-1][1] if path else "Exception"
+            path.append((name, match[0]))
+    return found
+
+
+def test_the_tree_that_is_drawn_is_that_of_the_classes():
+    classes = [one for one in vars(errors).values() if isinstance(one, type)]
+    own = [one for one in classes if issubclass(one, Exception)]
+    assert drawn(errors.__doc__) == {one.__name__: one.__base__.__name__ for one in own}
+    assert drawn(errors.__doc__)["AuditError"] == "PolicyEngineError"

@@ -14,6 +14,11 @@ from policy_engine.data.atomic_file import write_whole
 if TYPE_CHECKING:
     from policy_engine.methods.reference import Parameter
 
+hierarchies = typer.Typer(
+    help="Generalisation hierarchies: propose one for a column, to be edited by hand.",
+    no_args_is_help=True,
+)
+
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
     """List what a policy can ask for: methods, what all share, settings of columns, audits."""
@@ -69,6 +74,7 @@ def sample(
         write_whole(output, text, overwrite=overwrite)
 
 
+@hierarchies.command()
 def suggest(
     table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
     column: Annotated[str, typer.Argument(metavar="COLUMN")],

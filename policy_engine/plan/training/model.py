@@ -50,4 +50,4 @@ class Audit(BaseModel):
     asset: str
     method: MembershipInference
     modelling: Modelling
-    files: FileBounds = FileBounds()
+    files: FileBounds = Field(default_factory=FileBounds)

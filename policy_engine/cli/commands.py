@@ -1,0 +1,128 @@
+"""The commands, each loaded when it is asked for, and what a command line ends with."""
+
+import atexit
+import codecs
+import gc
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from io import TextIOWrapper
+from types import MappingProxyType
+from typing import Annotated, NoReturn
+
+import typer
+
+from policy_engine import __version__
+from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.hints import told
+from policy_engine.errors import PolicyEngineError
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "validate": "validating:validate",
+        "plan": "releasing:plan",
+        "apply": "releasing:apply",
+        "show": "releasing:show",
+        "certify": "releasing:certify",
+        "compare": "releasing:compare",
+        "explore": "releasing:explore",
+        "decide": "deciding:decide",
+        "query": "querying:query",
+        "evaluate": "evaluating:evaluate",
+        "fulfil": "owing:fulfil",
+        "duties": "owing:duties",
+        "attest": "attesting:attest",
+        "graph": "inspecting:graph",
+        "diff": "inspecting:diff",
+        "agree": "agreeing:agree",
+        "convert": "converting:convert",
+        "schema": "schemas:schema",
+        "methods": "listing:methods",
+        "sample": "listing:sample",
+        "test": "inspecting:run_tests",
+        "hierarchy": "listing:hierarchies",
+        "log": "logs:logs",
+        "audit": "auditing:audits",
+    }
+)
+"""Where each command is defined, in the order in which they are listed: its module and its name
+there, which is that of a function or of a group of commands."""
+
+
+@cache
+def app_of(asked: str = "") -> typer.Typer:
+    """Return the application with the command that is asked for, or else with all of them.
+
+    All take several times as long to load as one; help and suggestions need them.
+    """
+    app = typer.Typer(
+        help="One policy from text to a verified, anonymised release and the decisions about it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in (asked,) if asked in COMMANDS else COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(":")
+        found = getattr(import_module(f"policy_engine.cli.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+    return app
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"policy-engine {__version__}")
+        raise typer.Exit
+
+
+def _write_any_text() -> None:
+    """Let the terminal be written to whatever a text holds: ASCII as UTF-8, what it lacks escaped.
+
+    Names and values have letters that the terminal's encoding may not have.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            encoding = "utf-8" if is_ascii else stream.encoding
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def run(app: typer.Typer) -> NoReturn:
+    """Run an application; a user's mistake is a coded line, never a traceback."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            number = getattr(signal, name)
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    _write_any_text()
+    # Whatever is left at the end need not be searched for circles: the process is over.
+    atexit.register(gc.freeze)
+    try:
+        app()
+    except PolicyEngineError as error:
+        typer.echo(told(error), err=True)
+        if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):
+            print_json({"problems": [*map(plain, error.problems)]})
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; nothing was written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        if "POLICY_ENGINE_DEBUG" in os.environ:
+            raise
+        message = f"X001 This is a bug in the engine: {type(error).__name__}."
+        typer.echo(f"{message} Set POLICY_ENGINE_DEBUG=1 for the traceback.", err=True)
+        sys.exit(2)
+    sys.exit(0)
