@@ -65,6 +65,7 @@ _SCHEMES = frozenset(
         *("ni", "oid", "orcid", "sip", "sips", "sms", "swh", "tag", "tel", "urn", "uuid", "xmpp"),
     )
 )
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OLD_CONTEXT = "http://localhost:8000/ns/mosaicrown/namespace.jsonld"
 _RELATIVE_CONTEXT = re.compile(r"(\.{0,2}/)*ns/mosaicrown/namespace\.jsonld")
 
@@ -208,6 +209,24 @@ def has_known_scheme(iri: str) -> bool:
     """
     scheme, colon, rest = iri.partition(":")
     return bool(colon) and (rest.startswith("//") or scheme.lower() in _SCHEMES)
+
+
+def is_ours(iri: str) -> bool:
+    """Tell whether an IRI is in a namespace all of whose terms are known here."""
+    return iri.startswith((ODRL, MOSAICROWN, PE))
+
+
+def is_absolute(iri: str) -> bool:
+    """Tell whether an IRI is absolute (RFC 3986, section 3)."""
+    return bool(_ABSOLUTE.match(iri))
+
+
+def relative(iri: str, hint: str = "") -> tuple[str, str]:
+    """Return what is wrong with a relative IRI, and how to mend it."""
+    hint = hint or "Write the whole IRI, such as 'http://example.com/...'."
+    if iri.startswith("_:"):
+        return f"{iri!r} is a blank node, which has no name outside this text.", hint
+    return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
 
 
 MOST_LEVELS = 256

@@ -12,7 +12,6 @@ from policy_engine.errors import InternalError, PolicyError, listed
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.collecting.files import Reading, Source, is_collection, text_of
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.iris import is_absolute
 from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
 from policy_engine.policy.reading.reader import read_policies
@@ -20,6 +19,7 @@ from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.syntax.rdf import convert_text
 from policy_engine.policy.vocabulary import Vocabulary
+from policy_engine.terms import is_absolute
 
 AGREEMENT = f"{terms.ODRL}Agreement"
 DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"

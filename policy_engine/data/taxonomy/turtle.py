@@ -1,82 +1,44 @@
-"""SKOS concepts written in Turtle, read by rdflib where that is installed."""
+"""SKOS concepts written in Turtle."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-
+from policy_engine.data.rdf import Bounds, Literal, Statement, read_rdf
 from policy_engine.data.taxonomy.concepts import EDGES, NAMINGS, RDF_TYPE, SKOS, Concepts
-from policy_engine.data.taxonomy.problems import Problems, shown
+from policy_engine.data.taxonomy.problems import MAX_DEPTH, MAX_NODES, Problems, shown
 from policy_engine.data.taxonomy.tree import Taxonomy
-from policy_engine.errors import NOWHERE, Place
+from policy_engine.errors import DataError
 
 _BASE = "http://relative.invalid/"
-_REASON = re.compile(r"Bad syntax \((.*)\) at \^ in:", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class _Triple:
-    """A statement; `language` is None where its object is an IRI or a blank node."""
-
-    subject: str
-    predicate: str
-    value: str
-    language: str | None
+"""What relative names are relative to: a taxonomy means the same wherever its file lies."""
+_BOUNDS = Bounds(MAX_DEPTH, 8 * MAX_NODES)
 
 
 def read_turtle(text: str, problems: Problems) -> Taxonomy:
-    """Read SKOS concepts. Raises DataError: C011 without rdflib, T001 for what is no Turtle."""
+    """Read SKOS concepts. Raises DataError: T001 for what is not Turtle, T003 beyond the bounds."""
+    try:
+        found = read_rdf(text, "turtle", problems.source, _BOUNDS, base=_BASE)
+    except DataError as error:
+        [problem] = error.problems
+        if problem.code == "J003":
+            problems.fail("T003", problem.message, problem.hint, problem.place)
+        message = f"The text is not Turtle: {problem.message}"
+        problems.fail("T001", message, problem.hint, problem.place)
     concepts = Concepts(problems)
-    for triple in _triples(text, problems):
-        _take(concepts, triple, problems)
+    for statement in found.items:
+        _take(concepts, statement, problems)
     return concepts.tree()
 
 
-def _triples(text: str, problems: Problems) -> Iterator[_Triple]:
-    """Yield the statements in the order of the text, which a graph of rdflib does not keep."""
-    try:
-        import rdflib  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
-    except ImportError:
-        message = "Turtle is read by rdflib, which is not installed."
-        problems.fail("C011", message, "pip install 'policy-engine[rdf]'.")
-    found: list[tuple[rdflib.term.Node, ...]] = []
-
-    class Recorder(rdflib.Graph):  # type: ignore[misc,unused-ignore]
-        def add(self, triple: tuple[rdflib.term.Node, ...]) -> "Recorder":
-            found.append(triple)
-            return self
-
-    try:
-        Recorder().parse(data=text, format="turtle", publicID=_BASE)
-    except RecursionError:
-        problems.fail("T003", "The text is nested too deeply.")
-    except Exception as error:  # noqa: BLE001 (rdflib lets any error of its parts through)
-        _refuse(error, problems)
-    for subject, predicate, value in found:
-        ends = [
-            f"_:{end}" if isinstance(end, rdflib.BNode) else str(end) for end in (subject, value)
-        ]
-        language = (value.language or "") if isinstance(value, rdflib.Literal) else None
-        yield _Triple(ends[0], str(predicate), ends[1], language)
-
-
-def _refuse(error: Exception, problems: Problems) -> None:
-    reason = _REASON.search(str(error))
-    line = getattr(error, "lines", -1) + 1
-    message = f"The text is not Turtle: {reason[1] if reason else shown(str(error))}."
-    problems.fail("T001", message, "", Place("", line, 1) if line else NOWHERE)
-
-
-def _take(concepts: Concepts, triple: _Triple, problems: Problems) -> None:
-    local = triple.predicate.removeprefix(SKOS) if triple.predicate.startswith(SKOS) else ""
-    if triple.predicate == RDF_TYPE:
-        concepts.classify(triple.subject, triple.value)
-    elif local in EDGES and triple.language is None:
-        concepts.relate(triple.subject, EDGES[local], triple.value)
-    elif local in NAMINGS and triple.language is not None:
-        concepts.name(triple.subject, NAMINGS[local], triple.value, triple.language)
+def _take(concepts: Concepts, said: Statement, problems: Problems) -> None:
+    local = said.predicate.removeprefix(SKOS) if said.predicate.startswith(SKOS) else ""
+    value = said.value
+    if said.predicate == RDF_TYPE:
+        concepts.classify(said.subject, value.text if isinstance(value, Literal) else value)
+    elif local in EDGES and isinstance(value, str):
+        concepts.relate(said.subject, EDGES[local], value)
+    elif local in NAMINGS and isinstance(value, Literal):
+        concepts.name(said.subject, NAMINGS[local], value.text, value.language)
     elif local in EDGES or local in NAMINGS:
         what = "a text" if local in NAMINGS else "a concept"
-        message = f"skos:{local} of {shown(triple.subject)} is not {what}: {shown(triple.value)}."
-        problems.add("T001", message)
+        given = shown(value.text if isinstance(value, Literal) else value)
+        problems.add("T001", f"skos:{local} of {shown(said.subject)} is not {what}: {given}.")
     else:
-        concepts.check_term(triple.predicate)
+        concepts.check_term(said.predicate)

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NoReturn
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import TYPE, Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import Graph
 from policy_engine.decision.compliance.reading import (
     ACTION,
@@ -22,7 +23,6 @@ from policy_engine.decision.compliance.reading import (
     value_of,
 )
 from policy_engine.errors import RequestError, did_you_mean, listed
-from policy_engine.policy.syntax.rdf.statements import TYPE, Literal, Term, is_blank
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 SOTW = "https://w3id.org/force/sotw#"

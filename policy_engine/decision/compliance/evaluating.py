@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance.asking import Asked, read_requests, time_of
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import Case, Setting
@@ -17,7 +18,6 @@ from policy_engine.policy.collecting.files import Reading, VocabularySource
 from policy_engine.policy.model import Policy
 from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.syntax.rdf.statements import Literal
 
 MAX_REPORTS = 100_000
 """How many rules of policies are held against rules of requests, at most, at once."""

@@ -6,11 +6,11 @@ from datetime import UTC, tzinfo
 from typing import TypeAlias
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
 from policy_engine.decision.compliance.asking import DATE_TIME, PURPOSE_OPERAND, SOTW, TOLD, Asked
 from policy_engine.decision.compliance.graph import Graph
 from policy_engine.decision.compliance.reading import VALUE, said_of_parts, value_of
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.syntax.rdf.statements import STRING, TYPE, Literal, Term
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import FIRST, NIL, REST, TYPE, Literal, Term
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import PolicyEngineError, PolicyError
 from policy_engine.policy.collecting.files import read_file
 from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.syntax.rdf.statements import FIRST, NIL, REST, TYPE, Literal, Term
 
 Source: TypeAlias = str | bytes | Path
 """A text of RDF: its file, or itself. A string is a text where it has a line break, `<` or `{`."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.asking import PURPOSE_OPERAND, Asked, Told, duties_of
 from policy_engine.decision.compliance.facts import Facts, memberships, told_by, with_own_purposes
@@ -37,7 +38,6 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.owners import Owners
-from policy_engine.policy.syntax.rdf.statements import Term, is_blank
 
 Texts: TypeAlias = tuple[Graph, Graph, Graph]
 """The graphs of a policy, a request and a world."""

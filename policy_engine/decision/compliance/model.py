@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from policy_engine.data.rdf.statements import Term
 from policy_engine.decision.conditions import State
-from policy_engine.policy.syntax.rdf.statements import Term
 
 Performance = Literal["Performed", "Unperformed", "Unknown"]
 Deontic = Literal["Fulfilled", "Violated", "NonSet"]

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from policy_engine.data.rdf.statements import Literal, Statement
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.syntax.rdf import read_statements
-from policy_engine.policy.syntax.rdf.statements import Literal, Statement
 
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import Graph
 from policy_engine.errors import PolicyError, did_you_mean, listed
 from policy_engine.policy.hierarchy import Edge, Hierarchy
@@ -24,7 +25,6 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.reading.constraints import read_operand
 from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.syntax.rdf.statements import STRING, TYPE, Literal, Term, is_blank
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 ODRL, MOSAICROWN = terms.ODRL, terms.MOSAICROWN

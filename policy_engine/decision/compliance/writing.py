@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import STRING, Literal, Term
 from policy_engine.decision.compliance.asking import REPORT
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
@@ -15,7 +16,6 @@ from policy_engine.decision.compliance.model import (
     Report,
     RuleReport,
 )
-from policy_engine.policy.syntax.rdf.statements import STRING, Literal, Term
 
 _PREFIXES = {
     "dct": "http://purl.org/dc/terms/",

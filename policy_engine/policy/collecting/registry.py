@@ -19,9 +19,9 @@ from policy_engine.errors import (
     did_you_mean,
     listed,
 )
-from policy_engine.policy.iris import is_absolute
 from policy_engine.policy.syntax.json_text import Document, escape, read_json
 from policy_engine.policy.xsd.literals import read_moment
+from policy_engine.terms import is_absolute
 
 REGISTRY = "registry.json"
 """The name of a registry in a folder of policies."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import PolicyError, Problem, RequestError, by_place
-from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.owners.model import Owners, Statement
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
+from policy_engine.terms import is_absolute, is_ours, relative
 
 _DCT, _DCAT = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#"
 _PUBLISHER, _OLD_PUBLISHER = f"{_DCT}publisher", "http://purl.org/dc/elements/1.1/publisher"

@@ -7,7 +7,6 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, did_you_mean, listed
-from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.model import (
     IRI,
     LOGICAL,
@@ -35,6 +34,7 @@ from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_literal
 from policy_engine.policy.xsd.values import Literals
+from policy_engine.terms import is_absolute, is_ours, relative
 
 _ODRL = terms.ODRL
 _PURPOSE = f"{_ODRL}purpose"

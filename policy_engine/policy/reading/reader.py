@@ -11,7 +11,6 @@ from policy_engine import terms
 from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
-from policy_engine.policy.iris import is_absolute, relative
 from policy_engine.policy.labels import labelled
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, Kind, Policy, Rule, Strategy
 from policy_engine.policy.reading.constraints import ConstraintReader
@@ -34,6 +33,7 @@ from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.validation.checks import problems_of, with_warnings
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_moment
+from policy_engine.terms import is_absolute, relative
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in POLICY_TYPES}

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from policy_engine import terms
 from policy_engine.errors import Place, listed
 from policy_engine.policy.hierarchy import Part
-from policy_engine.policy.iris import is_absolute, is_ours
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.walker import shown
@@ -31,6 +30,7 @@ from policy_engine.policy.structure import (
     of_rule,
 )
 from policy_engine.policy.syntax.json_ld import Node
+from policy_engine.terms import is_absolute, is_ours
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _A: Mapping[Kind, str] = {

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from policy_engine import terms
 from policy_engine.errors import Place, PolicyError, Problem, by_place, did_you_mean, listed
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.detection import Syntax, read_document
@@ -16,6 +15,7 @@ from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, No
 from policy_engine.policy.syntax.limits import USUAL, Limits
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary
 from policy_engine.policy.xsd.literals import can_be_read
+from policy_engine.terms import is_absolute, is_ours, relative
 
 _ODRL, _MC, _SKOS = terms.ODRL, terms.MOSAICROWN, terms.SKOS
 _RDFS, _OWL = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#"

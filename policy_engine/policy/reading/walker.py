@@ -8,11 +8,11 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.errors import Fix, Problem, did_you_mean, listed, nearest
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.iris import is_absolute, is_ours, relative
 from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.vocabulary import NONE, Vocabulary
+from policy_engine.terms import is_absolute, is_ours, relative
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 

@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 from reading import codes_of, outline, problems_of
 
@@ -12,20 +10,11 @@ PREFIXES = """
 
 
 def read(text):
-    pytest.importorskip("rdflib", reason="rdflib is not installed: no Turtle is read here")
     return outline(read_taxonomy((PREFIXES + text).encode(), "x.ttl"))
 
 
 def found(text):
-    pytest.importorskip("rdflib", reason="rdflib is not installed: no Turtle is read here")
     return codes_of(PREFIXES + text, "x.ttl")
-
-
-def test_without_rdflib_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rdflib", None)
-    [problem] = problems_of(PREFIXES, "x.ttl")
-    assert problem.code == "C011"
-    assert problem.hint == "pip install 'policy-engine[rdf]'."
 
 
 def test_concepts_stand_in_the_order_of_the_text():
@@ -61,11 +50,18 @@ def test_what_is_no_turtle_is_refused(text):
 
 
 def test_the_line_of_bad_syntax_is_named():
-    pytest.importorskip("rdflib", reason="rdflib is not installed: no Turtle is read here")
     [problem] = problems_of(PREFIXES + "ex:a a ex:b .\nother:a a ex:b .\n", "x.ttl")
-    assert problem.place.line == 5
-    assert problem.message == 'The text is not Turtle: Prefix "other:" not bound.'
+    assert (problem.place.line, problem.place.column) == (5, 1)
+    expected = "No '@prefix other:' stands before this name: 'other:a'."
+    assert problem.message == f"The text is not Turtle: {expected}"
 
 
 def test_deep_nesting_is_no_recursion_error():
     assert found("ex:a ex:b " + "[ ex:c " * 3_000) == ["T003"]
+
+
+def test_numbers_are_texts_as_they_are_written():
+    assert read("ex:a skos:notation 007 . ex:b skos:broader ex:a ; skos:notation 1.50 .") == (
+        "007",
+        "1.50",
+    )

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from policy_engine.cli.evaluating import evaluate
+from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.decision.compliance.graph import read_graph
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import DataError, PolicyEngineError, PolicyError, RequestError
-from policy_engine.policy.syntax.rdf.statements import Literal
 
 ODRL = "http://www.w3.org/ns/odrl/2/"
 REPORT = "https://w3id.org/force/compliance-report#"

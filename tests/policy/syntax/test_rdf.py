@@ -13,12 +13,12 @@ from pyld import jsonld
 from rdflib.compare import graph_diff, isomorphic
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import resolve
 from policy_engine.errors import PolicyError
 from policy_engine.policy.reading.reader import read_policies
 from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf import convert_text, to_json_ld
-from policy_engine.policy.syntax.rdf.statements import resolve
 
 SUITE = ROOT.parent / "shared" / "data" / "odrl-test-suite" / "policies"
 RDFLIB = {"turtle": "turtle", "n-triples": "nt", "rdf-xml": "xml"}

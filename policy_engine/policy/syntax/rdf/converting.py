@@ -5,16 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from policy_engine.data.rdf import Statements, read_rdf
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.detection import Syntax
 from policy_engine.policy.syntax.json_text import decoded
 from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.syntax.rdf.expanded import read_json_ld
-from policy_engine.policy.syntax.rdf.statements import Statements
+from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
-from policy_engine.policy.syntax.rdf.turtle import read_turtle
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
-from policy_engine.policy.syntax.rdf.xml import read_rdf_xml
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -65,5 +63,4 @@ def read_statements(
         raise PolicyError(Problem("J004", message, "", place), source=source)
     if syntax == "json-ld":
         return read_json_ld(whole, source, contexts, limits)
-    read = read_rdf_xml if syntax == "rdf-xml" else read_turtle
-    return read(whole, source, limits)
+    return read_rdf(whole, syntax, source, bounds_of(limits), PolicyError)

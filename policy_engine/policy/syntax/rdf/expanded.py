@@ -5,24 +5,25 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import PolicyError
-from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
-from policy_engine.policy.syntax.json_text import read_json
-from policy_engine.policy.syntax.limits import Limits
-from policy_engine.policy.syntax.rdf.shape import MANY, Shape
-from policy_engine.policy.syntax.rdf.statements import (
+from policy_engine.data.rdf.statements import (
     FIRST,
     NIL,
     REST,
     STRING,
     TYPE,
     UNKNOWN,
+    Bounds,
     Collector,
     Literal,
     Spot,
     Statements,
     Term,
 )
+from policy_engine.errors import PolicyError
+from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
+from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.policy.syntax.limits import Limits
+from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 
 _XSD = terms.XSD
 _PROFILE = f"{terms.ODRL}profile"
@@ -49,12 +50,17 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
     return reader.named_profile()
 
 
+def bounds_of(limits: Limits) -> Bounds:
+    """Return the bounds of statements: there may be half as many as values, each has one or two."""
+    return Bounds(limits.depth, limits.values // 2)
+
+
 class _Reader:
     """Walks expanded nodes."""
 
     def __init__(self, graph: Graph, text: str, source: str, limits: Limits) -> None:
         self.graph = graph
-        self.found = Collector(text, source, limits)
+        self.found = Collector(text, source, bounds_of(limits), PolicyError)
         self.rules: dict[str, Spot] = {}
 
     def named_profile(self) -> Statements:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from policy_engine import terms
-from policy_engine.policy.syntax.rdf.statements import (
+from policy_engine.data.rdf.statements import (
     FIRST,
     NIL,
     REST,

@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.contexts import Definition, is_compact
-from policy_engine.policy.syntax.json_text import Document, escape
-from policy_engine.policy.syntax.limits import USUAL
-from policy_engine.policy.syntax.rdf.names import Names, names_for
-from policy_engine.policy.syntax.rdf.shape import MANY, Shape
-from policy_engine.policy.syntax.rdf.statements import (
+from policy_engine.data.rdf.statements import (
     NIL,
     REST,
     STRING,
@@ -24,6 +18,12 @@ from policy_engine.policy.syntax.rdf.statements import (
     Statements,
     is_blank,
 )
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.syntax.contexts import Definition, is_compact
+from policy_engine.policy.syntax.json_text import Document, escape
+from policy_engine.policy.syntax.limits import USUAL
+from policy_engine.policy.syntax.rdf.names import Names, names_for
+from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 
 _UID = f"{terms.ODRL}uid"
 _RULES = {f"{terms.ODRL}{name}" for name in ("permission", "prohibition", "obligation")}

@@ -5,10 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from policy_engine import terms
-from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.limits import USUAL
-from policy_engine.policy.syntax.rdf.shape import Shape
-from policy_engine.policy.syntax.rdf.statements import (
+from policy_engine.data.rdf.statements import (
     NIL,
     STRING,
     TYPE,
@@ -19,6 +16,9 @@ from policy_engine.policy.syntax.rdf.statements import (
     Term,
     is_blank,
 )
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.syntax.limits import USUAL
+from policy_engine.policy.syntax.rdf.shape import Shape
 
 _UNWRITTEN = re.compile(r'[\x00-\x1f"\\\x7f-\x9f]')
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from policy_engine import terms
-from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.iris import is_absolute, relative
-from policy_engine.policy.syntax.limits import Limits
+from policy_engine.errors import DataError, Place, PolicyEngineError, Problem
+from policy_engine.terms import is_absolute, relative
 
 STRING = f"{terms.XSD}string"
 TYPE = f"{terms.RDF}type"
@@ -58,16 +57,31 @@ class Statements:
     source: str = ""
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """How deep a text may be nested, and how many statements it may make."""
+
+    depth: int
+    statements: int
+
+
 class Collector:
     """Gathers the statements of a text; blank nodes are numbered as they come.
 
-    There may be half as many statements as a JSON text may have values: each makes one or two.
+    What is wrong with the text is raised as an `error`.
     """
 
-    def __init__(self, text: str, source: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        text: str,
+        source: str,
+        bounds: Bounds,
+        error: type[PolicyEngineError] = DataError,
+    ) -> None:
         self.text = text
         self.source = source
-        self.limits = limits
+        self.bounds = bounds
+        self.error = error
         self.prefixes: dict[str, str] = {}
         self.spots: dict[str, Spot] = {}
         self._found: dict[tuple[str, str, Term], Statement] = {}
@@ -80,13 +94,16 @@ class Collector:
         return Statements(items, self.spots, self.prefixes, self.text, self.source)
 
     def state(self, subject: str, predicate: str, value: Term, key: Spot, spot: Spot) -> None:
-        """Take up one statement. Raises PolicyError (J003) where there are too many."""
+        """Take up one statement. Raises the error (J003) where there are too many."""
         triple = (subject, predicate, value)
         self._found.setdefault(triple, Statement(*triple, key, spot))
-        if len(self._found) > self.limits.values // 2:
-            allowed = f"{self.limits.values // 2:,} are allowed."
-            message = f"The text has too many statements. {allowed}"
-            self.fail("J003", message, spot)
+        self.check_count(len(self._found), spot)
+
+    def check_count(self, count: int, spot: Spot) -> None:
+        """Raise the error (J003) where there are more statements than are allowed."""
+        if count > self.bounds.statements:
+            allowed = f"{self.bounds.statements:,} are allowed."
+            self.fail("J003", f"The text has too many statements. {allowed}", spot)
 
     def about(self, subject: str, spot: Spot) -> None:
         """Note where a subject is spoken of."""
@@ -103,7 +120,7 @@ class Collector:
         return node
 
     def iri(self, reference: str, base: str, spot: Spot) -> str:
-        """Return an IRI in full. Raises PolicyError for one that is none (F001) or relative."""
+        """Return an IRI in full. Raises the error for what is none (F001) or relative (L006)."""
         wrong = _NO_IRI.search(reference)
         if wrong:
             given = f"Given: {reference!r:.80}."
@@ -120,14 +137,14 @@ class Collector:
         return found
 
     def check_depth(self, depth: int, spot: Spot) -> None:
-        """Raise PolicyError (J003) where a text is nested too deeply."""
-        if depth > self.limits.depth:
-            message = f"The text is nested too deeply. {self.limits.depth} levels are allowed."
+        """Raise the error (J003) where a text is nested too deeply."""
+        if depth > self.bounds.depth:
+            message = f"The text is nested too deeply. {self.bounds.depth} levels are allowed."
             self.fail("J003", message, spot)
 
     def fail(self, code: str, message: str, spot: Spot, hint: str = "") -> NoReturn:
-        """Raise the PolicyError with one problem at a spot."""
-        raise PolicyError(Problem(code, message, hint, Place("", *spot)), source=self.source)
+        """Raise the error with one problem at a spot."""
+        raise self.error(Problem(code, message, hint, Place("", *spot)), source=self.source)
 
 
 def is_blank(term: Term) -> bool:

@@ -7,8 +7,7 @@ from typing import Any, NoReturn
 from xml.parsers import expat
 
 from policy_engine import terms
-from policy_engine.policy.syntax.limits import USUAL, Limits
-from policy_engine.policy.syntax.rdf.statements import (
+from policy_engine.data.rdf.statements import (
     FIRST,
     NIL,
     REST,
@@ -17,7 +16,6 @@ from policy_engine.policy.syntax.rdf.statements import (
     Collector,
     Literal,
     Spot,
-    Statements,
     Term,
 )
 
@@ -31,14 +29,14 @@ _SPACE = " \t\r\n"
 _LANGUAGE = re.compile("[A-Za-z]+(-[A-Za-z0-9]+)*")
 
 
-def read_rdf_xml(text: str, source: str = "", limits: Limits = USUAL) -> Statements:
-    """Return the statements of a text in RDF/XML.
+def read_rdf_xml(found: Collector) -> None:
+    """Gather the statements of a text in RDF/XML.
 
-    Raises PolicyError with the place of what is no RDF/XML, of a document type, of an entity
-    and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI without
-    `xml:base` (L006); of what is nested too deeply (J003) or too much (J003).
+    Raises the error of `found` with the place of what is no RDF/XML, of a document type, of an
+    entity and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI
+    without `xml:base` (L006); of what is nested too deeply or says too much (J003).
     """
-    return _Reader(text, source, limits).read()
+    _Reader(found).read()
 
 
 @dataclass
@@ -65,14 +63,14 @@ class _Reader:
     text alone (`text`), a `collection` of nodes, or `nothing`.
     """
 
-    def __init__(self, text: str, source: str, limits: Limits) -> None:
-        self.found = Collector(text, source, limits)
+    def __init__(self, found: Collector) -> None:
+        self.found = found
         self.open = [_Element("nodes")]
         self.texts: list[str] = []
         self.ids: set[str] = set()
         self.parser = expat.ParserCreate(namespace_separator=" ")
 
-    def read(self) -> Statements:
+    def read(self) -> None:
         parser = self.parser
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -87,7 +85,6 @@ class _Reader:
             what = expat.ErrorString(error.code)
             spot = (error.lineno, error.offset + 1)
             self.found.fail("F001", f"The text is not well-formed XML: {what}.", spot)
-        return self.found.statements()
 
     # -- what the parser tells -------------------------------------------------------------------
 

@@ -1,0 +1,361 @@
+"""Turtle and N-Triples to statements, by rdflib (RDF 1.1 Turtle; RDF 1.1 N-Triples).
+
+Every text in N-Triples is one in Turtle. rdflib follows the grammar and gives what the words
+mean. It is laxer than the recommendation, writes numbers anew, and tells no place. So each word
+is held here against its production (section 6.5), kept as it is written, and placed.
+"""
+
+import bisect
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from rdflib.plugins.parsers.notation3 import SinkParser
+
+from policy_engine import terms
+from policy_engine.data.rdf.statements import (
+    FIRST,
+    NIL,
+    REST,
+    STRING,
+    TYPE,
+    Collector,
+    Literal,
+    Spot,
+    Term,
+)
+
+_LETTERS = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_INNER = f"{_LETTERS}_0-9\u00b7\u0300-\u036f\u203f\u2040\\-"
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_PREFIX = f"(?:[{_LETTERS}](?:[{_INNER}.]*[{_INNER}])?)?"
+_LOCAL = (
+    f"(?:[{_LETTERS}_:0-9]|{_ESCAPED})(?:(?:[{_INNER}.:]|{_ESCAPED})*(?:[{_INNER}:]|{_ESCAPED}))?"
+)
+_SPACE = r"(?:[ \t\r\n]++|#[^\r\n]*+)*+"
+_CODE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_CHARACTER = rf"\\[tbnrf\"'\\]|{_CODE}"
+_IRI = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_CODE})*+>'
+_NAME = f"{_PREFIX}:(?:{_LOCAL})?"
+_STRING = (
+    rf'"""[^"\\]*+(?:(?:{_CHARACTER}|""?+(?!"))[^"\\]*+)*+"""'
+    rf"|'''[^'\\]*+(?:(?:{_CHARACTER}|''?+(?!'))[^'\\]*+)*+'''"
+    rf'|"(?!"")[^"\\\n\r]*+(?:(?:{_CHARACTER})[^"\\\n\r]*+)*+"'
+    rf"|'(?!'')[^'\\\n\r]*+(?:(?:{_CHARACTER})[^'\\\n\r]*+)*+'"
+)
+_KINDS = {
+    "iri": _IRI,
+    "blank": f"_:[{_LETTERS}_0-9](?:[{_INNER}.]*[{_INNER}])?",
+    "text": _STRING,
+    "double": r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)[eE][+-]?[0-9]+",
+    "decimal": r"[+-]?[0-9]*\.[0-9]+",
+    "integer": r"[+-]?[0-9]+",
+    "name": _NAME,
+    "boolean": "(?:true|false)(?![A-Za-z0-9_-])",
+    "a": "a(?![A-Za-z0-9_-])",
+    "open": r"[\[(]",
+}
+_WORD = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _KINDS.items()), re.DOTALL)
+_SPACES = re.compile(_SPACE)
+_DIRECTIVE = re.compile(r"@(?:prefix|base)(?![A-Za-z0-9-])|(?i:prefix|base)(?![A-Za-z0-9:.-])")
+_NEXT = re.compile(rf"{_WORD.pattern}|@?[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^|.", re.DOTALL)
+_LANGUAGE = re.compile("@([A-Za-z]+(?:-[A-Za-z0-9]+)*)")
+_CODED = re.compile(_CODE)
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_PLAIN = ("double", "decimal", "integer", "boolean")
+_NO_BASE = "none:"
+_DOT = "'.'"
+_TERM = "a name, a literal, '[' or '('"
+
+
+def _character(code: re.Match[str]) -> str:
+    return chr(int(code[0].lstrip("\\uU"), 16))
+
+
+class _Placed(NamedTuple):
+    """A term, and from where to where it stands: a list from bracket to bracket."""
+
+    term: Term
+    start: int
+    end: int
+
+
+class _Held(NamedTuple):
+    """A statement; `order` sorts it to where in the text it is made."""
+
+    order: tuple[int, bool]
+    subject: str
+    predicate: str
+    value: Term
+    key: int
+    spot: int
+
+
+def read_turtle(found: Collector, base: str = "") -> None:
+    """Gather what a text in Turtle or N-Triples states; `base` is that of its relative names.
+
+    Raises the error of `found` with the place of what is no Turtle (F001), of a relative IRI
+    without a base (L006), and of what is nested too deeply or says too much (J003).
+    """
+    sink = _Sink(found)
+    grammar = _Grammar(sink, base)
+    try:
+        grammar.feed(found.text)
+    except RecursionError:
+        found.fail("J003", "The text is nested too deeply.", sink.spot(sink.at))
+    except (AssertionError, LookupError, SyntaxError, TypeError, ValueError):
+        # rdflib looks past the end of the text, and asserts, where there is more to be read.
+        sink.fail("Expected something else here")
+    sink.tell()
+
+
+class _Sink:
+    """Takes what rdflib makes of words and statements.
+
+    It states what an object list says at the list's end, that of inner nodes first. So all of
+    it is held back, blank nodes named after where they come up, and told in the text's order.
+    """
+
+    def __init__(self, found: Collector) -> None:
+        self.text = found.text
+        self.found = found
+        self.at = 0
+        self.open: list[int] = []
+        self._lines = [0, *(match.end() for match in re.finditer("\n", found.text))]
+        self._held: list[_Held] = []
+        self._triples: set[tuple[Term, ...]] = set()
+        self._starts: dict[str, int] = {}
+        self._blanks: list[str] = []
+
+    def tell(self) -> None:
+        """Give all statements to the collector, and where each subject first stands."""
+        names = {node: self.found.blank() for node in sorted(self._blanks)}
+        for node, start in self._starts.items():
+            self.found.about(names.get(node, node), self.spot(start))
+        for one in sorted(self._held, key=lambda held: held.order):
+            subject, value = names.get(one.subject, one.subject), one.value
+            said = names.get(value, value) if isinstance(value, str) else value
+            key, spot = self.spot(one.key), self.spot(one.spot)
+            self.found.state(subject, one.predicate, said, key, spot)
+
+    def about(self, node: str, start: int) -> None:
+        """Note where a subject stands."""
+        self._starts[node] = min(start, self._starts.get(node, start))
+
+    def blank(self, start: int, rank: int = 1) -> str:
+        """Return a new blank node; of two at one place, a cell of a list is the first."""
+        node = f"_:{start:09}.{rank}"
+        self._blanks.append(node)
+        return node
+
+    def hold(
+        self, subject: str, predicate: str, value: _Placed, key: int, *, is_link: bool = False
+    ) -> None:
+        """Take up a statement: the link to a list's next item comes before, of a list after it."""
+        is_list = self.text[value.start] == "(" and not is_link
+        order = (value.end - 1 if is_list else value.start), not is_link
+        self._held.append(_Held(order, subject, predicate, value.term, key, value.start))
+        self._triples.add((subject, predicate, value.term))
+        self.found.check_count(len(self._triples), self.spot(value.start))
+
+    # -- what rdflib calls -----------------------------------------------------------------------
+
+    def newSymbol(self, iri: str) -> str:  # noqa: N802 (rdflib's name)
+        return self.found.iri(iri, "", self.spot(self.at))
+
+    def newList(self, items: Sequence[_Placed], _: Any) -> str:  # noqa: N802
+        cells = [self.blank(item.start, 0) for item in items]
+        close = _Placed(NIL, self.at, self.at + 1)
+        for number, (cell, item) in enumerate(zip(cells, items, strict=True)):
+            self.about(cell, item.start if number else self.open[-1])
+            self.hold(cell, FIRST, item, item.start)
+            after = items[number + 1] if number + 1 < len(items) else close
+            rest = cells[number + 1] if number + 1 < len(items) else NIL
+            self.hold(cell, REST, after._replace(term=rest), after.start, is_link=True)
+        return cells[0] if cells else NIL
+
+    def newSet(self, *_: Any) -> NoReturn:  # noqa: N802
+        self.fail(f"Expected {_TERM} here")
+
+    def intern(self, term: _Placed) -> _Placed:
+        return term
+
+    # -- places and errors -----------------------------------------------------------------------
+
+    def spot(self, offset: int) -> Spot:
+        """Return the line and the column of a place in the text."""
+        line = bisect.bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def fail(self, expected: str, start: int = -1) -> NoReturn:
+        """Refuse the word at hand; what was expected ends in `here` or a colon."""
+        start = self.at if start < 0 else start
+        word = _NEXT.match(self.text, start)
+        given = f"{word[0]!r:.60}" if word else "the end of the text"
+        hint = ""
+        if word and word[0] in ("'", '"', "<"):
+            hint = "What this mark opens is not closed, or holds a character that it may not."
+        mark = "" if expected.endswith(":") else ", found"
+        self.found.fail("F001", f"{expected}{mark} {given}.", self.spot(start), hint)
+
+
+class _Grammar(SinkParser):
+    """The grammar as rdflib follows it, less what Turtle does not have."""
+
+    def __init__(self, sink: _Sink, base: str) -> None:
+        store: Any = sink
+        super().__init__(store, baseURI=base or _NO_BASE, turtle=True)
+        self._bindings = sink.found.prefixes
+        self.sink = sink
+
+    def directiveOrStatement(self, text: str, i: int) -> int:  # noqa: N802
+        word = _DIRECTIVE.match(text, i)
+        if not word:
+            return self._dot(text, self.statement(text, i))
+        at = self.skipSpace(text, word.end())
+        if word[0].lower().endswith("prefix"):
+            name = _WORD.match(text, at) if at >= 0 else None
+            if not name or name.lastgroup != "name" or name[0].find(":") != len(name[0]) - 1:
+                self.sink.fail("Expected a prefix with its colon here")
+            at = self.skipSpace(text, name.end())
+        if self._kind(text, at) not in ("iri", "name"):
+            self.sink.fail("Expected an IRI here")
+        if word[0].startswith("@"):
+            return self._dot(text, self.directive(text, i))
+        return int(self.sparqlDirective(text, i))
+
+    def statement(self, text: str, i: int) -> int:
+        if self._kind(text, i) not in ("iri", "name", "blank", "open"):
+            self.sink.fail("Expected a subject here")
+        terms_: list[_Placed] = []
+        end = self.item(text, i, terms_)
+        self.sink.about(str(terms_[0].term), i)
+        is_said = text[i] == "[" and text[self._after(i + 1)] != "]"
+        if is_said and text[self.skipSpace(text, end)] == ".":
+            return end
+        return self.property_list(text, end, terms_[0].term)
+
+    def property_list(self, text: str, i: int, subject: Any) -> int:
+        start = self.skipSpace(text, i)
+        if start < 0 or text[start] in ";.":
+            self.sink.fail("Expected a predicate here")
+        return int(super().property_list(text, start, subject))
+
+    def verb(self, text: str, i: int, found: Any) -> int:
+        start = self.skipSpace(text, i)
+        kind = self._kind(text, start)
+        if text[start : start + 1] in ("]", "."):
+            return -1
+        if kind not in ("iri", "name", "a"):
+            self.sink.fail("Expected a predicate here")
+        if kind == "a":
+            found.append(("->", _Placed(TYPE, start, start + 1)))
+            return start + 1
+        placed: list[_Placed] = []
+        end = self.item(text, start, placed)
+        found.append(("->", placed[0]))
+        return end
+
+    def item(self, text: str, i: int, found: Any) -> int:
+        start = self.skipSpace(text, i)
+        word = _WORD.match(text, start) if start >= 0 else None
+        if not word or word.lastgroup == "a":
+            self.sink.fail(f"Expected {_TERM} here")
+        kind, end = str(word.lastgroup), word.end()
+        if kind in _PLAIN:
+            found.append(Literal(word[0], f"{terms.XSD}{kind}"))
+        elif kind == "open":
+            self.sink.open.append(start)
+            self.sink.found.check_depth(len(self.sink.open), self.sink.spot(start))
+            end = self.node(text, start, found)
+            self.sink.open.pop()
+        elif kind == "text":
+            end = self._literal(text, word, found)
+        elif self.uri_ref2(text, start, found) != end:
+            self.sink.fail("Expected one word here", start)
+        found[-1] = _Placed(found[-1], start, end)
+        return end
+
+    object = item  # type: ignore[assignment]
+
+    def _literal(self, text: str, word: re.Match[str], found: Any) -> int:
+        quote = word[0][:3] if word[0][:3] in ('"""', "'''") else word[0][0]
+        end, content = self.strconst(text, word.start() + len(quote), quote)
+        if end != word.end() or _HALF_PAIR.search(content):
+            self.sink.fail("Expected a text without half a surrogate pair here", word.start())
+        after = self._after(end)
+        language = _LANGUAGE.match(text, after)
+        kind: list[str] = [f"{terms.RDF}langString" if language else STRING]
+        if language:
+            end = language.end()
+        elif text.startswith("^^", after):
+            start = self.skipSpace(text, after + 2)
+            if self._kind(text, start) not in ("iri", "name"):
+                self.sink.fail("Expected an IRI here")
+            kind.clear()
+            end = self.uri_ref2(text, start, kind)
+        found.append(Literal(content, kind[0], language[1] if language else ""))
+        return end
+
+    def uri_ref2(self, text: str, i: int, found: Any) -> int:
+        """Read an IRI: by RFC 3986, where rdflib leaves dots and the base's query."""
+        start = self.skipSpace(text, i)
+        word = _WORD.match(text, start) if start >= 0 else None
+        if not word or word.lastgroup not in ("iri", "name", "blank"):
+            return -1
+        if word.lastgroup == "iri":
+            given = _CODED.sub(_character, word[0][1:-1])
+            base = "" if self._baseURI == _NO_BASE else str(self._baseURI)
+            found.append(self.sink.found.iri(given, base, self.sink.spot(start)))
+            return word.end()
+        prefix = word[0].partition(":")[0]
+        if word.lastgroup == "name" and prefix not in self._bindings:
+            self.sink.fail(f"No '@prefix {prefix}:' stands before this name:")
+        return int(super().uri_ref2(text, start, found))
+
+    def anonymousNode(self, label: str) -> Any:  # noqa: N802
+        if label not in self._anonymousNodes:
+            node: Any = self.sink.blank(self.sink.at)
+            self._anonymousNodes[label] = node
+        return self._anonymousNodes[label]
+
+    def here(self, i: int) -> str:
+        return str(i)
+
+    def blankNode(self, uri: str | None = None) -> Any:  # noqa: N802
+        node = self.sink.blank(int(uri or 0))
+        self.sink.about(node, int(uri or 0))
+        return node
+
+    def makeStatement(self, quadruple: Any) -> None:  # noqa: N802
+        _, predicate, subject, value = quadruple
+        self.sink.hold(subject, predicate.term, value, predicate.start)
+
+    def skipSpace(self, text: str, i: int) -> int:  # noqa: N802
+        self.sink.at = self._after(i)
+        return self.sink.at if self.sink.at < len(text) else -1
+
+    def bind(self, qn: str, uri: bytes) -> None:
+        """Leave it: prefixes are kept as they are given."""
+
+    def BadSyntax(self, text: str, *_: Any) -> NoReturn:  # noqa: N802
+        """Say what was expected, which rdflib tells by where it stopped."""
+        marks = [_TERM if text[start] == "(" else "']'" for start in self.sink.open]
+        self.sink.fail(f"Expected {marks[-1] if marks else _DOT} here")
+
+    def _dot(self, text: str, i: int) -> int:
+        start = self.skipSpace(text, i)
+        if start < 0 or text[start] != ".":
+            self.sink.fail(f"Expected {_DOT} here")
+        return start + 1
+
+    def _kind(self, text: str, start: int) -> str:
+        word = _WORD.match(text, start) if start >= 0 else None
+        return str(word.lastgroup) if word else ""
+
+    def _after(self, i: int) -> int:
+        space = _SPACES.match(self.sink.text, i)
+        return space.end() if space else i
