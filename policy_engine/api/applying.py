@@ -1,34 +1,23 @@
 """What a policy asks for, made of data, verified on the output, and published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import Acting, asked_by
+from policy_engine.api.acting import Asked
 from policy_engine.api.binding import (
-    Given,
     all_products,
     product_of,
 )
-from policy_engine.api.deciding import (
-    Proof,
-    proofs,
-)
+from policy_engine.api.inputs import ApplyOptions, Inputs
 from policy_engine.api.releasing import How, VerifiedRelease, released
-from policy_engine.decision import World
-from policy_engine.engines.engine import Progress, silent
-from policy_engine.plan.plan import CellStyle, EngineName
 from policy_engine.policy import (
-    USUAL,
-    Limits,
-    Reading,
     Source,
-    VocabularySource,
 )
-from policy_engine.policy.owners import OwnersSource
 
 if TYPE_CHECKING:
-    from policy_engine.engines.spark.engine import SparkEngine
+    pass
 
 
 def apply_policy(
@@ -36,32 +25,8 @@ def apply_policy(
     data: Mapping[str, Any],
     output: str | Path | None = None,
     *,
-    overwrite: bool = False,
-    wait: bool = False,
-    progress: Progress = silent,
-    contexts: Mapping[str, Any] | None = None,
-    taxonomies: Mapping[str, Any] | None = None,
-    key: str | Path | bytes | None = None,
-    cells: CellStyle = "text",
-    engine: "EngineName | SparkEngine" = "local",
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-    report: str | Path | None = None,
-    seed: int | None = None,
-    record: str | Path | None = None,
-    attempts: str | Path | None = None,
-    allow_pickle: bool = False,
-    owners: OwnersSource | None = None,
-    time_limit: float | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
     asset: str = "",
+    **options: Unpack[ApplyOptions],
 ) -> VerifiedRelease:
     """Make of data what a policy asks, prove it on the output, and release it.
 
@@ -95,23 +60,8 @@ def apply_policy(
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    reading = Reading(contexts, parents, limits, vocabularies)
-    acting = Acting(party, purpose, policies, world, log, log_key)
-    found = asked_by(policy, reading, owners, data, acting)
-    given = Given(data, taxonomies, proofs(certificates), cells)
-    how = How(
-        overwrite=overwrite,
-        wait=wait,
-        progress=progress,
-        key=key,
-        report=report,
-        seed=seed,
-        record=record,
-        attempts=attempts,
-        allow_pickle=allow_pickle,
-        time_limit=time_limit,
-    )
-    [made] = released(found, [product_of(found.policy, asset)], given, engine, output, how)
+    found, inputs, how = _understood(policy, data, options)
+    [made] = released(found, [product_of(found.policy, asset)], inputs, output, how)
     return made
 
 
@@ -119,32 +69,7 @@ def apply_all(
     policy: Source,
     data: Mapping[str, Any],
     output: str | Path | None = None,
-    *,
-    overwrite: bool = False,
-    wait: bool = False,
-    progress: Progress = silent,
-    contexts: Mapping[str, Any] | None = None,
-    taxonomies: Mapping[str, Any] | None = None,
-    key: str | Path | bytes | None = None,
-    cells: CellStyle = "text",
-    engine: "EngineName | SparkEngine" = "local",
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-    report: str | Path | None = None,
-    seed: int | None = None,
-    record: str | Path | None = None,
-    attempts: str | Path | None = None,
-    allow_pickle: bool = False,
-    owners: OwnersSource | None = None,
-    time_limit: float | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
+    **options: Unpack[ApplyOptions],
 ) -> tuple[VerifiedRelease, ...]:
     """Make all the outputs that a policy asks for, and release all of them or none.
 
@@ -155,20 +80,15 @@ def apply_all(
     follows from the one that is given. A model does not go into a folder with others (O002): make
     that with `apply_policy(asset=IRI)`.
     """
-    reading = Reading(contexts, parents, limits, vocabularies)
-    acting = Acting(party, purpose, policies, world, log, log_key)
-    found = asked_by(policy, reading, owners, data, acting)
-    given = Given(data, taxonomies, proofs(certificates), cells)
-    how = How(
-        overwrite=overwrite,
-        wait=wait,
-        progress=progress,
-        key=key,
-        report=report,
-        seed=seed,
-        record=record,
-        attempts=attempts,
-        allow_pickle=allow_pickle,
-        time_limit=time_limit,
-    )
-    return released(found, all_products(found.policy), given, engine, output, how)
+    found, inputs, how = _understood(policy, data, options)
+    return released(found, all_products(found.policy), inputs, output, how)
+
+
+def _understood(
+    policy: Source, data: Mapping[str, Any], options: ApplyOptions
+) -> tuple[Asked, Inputs, How]:
+    """Return the policy that asks, what it is bound to, and how its outputs are made."""
+    given: dict[str, Any] = {**options}
+    how = How(**{field.name: given.pop(field.name) for field in fields(How) if field.name in given})
+    inputs = Inputs(data, **given)
+    return inputs.asked_by(policy), inputs, how

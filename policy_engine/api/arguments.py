@@ -6,7 +6,7 @@ from functools import wraps
 from inspect import BoundArguments, Parameter, formatannotation, signature
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, ForwardRef, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from policy_engine.errors import ArgumentError, Problem
 
@@ -28,10 +28,9 @@ def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
-            given = signature(function).bind(*args, **kwargs)
+            problems = list(_misfits(signature(function).bind(*args, **kwargs)))
         except TypeError as error:
             raise ArgumentError.of("U002", f"{function.__name__}: {error}.") from None
-        problems = list(_misfits(given))
         if problems:
             raise ArgumentError(*problems)
         return function(*args, **kwargs)
@@ -40,14 +39,31 @@ def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def _misfits(given: BoundArguments) -> Iterator[Problem]:
-    for name, value in given.arguments.items():
-        annotation = given.signature.parameters[name].annotation
-        is_open = isinstance(annotation, str) or annotation is Parameter.empty
+    for name, value, annotation in _arguments(given):
+        is_open = isinstance(annotation, str | ForwardRef) or annotation is Parameter.empty
         misfit = None if is_open else _misfit(value, annotation)
         if misfit is not None:
             where, wrong = misfit
             message = f"{name}{where} is of the wrong type. Given: {type(wrong).__name__}."
             yield Problem("U002", f"{message} {name} may be {_readable(annotation)}.")
+
+
+def _arguments(given: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the arguments with their annotations; keywords that a TypedDict names each by itself.
+
+    Raises TypeError for a keyword that it does not name.
+    """
+    for name, value in given.arguments.items():
+        parameter = given.signature.parameters[name]
+        if parameter.kind is not Parameter.VAR_KEYWORD:
+            yield name, value, parameter.annotation
+            continue
+        [options] = get_args(parameter.annotation)
+        known = options.__annotations__
+        for key, one in value.items():
+            if key not in known:
+                raise TypeError(f"got an unexpected keyword argument {key!r}")
+            yield key, one, known[key]
 
 
 def _misfit(value: Any, annotation: Any) -> tuple[str, Any] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.acting import Asked
+from policy_engine.api.inputs import Inputs
 from policy_engine.certificate.beside import certificate_beside
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Word, asset_of, upstream_of
@@ -20,17 +21,7 @@ from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
 
 if TYPE_CHECKING:
-    from policy_engine.engines.spark.engine import SparkEngine
-
-
-@dataclass(frozen=True)
-class Given:
-    """What plans are bound to: data and taxonomies by name, and what vouches for the data."""
-
-    data: Mapping[str, Any] | None
-    taxonomies: Mapping[str, Any] | None = None
-    held: Sequence[Word] = ()
-    cells: CellStyle = "text"
+    pass
 
 
 @dataclass(frozen=True)
@@ -63,22 +54,20 @@ def all_products(policy: Policy) -> tuple[Product, ...]:
 def plans(
     found: Asked,
     products: Sequence[Product],
-    given: Given,
-    engine: "EngineName | SparkEngine",
+    inputs: Inputs,
 ) -> tuple[Plan, ...]:
     """Return the plans of some outputs of a policy, bound to data where there is any.
 
     Once all are permitted to whoever acts.
     """
-    if not given.data:
-        found.made_by(given.held, products)
-        name: EngineName = "local" if engine == "local" else "spark"
+    if not inputs.data:
+        found.made_by(inputs.proofs, products)
+        name: EngineName = "local" if inputs.engine == "local" else "spark"
         made = (plan_of(found.policy, one, engine=name) for one in products)
         return tuple(map(found.with_consents, made))
-    with launched(engine) as launcher:
-        made_by(found, products, launcher, given.data, given.held)
-        data, taxonomies = given.data, given.taxonomies
-        bound = planned(found.policy, products, launcher, data, taxonomies, given.held)
+    with launched(inputs.engine) as launcher:
+        made_by(found, products, launcher, inputs)
+        bound = planned(found.policy, products, launcher, inputs)
         return tuple(found.with_consents(one.plan) for one in bound)
 
 
@@ -86,25 +75,23 @@ def planned(
     policy: Policy,
     products: Sequence[Product],
     launcher: Launcher,
-    data: Mapping[str, Any],
-    taxonomies: Mapping[str, Any] | None,
-    held: Sequence[Word] = (),
+    given: Inputs,
     cells: CellStyle = "text",
 ) -> tuple[Planned, ...]:
     """Return the plans that make some outputs of a policy of data, in their order.
 
-    `held` vouch for the inputs, where those are releases. Raises as `plan_of` and `upstream_of`.
+    Raises as `plan_of` and `upstream_of`.
     """
-    catalog = launcher.catalog(policy, products, data, taxonomies)
+    catalog = launcher.catalog(policy, products, given.data or {}, given.taxonomies)
     bound = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
     inputs = {step.asset for plan in bound for step in plan.reads}
     made = []
     for product, plan in zip(products, bound, strict=True):
         others = inputs - {step.asset for step in plan.reads}
-        found = _upstream(plan, launcher, _of_others(held, others))
+        found = _upstream(plan, launcher, _of_others(given.proofs, others))
         if found:
             plan = plan_of(policy, product, catalog, launcher.name, cells, found)  # noqa: PLW2901
-        known = understood(catalog, policy, plan, taxonomies) if found else catalog
+        known = understood(catalog, policy, plan, given.taxonomies) if found else catalog
         made.append(Planned(known, plan, found))
     return tuple(made)
 
@@ -128,15 +115,16 @@ def made_by(
     found: Asked,
     products: Sequence[Product],
     launcher: Launcher,
-    data: Mapping[str, Any] | None,
-    held: Sequence[Word],
+    inputs: Inputs,
 ) -> tuple[MadeBy, ...]:
     """Return who makes each of some outputs of a policy, once all are permitted.
 
     By the certificates that are given, and those that lie beside the data and speak of them.
     """
-    known = [*held]
-    for given in named_data(data or {}, [found.policy]).values() if found.acting.party else ():
+    known = [*inputs.proofs]
+    for given in (
+        named_data(inputs.data or {}, [found.policy]).values() if found.acting.party else ()
+    ):
         if isinstance(given, str | Path):
             lying = certificate_of(launcher, place_of(given))
             known += [lying] if lying else []

@@ -1,22 +1,18 @@
 """An output that exists, measured against a policy."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import Acting, asked_by
 from policy_engine.api.binding import (
     certificate_of,
     made_by,
     understood,
 )
-from policy_engine.api.deciding import (
-    Proof,
-    proofs,
-)
+from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.api.outputs import measured_as, opened_record, settled_output
 from policy_engine.certificate.beside import only_output
 from policy_engine.certificate.certificate import (
@@ -38,54 +34,35 @@ from policy_engine.data.catalog import (
     place_of,
 )
 from policy_engine.data.storage import Place
-from policy_engine.decision import World
 from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.errors import (
     CertificateError,
     DataError,
 )
-from policy_engine.plan.plan import CellStyle, EngineName, Plan, plan_of
+from policy_engine.plan.plan import CellStyle, Plan, plan_of
 from policy_engine.policy import (
-    USUAL,
-    Limits,
-    Reading,
     Source,
-    VocabularySource,
 )
-from policy_engine.policy.owners import OwnersSource
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
-    from policy_engine.engines.spark.engine import SparkEngine
+    pass
 
 
 def certify_output(
     output: str | Path,
     policy: Source,
-    contexts: Mapping[str, Any] | None = None,
-    taxonomies: Mapping[str, Any] | None = None,
     data: Mapping[str, Any] | None = None,
+    *,
     key: str | Path | bytes | None = None,
-    engine: "EngineName | SparkEngine" = "local",
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
     attempts: str | Path | None = None,
-    *,
     write: bool = False,
-    owners: OwnersSource | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
     asset: str = "",
+    **options: Unpack[InputOptions],
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
@@ -109,16 +86,15 @@ def certify_output(
     CertificateError where the output does not hold what the policy asks, or a file read here
     carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
-    acting = Acting(party, purpose, policies, world, log, log_key)
-    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
-    decided = asked_by(policy, reading, owners, data, acting)
+    inputs = Inputs(data, **options)
+    decided = inputs.asked_by(policy)
     read = decided.policy
     place = _place_of_output(output)
-    with settled_output(place), launched(engine) as launcher:
+    with settled_output(place), launched(inputs.engine) as launcher:
         earlier = certificate_of(launcher, place)
         product = measured_as(read, asset, earlier)
-        made_by(decided, [product], launcher, data, held)
-        catalog = launcher.catalog(read, [product], data or {}, taxonomies)
+        made_by(decided, [product], launcher, inputs)
+        catalog = launcher.catalog(read, [product], data or {}, inputs.taxonomies)
         plan = plan_of(read, product, engine=launcher.name)
         _check_measurable(plan)
         stored = launcher.stored(place)
@@ -128,7 +104,9 @@ def certify_output(
         before = earlier.upstream if earlier else ()
         plan = plan_of(read, product, catalog if data else None, launcher.name, cells, before)
         release = Release(plan=decided.with_consents(plan), output=stored)
-        launch = partial(launcher.engine, understood(catalog, read, plan, taxonomies), key=key)
+        launch = partial(
+            launcher.engine, understood(catalog, read, plan, inputs.taxonomies), key=key
+        )
         run = launch()
         try:
             opened = _recorded(record, earlier, place, release.plan, run if data else None)

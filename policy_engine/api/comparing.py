@@ -1,9 +1,9 @@
 """A release beside its original: what was lost, and what it is still good for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.acting import asking_in
 from policy_engine.api.outputs import measured_as, opened_record, settled_output
@@ -23,11 +23,9 @@ from policy_engine.errors import (
 )
 from policy_engine.plan.plan import Anonymize, plan_of
 from policy_engine.policy import (
-    USUAL,
-    Limits,
     Reading,
+    ReadingOptions,
     Source,
-    VocabularySource,
 )
 
 if TYPE_CHECKING:
@@ -45,14 +43,11 @@ def compare_release(
     queries: int = 1_000,
     seed: int = 0,
     progress: Progress = silent,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     record: str | Path | None = None,
     classifier: bool = True,
     shareable: bool = False,
     asset: str = "",
+    **reading: Unpack[ReadingOptions],
 ) -> "Comparison":
     """Return what a release lost against its original, and what it is still good for.
 
@@ -74,8 +69,7 @@ def compare_release(
         certificate = lying[1] if lying else None
         if policy is None and certificate is None:
             raise _uncertified(original, path)
-        reading = Reading(contexts, parents, limits, vocabularies)
-        read = asking_in(policy, reading) if policy is not None else None
+        read = asking_in(policy, Reading(**reading)) if policy is not None else None
         if read is not None:
             plan = plan_of(read, measured_as(read, asset, certificate))
         else:

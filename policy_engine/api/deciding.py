@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.certificate.attestation import Attestation, attest
 from policy_engine.certificate.beside import load_proofs
@@ -15,14 +15,12 @@ from policy_engine.decision.owing import Due, check_doer, dues, find_duty
 from policy_engine.decision.requests import check_name
 from policy_engine.plan.spelling import in_spelling_of
 from policy_engine.policy import (
-    USUAL,
     Hierarchy,
     InForce,
-    Limits,
     Policy,
     Reading,
+    ReadingOptions,
     Source,
-    VocabularySource,
     read_file,
 )
 from policy_engine.policy.datasets import named_data
@@ -44,16 +42,13 @@ def decide_request(
     certificates: Sequence[Proof],
     request: Request,
     hierarchy: Hierarchy | None = None,
-    contexts: Mapping[str, Any] | None = None,
     *,
     world: World | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
     data: Mapping[str, Any] | None = None,
     owners: OwnersSource | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Decision:
     """Decide a request under policies and certificates, each read already or in a file.
 
@@ -68,9 +63,9 @@ def decide_request(
     `DecisionLog.decide` by it.
     """
     time = world.time if world else None
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    read = _in_force(policies, Reading(**reading), time)
     given = make_catalog(named_data(data, read)) if data else Catalog()
-    stated = load_owners(owners, read, contexts)
+    stated = load_owners(owners, read, reading.get("contexts"))
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
         named = (*request.targets, *stated.columns)
@@ -86,18 +81,16 @@ def decider(
     policies: Sequence[Source],
     certificates: Sequence[Proof] = (),
     hierarchy: Hierarchy | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
+    *,
     owners: OwnersSource | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Decider:
     """Return what answers requests under policies and certificates, read already or in files.
 
     `owners` are as for `decide_request`.
     """
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), None)
-    stated = load_owners(owners, read, contexts)
+    read = _in_force(policies, Reading(**reading), None)
+    stated = load_owners(owners, read, reading.get("contexts"))
     return Decider(read, proofs(certificates), hierarchy, stated)
 
 
@@ -111,15 +104,12 @@ def query_data(
     certificates: Sequence[Proof] = (),
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
-    parents: Sequence[Source] = (),
-    contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     dialect: str = "duckdb",
     run: bool = True,
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
     owners: OwnersSource | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
@@ -136,7 +126,7 @@ def query_data(
     from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
 
     time = world.time if world else None
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    read = _in_force(policies, Reading(**reading), time)
     return query(
         sql,
         read,
@@ -149,7 +139,7 @@ def query_data(
         dialect=dialect,
         run=run,
         log=None if log is None else opened(log, log_key),
-        owners=load_owners(owners, read, contexts),
+        owners=load_owners(owners, read, reading.get("contexts")),
     )
 
 
@@ -163,12 +153,9 @@ def fulfil_duty(
     violated: bool = False,
     of: str = "",
     time: datetime | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     log_key: str | Path | bytes | None = None,
     hierarchy: Hierarchy | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> "Entry":
     """Record in a log that a party fulfilled a duty of policies, or violated it.
 
@@ -180,7 +167,7 @@ def fulfil_duty(
     """
     from policy_engine.decision.log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    read = _in_force(policies, Reading(**reading), time)
     owner, found = find_duty(read, duty, of, violated=violated)
     party = Names((*read, *read.ended)).full(by, "assignee")
     check_name("assignee", party, read)
@@ -204,11 +191,8 @@ def list_duties(
     hierarchy: Hierarchy | None = None,
     *,
     time: datetime | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     log_key: str | Path | bytes | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> tuple[Due, ...]:
     """Return what is owed by whom until when, at a time, by policies and what stands in a log.
 
@@ -216,7 +200,7 @@ def list_duties(
     """
     from policy_engine.decision.log import read_history  # noqa: PLC0415 (only where asked for)
 
-    read = _in_force(policies, Reading(contexts, parents, limits, vocabularies), time)
+    read = _in_force(policies, Reading(**reading), time)
     return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
 
 
@@ -265,10 +249,7 @@ def attest_output(
     evidence: str = "",
     file: str | Path | None = None,
     overwrite: bool = False,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
+    **reading: Unpack[ReadingOptions],
 ) -> Attestation:
     """Return a person's word that a file is an output of a policy that no engine can certify.
 
@@ -277,7 +258,7 @@ def attest_output(
     an output that cannot be attested, RequestError (D001) for a person that is no IRI, DataError
     where the output cannot be read, OutputError where the attestation cannot be written.
     """
-    read = Reading(contexts, parents, limits, vocabularies).policy(policy)
+    read = Reading(**reading).policy(policy)
     names = Names([read])
     who, what = names.full(by, "assignee"), names.full(asset, "target") if asset else ""
     made = attest(read, place_of(output), who, asset=what, evidence=evidence)

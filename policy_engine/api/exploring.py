@@ -4,18 +4,16 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.api.acting import Acting, asked_by
 from policy_engine.api.binding import made_by, planned, product_of
-from policy_engine.api.deciding import Proof, proofs
+from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.audits.reports.charts import line_chart, need_matplotlib
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certified, certify, check
 from policy_engine.data.atomic_file import write_whole
-from policy_engine.decision import World
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.engines.launching import check_limit, launched
 from policy_engine.errors import (
@@ -31,13 +29,12 @@ from policy_engine.errors import (
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
 from policy_engine.plan.lineage import Upstream
-from policy_engine.plan.plan import Anonymize, EngineName, Plan
-from policy_engine.policy import USUAL, Limits, Reading, Source, VocabularySource
-from policy_engine.policy.owners import OwnersSource
+from policy_engine.plan.plan import Anonymize, Plan
+from policy_engine.policy import Source
 from policy_engine.release.release import Release, read_inputs, with_rows
 
 if TYPE_CHECKING:
-    from policy_engine.engines.spark.engine import SparkEngine
+    pass
 
 
 Setting = Mapping[str, float]
@@ -246,24 +243,11 @@ def explore_policy(
     data: Mapping[str, Any],
     choices: Mapping[str, Sequence[float]],
     *,
-    taxonomies: Mapping[str, Any] | None = None,
     key: str | Path | bytes | None = None,
-    engine: "EngineName | SparkEngine" = "local",
     progress: Progress = silent,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     time_limit: float | None = None,
-    owners: OwnersSource | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
     asset: str = "",
+    **options: Unpack[InputOptions],
 ) -> "tuple[Run, ...]":
     """Return what a policy's release would be at every combination of `choices`.
 
@@ -271,14 +255,13 @@ def explore_policy(
     `apply_policy`, a `time_limit` for each combination. Nothing is written. Raises PlanError where
     no model of the policy has a parameter.
     """
-    acting = Acting(party, purpose, policies, world, log, log_key)
-    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
-    found = asked_by(policy, reading, owners, data, acting)
-    check_limit(time_limit, engine)
-    with launched(engine) as launcher:
+    inputs = Inputs(data, **options)
+    found = inputs.asked_by(policy)
+    check_limit(time_limit, inputs.engine)
+    with launched(inputs.engine) as launcher:
         product = [product_of(found.policy, asset)]
-        made_by(found, product, launcher, data, held)
-        [bound] = planned(found.policy, product, launcher, data, taxonomies, held)
+        made_by(found, product, launcher, inputs)
+        [bound] = planned(found.policy, product, launcher, inputs)
         run = launcher.engine(bound.catalog, progress, key, time_limit)
         try:
             settings = settings_of(choices)

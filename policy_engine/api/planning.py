@@ -1,12 +1,10 @@
 """What a policy asks for, checked, planned and estimated, before anything is made."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import Acting, asked_by, asking_in
+from policy_engine.api.acting import asking_in
 from policy_engine.api.binding import (
-    Given,
     all_products,
     planned,
     plans,
@@ -14,39 +12,28 @@ from policy_engine.api.binding import (
 )
 from policy_engine.api.deciding import (
     Proof,
-    proofs,
 )
-from policy_engine.decision import World
+from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.engines.launching import launched
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.plan.plan import EngineName, Plan, plan_of
+from policy_engine.plan.plan import Plan, plan_of
 from policy_engine.plan.training import check_plannable
 from policy_engine.policy import (
-    USUAL,
-    Limits,
     Policy,
     Reading,
+    ReadingOptions,
     Source,
-    VocabularySource,
     load_policy,
 )
-from policy_engine.policy.owners import OwnersSource
 
 if TYPE_CHECKING:
-    from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.plan.effort import Effort
     from policy_engine.release.trained_model import Cost
 
 
-def check_policy(
-    source: Source,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-) -> Policy:
+def check_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
     """Return a policy that can be read and, where it asks for something of data, planned."""
-    policy = load_policy(source, contexts, parents, limits, vocabularies)
+    policy = load_policy(source, **reading)
     check_plannable(policy)
     return policy
 
@@ -54,21 +41,9 @@ def check_policy(
 def plan_policy(
     policy: Source,
     data: Mapping[str, Any] | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    taxonomies: Mapping[str, Any] | None = None,
-    engine: "EngineName | SparkEngine" = "local",
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-    owners: OwnersSource | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
+    *,
     asset: str = "",
+    **options: Unpack[InputOptions],
 ) -> Plan:
     """Return what would be done; bound to data where there is any.
 
@@ -76,48 +51,31 @@ def plan_policy(
     are as for `apply_policy`, and so is a `party` with all by which it is decided whether they may
     make it; to the `log` nothing is added, for nothing is made.
     """
-    acting = Acting(party, purpose, policies, world, log, log_key, is_trial=True)
-    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
-    found = asked_by(policy, reading, owners, data, acting)
-    [made] = plans(found, [product_of(found.policy, asset)], Given(data, taxonomies, held), engine)
+    inputs = Inputs(data, **options)
+    found = inputs.asked_by(policy, is_trial=True)
+    [made] = plans(found, [product_of(found.policy, asset)], inputs)
     return made
 
 
 def plan_all(
     policy: Source,
     data: Mapping[str, Any] | None = None,
-    contexts: Mapping[str, Any] | None = None,
-    taxonomies: Mapping[str, Any] | None = None,
-    engine: "EngineName | SparkEngine" = "local",
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-    owners: OwnersSource | None = None,
-    certificates: Sequence[Proof] = (),
-    party: str | None = None,
-    purpose: str = "",
-    policies: Sequence[Source] = (),
-    world: World | None = None,
-    log: str | Path | None = None,
-    log_key: str | Path | bytes | None = None,
+    **options: Unpack[InputOptions],
 ) -> tuple[Plan, ...]:
     """Return what would be done for each output that a policy asks for, as `plan_policy` does."""
-    acting = Acting(party, purpose, policies, world, log, log_key, is_trial=True)
-    reading, held = Reading(contexts, parents, limits, vocabularies), proofs(certificates)
-    found = asked_by(policy, reading, owners, data, acting)
-    return plans(found, all_products(found.policy), Given(data, taxonomies, held), engine)
+    inputs = Inputs(data, **options)
+    found = inputs.asked_by(policy, is_trial=True)
+    return plans(found, all_products(found.policy), inputs)
 
 
 def estimate_policy(
     policy: Source,
     data: Mapping[str, Any],
-    contexts: Mapping[str, Any] | None = None,
+    *,
     taxonomies: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     certificates: Sequence[Proof] = (),
     asset: str = "",
+    **reading: Unpack[ReadingOptions],
 ) -> "Cost | NotApplicable":
     """Return what the audits of a policy would cost here, calibrated on a few of the records.
 
@@ -125,10 +83,11 @@ def estimate_policy(
     """
     from policy_engine.release.trained_model import estimate  # noqa: PLC0415 (slow to import)
 
-    read = asking_in(policy, Reading(contexts, parents, limits, vocabularies))
+    read = asking_in(policy, Reading(**reading))
     with launched("local") as launcher:
         product = [product_of(read, asset)]
-        [bound] = planned(read, product, launcher, data, taxonomies, proofs(certificates))
+        inputs = Inputs(data, taxonomies=taxonomies, certificates=certificates)
+        [bound] = planned(read, product, launcher, inputs)
         plan = bound.plan
         if not plan.audits:
             return NotApplicable(reason="the policy asks for no audit")
@@ -140,12 +99,10 @@ def estimate_policy(
 def estimate_search(
     policy: Source,
     data: Mapping[str, Any] | None = None,
-    contexts: Mapping[str, Any] | None = None,
+    *,
     taxonomies: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
     asset: str = "",
+    **reading: Unpack[ReadingOptions],
 ) -> "Effort | NotApplicable":
     """Return how large the search for a policy's classes is, as far as can be told unread.
 
@@ -153,7 +110,7 @@ def estimate_search(
     """
     from policy_engine.plan.effort import effort_of  # noqa: PLC0415 (only where it is asked for)
 
-    read = asking_in(policy, Reading(contexts, parents, limits, vocabularies))
+    read = asking_in(policy, Reading(**reading))
     with launched("local") as launcher:
         product = product_of(read, asset)
         catalog = launcher.catalog(read, [product], data, taxonomies) if data else None

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from policy_engine.api.acting import Asked
 from policy_engine.api.arguments import checked
-from policy_engine.api.binding import Given, Planned, made_by, planned
+from policy_engine.api.binding import Planned, made_by, planned
+from policy_engine.api.inputs import Inputs
 from policy_engine.certificate.certificate import (
     Certificate,
     Certified,
@@ -38,7 +39,7 @@ from policy_engine.engines.engine import Engine, Progress, Written, silent
 from policy_engine.engines.launching import Key, Launcher, check_limit, launched
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan.lineage import MadeBy
-from policy_engine.plan.plan import CellStyle, EngineName, Plan
+from policy_engine.plan.plan import CellStyle, Plan
 from policy_engine.plan.training import Product
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-    from policy_engine.engines.spark.engine import SparkEngine
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,6 +163,7 @@ class How:
     attempts: str | Path | None = None
     allow_pickle: bool = False
     time_limit: float | None = None
+    cells: CellStyle = "text"
 
     def of(self, plan: Plan, file: Place | None) -> "How":
         """Return the same for one of several outputs: what is kept of it has its name.
@@ -189,8 +189,7 @@ def _seed_of(seed: int, asset: str) -> int:
 def released(
     found: Asked,
     products: Sequence[Product],
-    given: Given,
-    engine: "EngineName | SparkEngine",
+    inputs: Inputs,
     output: str | Path | None,
     how: How,
 ) -> tuple[VerifiedRelease, ...]:
@@ -198,14 +197,13 @@ def released(
 
     Raises as `applied` does, and PlanError (M003) for cells that are none.
     """
-    if given.cells not in get_args(CellStyle):
-        message = f"cells is not allowed to be {given.cells!r}. Allowed is 'text' or 'bounds'."
+    if how.cells not in get_args(CellStyle):
+        message = f"cells is not allowed to be {how.cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
-    check_limit(how.time_limit, engine)
-    data, held = given.data or {}, given.held
-    with launched(engine, keep=output is None) as launcher:
-        makers = made_by(found, products, launcher, data, held)
-        bound = planned(found.policy, products, launcher, data, given.taxonomies, held, given.cells)
+    check_limit(how.time_limit, inputs.engine)
+    with launched(inputs.engine, keep=output is None) as launcher:
+        makers = made_by(found, products, launcher, inputs)
+        bound = planned(found.policy, products, launcher, inputs, how.cells)
         told = [replace(one, plan=found.with_consents(one.plan)) for one in bound]
         return applied(told, makers, launcher, output, how)
 

@@ -2,6 +2,7 @@
 
 from policy_engine.policy.collecting.files import (
     Reading,
+    ReadingOptions,
     Source,
     VocabularySource,
     load_policies,
@@ -43,6 +44,7 @@ __all__ = [
     "Party",
     "Policy",
     "Reading",
+    "ReadingOptions",
     "Rule",
     "Source",
     "Value",

@@ -184,7 +184,7 @@ def test_an_output_without_rows_is_refused(people):
 
 def test_nothing_inside_imports_from_the_root():
     package = Path(policy_engine.__file__).parent
-    modules = {path.stem for path in package.iterdir()}
+    modules = {path.stem for path in package.iterdir()} | {"__version__"}
     for path in package.rglob("*.py"):
         taken = re.findall(
             r"^ *from policy_engine import ([^#\n]*)", path.read_text(), re.MULTILINE

@@ -1,5 +1,6 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,6 +9,8 @@ import pytest
 
 import policy_engine
 from policy_engine.api.arguments import checked
+from policy_engine.api.inputs import ApplyOptions, InputOptions, Inputs
+from policy_engine.api.releasing import How
 from policy_engine.errors import ArgumentError, PolicyEngineError
 
 FUNCTIONS = [
@@ -104,3 +107,18 @@ def test_the_package_lists_its_public_names():
     assert not [
         name for name in dir(policy_engine) if name.startswith("_") and name != "__version__"
     ]
+
+
+def test_options_of_a_typed_dictionary_are_checked_one_by_one():
+    with pytest.raises(ArgumentError, match=r"U002 .*: got an unexpected keyword argument 'party'"):
+        policy_engine.load_policy("p.jsonld", party="x")
+    with pytest.raises(ArgumentError, match=r"U002 parents\[1\] is of the wrong type. Given: int"):
+        policy_engine.load_policy("p.jsonld", parents=["q.jsonld", 1])
+
+
+def test_every_option_of_apply_is_of_what_is_given_or_of_how_it_is_made():
+    given = {one.name for one in fields(Inputs)} - {"data"}
+    assert set(InputOptions.__annotations__) == given
+    how = {one.name for one in fields(How)}
+    assert set(ApplyOptions.__annotations__) == given | how
+    assert given.isdisjoint(how)

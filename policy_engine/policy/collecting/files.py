@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, TypedDict, TypeGuard, Unpack
 
 from policy_engine.data.storage import opened_file
 from policy_engine.errors import DataError, PolicyError, Problem
@@ -29,6 +29,15 @@ Where several are taken, the path may be of a folder or of a registry of policie
 """
 VocabularySource = str | Path | Mapping[str, Any] | Vocabulary
 """A vocabulary: the path of its file, its JSON as Python has it, or read already."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The options by which policies are read: the fields of `Reading`."""
+
+    contexts: Mapping[str, Any] | None
+    parents: Sequence[Source]
+    limits: Limits
+    vocabularies: Sequence[VocabularySource]
 
 
 @dataclass(frozen=True)
@@ -166,31 +175,19 @@ class Reading:
         return read_drafts(text, source=name, syntax=syntax, **self._how)
 
 
-def load_policy(
-    source: Source,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-) -> Policy:
+def load_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
     """Return a policy, read from its file or its JSON (as text or as Python has it).
 
     A file's ending tells its syntax, and how it begins where the ending is none of JSON-LD's or
     RDF's. The rest is as in `Reading`. Raises DataError where there is no such file,
     PolicyError where it is no valid policy, or not a single one.
     """
-    return Reading(contexts, parents, limits, vocabularies).policy(source)
+    return Reading(**reading).policy(source)
 
 
-def load_policies(
-    source: Source,
-    contexts: Mapping[str, Any] | None = None,
-    parents: Sequence[Source] = (),
-    limits: Limits = USUAL,
-    vocabularies: Sequence[VocabularySource] = (),
-) -> tuple[Policy, ...]:
+def load_policies(source: Source, **reading: Unpack[ReadingOptions]) -> tuple[Policy, ...]:
     """Return every policy that a file or a JSON text holds. Raises as `load_policy`."""
-    return Reading(contexts, parents, limits, vocabularies).policies(source)
+    return Reading(**reading).policies(source)
 
 
 def kind_of(path: Path, limits: Limits = USUAL) -> Literal["policies", "hierarchy", "vocabulary"]:

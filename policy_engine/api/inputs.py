@@ -1,0 +1,113 @@
+"""What the verbs are given besides a policy and data: one place for the options that recur."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.acting import Acting, Asked, asked_by
+from policy_engine.api.deciding import Proof, proofs
+from policy_engine.certificate.sources import Word
+from policy_engine.decision import World
+from policy_engine.engines.engine import Progress
+from policy_engine.plan.plan import CellStyle, EngineName
+from policy_engine.policy import (
+    USUAL,
+    Limits,
+    Reading,
+    ReadingOptions,
+    Source,
+    VocabularySource,
+)
+from policy_engine.policy.owners import OwnersSource
+
+if TYPE_CHECKING:
+    from policy_engine.engines.spark.engine import SparkEngine
+
+
+class InputOptions(ReadingOptions, total=False):
+    """The options by which a policy is bound to data and something is made of them.
+
+    `taxonomies` maps the names that the policy has for them to paths or `Taxonomy` values; those
+    that lie beside the policy are found by themselves. The `engine` is "local", "spark" or a
+    SparkEngine. `owners` say who owns which asset (`load_owners`), `certificates` vouch for inputs
+    that are releases themselves. The owner acts or, where one is named, a `party`, for a `purpose`:
+    whether they may is then decided by the policy and the other `policies`, in a state of the
+    `world`, and by what stands in a `log`, whose entries are chained by the key `log_key`.
+    """
+
+    taxonomies: Mapping[str, Any] | None
+    engine: "EngineName | SparkEngine"
+    owners: OwnersSource | None
+    certificates: Sequence[Proof]
+    party: str | None
+    purpose: str
+    policies: Sequence[Source]
+    world: World | None
+    log: str | Path | None
+    log_key: str | Path | bytes | None
+
+
+class ApplyOptions(InputOptions, total=False):
+    """The options by which outputs are made and released: see `apply_policy`."""
+
+    overwrite: bool
+    wait: bool
+    progress: Progress
+    key: str | Path | bytes | None
+    cells: CellStyle
+    report: str | Path | None
+    seed: int | None
+    record: str | Path | None
+    attempts: str | Path | None
+    allow_pickle: bool
+    time_limit: float | None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Data, and all by which a policy is bound to them: see `InputOptions`."""
+
+    data: Mapping[str, Any] | None = None
+    contexts: Mapping[str, Any] | None = None
+    parents: Sequence[Source] = ()
+    limits: Limits = USUAL
+    vocabularies: Sequence[VocabularySource] = ()
+    taxonomies: Mapping[str, Any] | None = None
+    engine: "EngineName | SparkEngine" = "local"
+    owners: OwnersSource | None = None
+    certificates: Sequence[Proof] = ()
+    party: str | None = None
+    purpose: str = ""
+    policies: Sequence[Source] = ()
+    world: World | None = None
+    log: str | Path | None = None
+    log_key: str | Path | bytes | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """What policies are read with."""
+        return Reading(self.contexts, self.parents, self.limits, self.vocabularies)
+
+    @cached_property
+    def proofs(self) -> Sequence[Word]:
+        """What vouches for the data, read."""
+        return proofs(self.certificates)
+
+    def asked_by(self, policy: Source, *, is_trial: bool = False) -> Asked:
+        """Return a policy that asks for something to be made, and by what it is decided whether
+        that may be done.
+
+        Raises as the function `asked_by` does.
+        """
+        acting = Acting(
+            self.party,
+            self.purpose,
+            self.policies,
+            self.world,
+            self.log,
+            self.log_key,
+            is_trial=is_trial,
+        )
+        return asked_by(policy, self.reading, self.owners, self.data, acting)
