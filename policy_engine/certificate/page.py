@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 
 from policy_engine.audits.gate import said
-from policy_engine.audits.reports.html import html_table
+from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate, files_of
 
 
 def certificate_html(certificate: Certificate) -> str:
     """Return a table of the bounds of a certificate, in HTML with every value escaped."""
     caption = f"{certificate.plan.publish.asset}: {certificate.rows_out:,} rows"
-    return html_table(
-        caption, ("measure", "asked", "achieved"), _bounds(certificate), texts=(0, 1, 2)
-    )
+    rows = [*_bounds(certificate)]
+    return html_table(Table(caption, ("measure", "asked", "achieved"), rows, texts=(0, 1, 2)))
 
 
 def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:

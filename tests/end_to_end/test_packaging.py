@@ -29,6 +29,15 @@ def test_a_wheel_holds_the_whole_vocabulary_and_no_tests(wheel):
     assert not [name for name in names if name.startswith("tests/")]
 
 
+def test_a_wheel_holds_what_its_pages_are_made_of(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    templates = [*(ROOT / "policy_engine").rglob("templates/*")]
+    assert len(templates) >= 5
+    for path in templates:
+        assert path.relative_to(ROOT).as_posix() in names
+
+
 def test_a_wheel_validates_a_policy_far_from_the_checkout(wheel, tmp_path):
     target = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as archive:

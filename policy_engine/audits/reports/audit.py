@@ -1,7 +1,6 @@
 """The page of a membership-inference audit."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
 
 from policy_engine.audits.membership.epsilon_verdict import contradict
@@ -29,7 +28,7 @@ from policy_engine.audits.reports.charts.audit import (
     roc_chart,
     scores_chart,
 )
-from policy_engine.audits.reports.html import html_page, html_table, key_figures, picture
+from policy_engine.audits.reports.html import Picture, Table, html_page, picture
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import Estimator, Network
@@ -49,25 +48,28 @@ def write_audit_report(audit: MembershipAudit, path: Path, *inputs: Path) -> Non
 def audit_page(audit: MembershipAudit) -> str:
     """Return an audit as HTML that refers to nothing outside itself."""
     need_matplotlib()
-    title = f"Membership inference against {audit.data}"
-    return html_page(title, (part for section in _SECTIONS for part in section(audit)))
-
-
-def _header(found: MembershipAudit) -> Iterator[str]:
-    yield "<header>"
-    yield "<h1>What the model tells of the records it was trained on</h1>"
-    yield f'<p class="soft">{escape(found.data)}: {escape(_what_model(found))}.</p>'
-    if isinstance(found.fitted, FittedTarget):
-        yield f'<p class="soft">{escape(_provenance(found.fitted))}</p>'
-    first, *others = found.verdict or ("",)
-    yield f'<p class="verdict">{escape(first)}</p>'
-    if others:
-        yield f"<p>{escape(' '.join(others))}</p>"
-    if contradict(found.epsilon_upper, found.epsilon_lower):
-        yield '<p class="warning">An attack cannot show more than is proven.</p>'
-    yield from (f'<p class="warning">{escape(one)}</p>' for one in found.warnings)
-    yield "</header>"
-    yield key_figures(_key_figures(found))
+    return html_page(
+        "audit.html",
+        title=f"Membership inference against {audit.data}",
+        found=audit,
+        model=_what_model(audit),
+        provenance=_provenance(audit.fitted) if isinstance(audit.fitted, FittedTarget) else "",
+        contradicts=contradict(audit.epsilon_upper, audit.epsilon_lower),
+        totals=_key_figures(audit),
+        attacks=_attacks(audit),
+        notes=[*_below(audit)],
+        more_attacks=[*_over_targets(audit), *_priors(audit)],
+        curves=_curves(audit),
+        classes=_classes(audit),
+        worst=_worst(audit),
+        slices=_slices(audit),
+        scores=_scores(audit),
+        unbounded=[*_unbounded(audit)],
+        epsilon=_epsilon(audit),
+        games=_games(audit),
+        audited=_audited(audit),
+        encoding=_encoding(audit),
+    )
 
 
 def _provenance(fitted: FittedTarget) -> str:
@@ -104,33 +106,22 @@ def _key_figures(found: MembershipAudit) -> dict[str, str]:
     }
 
 
-def _attacks(found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>Attacks</h2>"
-    yield (
-        "<p>Precision, recall and accuracy are at each attack's own threshold; AUC and the members "
-        "found at few false alarms are over all thresholds. Below each figure is its 95% "
-        "interval.</p>"
-    )
+def _attacks(found: MembershipAudit) -> Table:
     fprs = [f"found at {rate_text(at.fpr)}" for at in found.attacks[0].figures.tpr_at_fpr]
     shares = ("precision", "recall", "accuracy", "AUC", "AUC less the baseline's")
     head = ("attack", "sees", "shadows", *shares, *fprs)
     order = _by_strength(found)
     marked = [place for place, one in enumerate(order) if one.attack == found.strongest]
-    rows = [_attack_row(one) for one in order]
-    yield html_table(
-        f"The strongest, by {found.strongest_by}, stands out", head, rows, (1,), marked
-    )
-    yield from (f'<p class="soft">{escape(one)}</p>' for one in _below(found))
-    yield from _over_targets(found)
-    yield from _priors(found)
+    caption = f"The strongest, by {found.strongest_by}, stands out"
+    return Table(caption, head, [*map(_attack_row, order)], (1,), marked)
 
 
-def _over_targets(found: MembershipAudit) -> Iterator[str]:
+def _over_targets(found: MembershipAudit) -> Iterator[Table]:
     if isinstance(found.over_targets, NotApplicable):
         return
     over = found.over_targets
     head, rows = over_targets_rows(over)
-    yield html_table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
+    yield Table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
 def _below(found: MembershipAudit) -> Iterator[str]:
@@ -187,7 +178,7 @@ def _gained(one: AttackResult) -> str:
 
 def _reason(missing: NotApplicable) -> str:
     reason = missing.reason.rstrip(".")
-    return escape(reason[:1].lower() + reason[1:])
+    return reason[:1].lower() + reason[1:]
 
 
 def _auc(figures: Figures) -> str:
@@ -205,7 +196,7 @@ def _found(at: TprAtFpr) -> str:
     return f"{share_text(at.tpr.value)}{marks}\n{interval_text(at.tpr)}"
 
 
-def _priors(found: MembershipAudit) -> Iterator[str]:
+def _priors(found: MembershipAudit) -> Iterator[Table]:
     priors = found.attacks[0].figures.at_priors
     if not priors:
         return
@@ -215,38 +206,28 @@ def _priors(found: MembershipAudit) -> Iterator[str]:
         for one in _by_strength(found)
     ]
     caption = "How likely a record that is called a member is one, by how many of all are"
-    yield html_table(caption, head, rows)
+    yield Table(caption, head, rows)
 
 
-def _curves(found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>How many members are found, at how many false alarms</h2>"
-    yield (
-        "<p>Both axes are logarithmic. The left edge is what matters to a person: an attack that "
-        "is right about few members, but never wrong, stands high there. On the dotted line an "
-        "attack guesses.</p>"
-    )
+def _curves(found: MembershipAudit) -> Picture:
     caption = (
         "Every threshold of every attack, the names in the order of the curves from the top down. "
         "Between two thresholds a coin decides. An attack that says yes or no is a single point. "
         "The strongest is drawn thick."
     )
-    yield picture("Receiver operating characteristic", _roc(found), caption)
+    drawing = roc_chart(found.attacks, found.strongest)
+    return picture("Receiver operating characteristic", drawing, caption)
 
 
-def _roc(found: MembershipAudit) -> str:
-    return roc_chart(found.attacks, found.strongest)
-
-
-def _classes(found: MembershipAudit) -> Iterator[str]:
+def _classes(found: MembershipAudit) -> Picture | None:
     best = found.attack(found.strongest)
     if not best.classes:
-        return
-    yield "<h2>Class by class</h2>"
+        return None
     means = f"{_mean(best.mean_precision)} and {_mean(best.mean_recall)}"
     caption = f"Precision and recall of {best.attack}; their means over the classes are {means}."
     head = ("class", "members", "others", "precision", "recall", "accuracy")
     rows = [(one.name, *_slice_cells(one.figures)) for one in best.classes]
-    yield picture("Precision and recall", classes_chart(best), caption, html_table("", head, rows))
+    return picture("Precision and recall", classes_chart(best), caption, Table("", head, rows))
 
 
 def _mean(value: float | NotApplicable) -> str:
@@ -258,51 +239,58 @@ def _slice_cells(figures: Figures) -> tuple[str, ...]:
     return f"{figures.members:,}", f"{figures.non_members:,}", *map(_share, shares)
 
 
-def _slices(found: MembershipAudit) -> Iterator[str]:
+def _worst(found: MembershipAudit) -> dict[str, str]:
+    """Return which slice is the worst of how many, or the reason why it is not known."""
+    best = found.attack(found.strongest)
+    if isinstance(best.worst, NotApplicable):
+        return {"reason": _reason(best.worst)}
+    among = f"{len(best.slices) + len(best.classes):,}"
+    return {
+        "reason": "",
+        "attack": best.attack,
+        "slice": slice_text(best.worst),
+        "among": among,
+    }
+
+
+def _slices(found: MembershipAudit) -> Table:
     best = found.attack(found.strongest)
     worst = best.worst
-    yield "<h2>Slices</h2>"
-    if isinstance(worst, NotApplicable):
-        yield f"<p>Which is the worst is not known: {_reason(worst)}.</p>"
-    else:
-        yield (
-            f"<p>Some records leak more than others. The worst slice for {escape(best.attack)} is "
-            f"{escape(slice_text(worst))}, by AUC. It is the worst of "
-            f"{len(best.slices) + len(best.classes):,}, and so partly by chance.</p>"
-        )
     parts: Sequence[Slice] = best.slices
     if isinstance(worst, Slice) and worst not in parts:
         parts = (worst, *parts)
     marked = [place for place, one in enumerate(parts) if one == worst]
     head = ("slice", "members", "others", "precision", "recall", "accuracy", "AUC")
     rows = [(slice_text(one), *_slice_cells(one.figures), _auc(one.figures)) for one in parts]
-    if rows:
-        yield html_table("The worst stands out", head, rows, marked=marked)
+    return Table("The worst stands out", head, rows, marked=marked)
 
 
-def _scores(found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>Scores</h2>"
-    yield "<p>The less the two overlap, the better an attack tells members from others.</p>"
-    yield '<div class="cards">'
-    shown = [one for one in _by_strength(found) if one.ranks]
-    for place, one in enumerate(shown[:_MOST_HISTOGRAMS]):
-        accuracy = one.figures.accuracy
-        caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
-        yield picture(one.attack, scores_chart(one, place), caption)
-    yield "</div>"
+def _scores(found: MembershipAudit) -> list[Picture]:
+    shown = [one for one in _by_strength(found) if one.ranks][:_MOST_HISTOGRAMS]
+    return [_score(one, place) for place, one in enumerate(shown)]
 
 
-def _epsilon(found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>Differential privacy</h2>"
-    upper, lower = found.epsilon_upper, found.epsilon_lower
-    for who, one in (("accountant proves", upper), ("attack shows", lower)):
+def _score(one: AttackResult, place: int) -> Picture:
+    accuracy = one.figures.accuracy
+    caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
+    return picture(one.attack, scores_chart(one, place), caption)
+
+
+def _unbounded(found: MembershipAudit) -> Iterator[str]:
+    """Yield why there is no bound on epsilon, from above or from below."""
+    bounds = {"accountant proves": found.epsilon_upper, "attack shows": found.epsilon_lower}
+    for who, one in bounds.items():
         if isinstance(one, NotApplicable):
-            yield f"<p>The {who} no bound: {_reason(one)}.</p>"
+            yield f"The {who} no bound: {_reason(one)}."
+
+
+def _epsilon(found: MembershipAudit) -> Picture | None:
+    upper, lower = found.epsilon_upper, found.epsilon_lower
     if isinstance(upper, NotApplicable) and isinstance(lower, NotApplicable):
-        return
+        return None
+    table = Table("", ("figure", "value"), _epsilon_rows(upper, lower))
     caption = _epsilon_caption(upper, lower)
-    table = html_table("", ("figure", "value"), _epsilon_rows(upper, lower))
-    yield picture("Bounds on epsilon", epsilon_chart(upper, lower), caption, table)
+    return picture("Bounds on epsilon", epsilon_chart(upper, lower), caption, table)
 
 
 def _epsilon_caption(
@@ -359,17 +347,7 @@ _SHOWN = {
 }
 
 
-def _games(found: MembershipAudit) -> Iterator[str]:
-    if not found.games:
-        return
-    yield "<h2>One record, or a whole set</h2>"
-    yield (
-        "<p>Single: the half of the records with the highest scores is accused; how much of it "
-        "are members? Set: two sets, one of them the training data; which of them does that half "
-        "hold more of? Guessing reaches 50% in both. A set is easier, for errors cancel out. The "
-        "intervals are over other records"
-        f"{_AND_MODELS if found.games[0].models > 1 else _ONE_MODEL}.</p>"
-    )
+def _games(found: MembershipAudit) -> Table:
     rows = [
         (
             one.attack,
@@ -381,17 +359,11 @@ def _games(found: MembershipAudit) -> Iterator[str]:
         )
         for one in found.games
     ]
-    yield html_table(
-        "", ("attack", "members drawn", "repetitions", "models", "single", "set"), rows
-    )
+    head = ("attack", "members drawn", "repetitions", "models", "single", "set")
+    return Table("", head, rows)
 
 
-_AND_MODELS = " and other models"
-_ONE_MODEL = "; of one model they say nothing of another"
-
-
-def _audited(found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>What was audited</h2>"
+def _audited(found: MembershipAudit) -> Table:
     rows = [
         ("data", f"{found.data}, {found.records:,} records, {found.features:,} features"),
         ("sha-256 of the data", found.data_digest),
@@ -404,11 +376,13 @@ def _audited(found: MembershipAudit) -> Iterator[str]:
         ("sha-256 of all splits", found.splits_digest),
         ("made with", ", ".join(f"{name} {one}" for name, one in found.versions.items())),
     ]
-    yield html_table("", ("", ""), rows, (1,))
-    if found.encoding:
-        head = ("column", "how it became features", "features", "")
-        cells = [(one.name, one.kind, f"{one.width:,}", one.says) for one in found.encoding]
-        yield html_table("Encoding", head, cells, (1, 3))
+    return Table("", ("", ""), rows, (1,))
+
+
+def _encoding(found: MembershipAudit) -> Table:
+    head = ("column", "how it became features", "features", "")
+    rows = [(one.name, one.kind, f"{one.width:,}", one.says) for one in found.encoding]
+    return Table("Encoding", head, rows, (1, 3))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -423,43 +397,3 @@ def _architecture(found: MembershipAudit) -> str:
 
 def _side(records: int, accuracy: float) -> str:
     return f"{records:,} records, {share_text(accuracy)} of them classified rightly"
-
-
-def _how_to_read(_found: MembershipAudit) -> Iterator[str]:
-    yield "<h2>How to read this page</h2>"
-    for what, text in _READING.items():
-        yield f"<p><b>{what}.</b> {text}</p>"
-
-
-_READING = {
-    "The attacker": (
-        "He sees what the model answers, knows how it was trained, and has other records of the "
-        "same kind, with which he trains shadow models. He does not see the model's weights."
-    ),
-    "Accuracy, precision, recall": (
-        "They are for a balanced game: half of the records are members. The world is not balanced. "
-        "Where few are members, most of those accused are innocent, unless false alarms are as "
-        "rare: the second table has it at several shares of members."
-    ),
-    "The label-only baseline": (
-        "It calls a record a member where the model classifies it rightly. An attack that reaches "
-        "no more has found that the model overfits, and nothing finer."
-    ),
-    "Few false alarms": (
-        "The hard test: who can be found with near certainty? An attack may be poor on the "
-        "average, and yet certain of some."
-    ),
-    "Low figures": (
-        "They prove nothing. They are what these attacks reached with so many shadow models. "
-        "Another attack may reach more; only differential privacy bounds them all."
-    ),
-    "Epsilon": (
-        "It has two sides. What the accountant proves holds for every attack; what an attack shows "
-        "is true of this model, with 95% confidence."
-    ),
-}
-
-_SECTIONS = (
-    *(_header, _attacks, _curves, _classes, _slices, _scores, _epsilon),
-    *(_games, _audited, _how_to_read),
-)
