@@ -58,6 +58,7 @@ from policy_engine.decision.model import (
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output, plans_of
 from policy_engine.decision.ownership import Leave, Ownership, Use, nearness, no_consent
+from policy_engine.decision.purposes import may_be_for, purposes_of
 from policy_engine.decision.timing import is_over
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, listed
@@ -249,7 +250,9 @@ class Decider:
             rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
             if made.policy.uid != policy.uid or not targets:
                 continue
-            for one in (purpose,) if purpose else rule.purposes or ("",):
+            known = self.view((world or _NOTHING_KNOWN).memberships)
+            every = purposes_of(rule, known.own(made.clause), known.closures)
+            for one in (purpose,) if purpose else every:
                 action = rule.actions[0].iri
                 asked = Request(assignee="", action=action, targets=targets, purpose=one)
                 yield _Case(self, asked, world or _NOTHING_KNOWN, history), made
@@ -276,19 +279,29 @@ class Decider:
         return first
 
     def _lineages(
-        self, asset: str, world: World | None, history: History | None
+        self,
+        asset: str,
+        world: World | None,
+        history: History | None,
+        request: Request | None = None,
     ) -> Iterator[Lineage]:
-        """Yield what tells whether an asset stands, for each purpose that it is made for.
+        """Yield what tells whether an asset stands, for a request or all that it is made for."""
+        for asked in (self._asked(request),) if request else self._made_for(asset, world):
+            yield _Case(self, asked, world or _NOTHING_KNOWN, history).lineage()
+
+    def _made_for(self, asset: str, world: World | None) -> Iterator[Request]:
+        """Yield requests of nobody for each purpose that an asset is made for.
 
         That is for the narrower ones too: what is prohibited for one of them stands for others.
         """
-        rules = (made.clause.rule for made in self.index.makers.get(asset, ()))
-        named = dict.fromkeys(purpose for rule in rules for purpose in rule.purposes or ("",))
-        down = self.view((world or _NOTHING_KNOWN).memberships).closures.down
-        narrower = (one for purpose in named if purpose for one in down("purpose", purpose))
+        known = self.view((world or _NOTHING_KNOWN).memberships)
+        rules = [made.clause for made in self.index.makers.get(asset, ())]
+        every = (purposes_of(one.rule, known.own(one), known.closures) for one in rules)
+        named = dict.fromkeys(chain.from_iterable(every))
+        down = partial(known.closures.down, "purpose")
+        narrower = (one for purpose in named if purpose for one in down(purpose))
         for one in dict.fromkeys((*named, *narrower)) or ("",):
-            asked = Request(assignee="", action=READ, targets=(asset,), purpose=one)
-            yield _Case(self, asked, world or _NOTHING_KNOWN, history).lineage()
+            yield Request(assignee="", action=READ, targets=(asset,), purpose=one)
 
     def _asked(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
@@ -361,15 +374,16 @@ class Decider:
         world: World | None = None,
         digest: str = "",
         history: History | None = None,
+        request: Request | None = None,
     ) -> Output:
         """Return an output with those certificates alone that let somebody read it as things are.
 
         Each is judged by all that its own release was made from. With a `digest`, of that very
-        output.
+        output; with a `request`, as that is decided: what stands depends on the purpose.
         """
         output = self.output(policy, asset, digest)
         first: Output | None = None
-        for one in self._lineages(asset, world, history):
+        for one in self._lineages(asset, world, history, request):
             found = one.standing(output)
             if not found.fallen:
                 return found
@@ -765,9 +779,16 @@ class _Case:
         return ""
 
     def _purposes_of(self, making: Clause) -> Sequence[str]:
-        """Return the purpose that is asked for, where something is made for it, or else all."""
-        is_other = making.purposes.isdisjoint(self._asked_of(making).purpose)
-        return sorted(making.purposes) if making.purposes and is_other else [self.request.purpose]
+        """Return the purpose that is asked for, where something is made for it, or else all.
+
+        A purpose is the rule's, or that of its constraints.
+        """
+        own, known, asked = self.view.own(making), self.view.closures, self.request.purpose
+        every = purposes_of(making.rule, own, known)
+        up = self._asked_of(making).purpose
+        is_open = not making.purposes or not making.purposes.isdisjoint(up)
+        is_for_it = is_open and may_be_for(making.rule, asked, own, known)
+        return [asked] if is_for_it and (asked or every == ("",)) else every
 
     def _doing_prohibited(self, making: Clause, request: Request, *, was_done: bool) -> str:
         """Return by what it is prohibited to make something as a request says, or was."""
@@ -909,11 +930,12 @@ class _Case:
 
         Not what is `aside`: a permission names that itself, and is for no more than it names.
         """
+        if self.ownership is None:
+            return
         facts, is_prohibition = self.facts, clause.rule.kind == "prohibition"
         facts.sources = partial(self._sources, clause) if is_prohibition else _nothing_behind
-        if self.ownership is not None:
-            made_of = cache(lambda asset: tuple(self._sources(clause, (asset,), {})))
-            facts.made_of = lambda asset: () if asset in aside else made_of(asset)
+        made_of = cache(lambda asset: tuple(self._sources(clause, (asset,), {})))
+        facts.made_of = lambda asset: () if asset in aside else made_of(asset)
 
     def _sources(
         self, clause: Clause, assets: Iterable[str], known: Mapping[str, Sequence[MadeFrom]]
@@ -923,7 +945,7 @@ class _Case:
         What is `known` of it by asset, when they were read, counts as what is known now does.
         """
         leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
-        if self.ownership is None or any(leaf.left_operand == DERIVED for leaf in leaves):
+        if any(leaf.left_operand == DERIVED for leaf in leaves):
             return
         for one in self._origins.trace(assets, known, clause.assigners):
             yield from one.sources

@@ -39,11 +39,11 @@ MadeOf: TypeAlias = Callable[[str], Collection[str]]
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
-DATE_TIME, _PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
+DATE_TIME, PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _READ = (JOINTLY, READ_SO_FAR)
 _NONE: Mapping[str, Sequence[MadeFrom]] = {}
 _PARTS_OF: Mapping[str, tuple[Part, ...]] = {
-    _PURPOSE: ("purpose",),
+    PURPOSE: ("purpose",),
     **dict.fromkeys(_READ, ("asset",)),
 }
 
@@ -132,7 +132,7 @@ class RequestFacts:
         """Return what a left operand is now, None where that is not known."""
         if self._is_of_rows(left_operand):
             return None
-        if left_operand in (DATE_TIME, _PURPOSE, JOINTLY, DERIVED):
+        if left_operand in (DATE_TIME, PURPOSE, JOINTLY, DERIVED):
             return self._of_request(left_operand)
         if left_operand == READ_SO_FAR:
             return self._read_so_far()

@@ -319,6 +319,28 @@ def test_a_query_reads_the_data_whose_own_certificate_stands_in_whatever_order(c
         counted("three")
 
 
+def test_a_query_for_a_purpose_reads_what_was_certified(chain):
+    (chain / "first.jsonld").write_text(first(purpose=None))
+    data = {DATASET: chain / "people.csv"}
+    apply_policy(chain / "first.jsonld", data, chain / "one/safe.csv", overwrite=True)
+    made_again(chain)
+    barring(chain, REGULATOR, action="anonymize", purpose="http://x.org/advertising")
+    policies = [chain / f"{name}.jsonld" for name in ("first", "second", "bar")]
+    [file] = (chain / "two").glob("*.csv")
+
+    def counted(data):
+        sql, purpose = "select count(*) as n from again", "http://x.org/research"
+        proofs = [chain / "one", chain / "two"]
+        given = {"certificates": proofs, "owners": OWNED, "purpose": purpose}
+        return query_data(sql, policies, READER, {AGAIN: data}, **given).table["n"].to_pylist()
+
+    rows, other = file.read_text(), chain / "other.csv"
+    assert counted(file) == [len(rows.splitlines()) - 1]
+    other.write_text(f"{rows}added\n")
+    with pytest.raises(CertificateError, match="V004"):
+        counted(other)
+
+
 def test_rows_added_to_what_was_attested_are_noticed(chain):
     derive = {"target": DATASET, "action": "derive", "output": OUTPUT}
     (chain / "first.jsonld").write_text(policy([derive], uid="http://x.org/first", profile=None))

@@ -89,7 +89,8 @@ def query(
         return replace(found, decision=found.decision.model_copy(update=by), decided=decided)
 
     def verify(dataset: Dataset, history: History | None) -> None:
-        check_certified(dataset, catalog, decider, now, history)
+        asked = request.model_copy(update={"targets": (dataset.iri,)})
+        check_certified(dataset, catalog, decider, now, history, asked)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)

@@ -5,8 +5,9 @@ from pathlib import Path
 from policy_engine.certificate.attestation import check_attested
 from policy_engine.certificate.certificate import check_digest
 from policy_engine.data.catalog import MEMORY, Catalog, Dataset
-from policy_engine.decision import Decider, World
+from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
+from policy_engine.decision.outputs import Output
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError
 from policy_engine.policy import Policy
@@ -17,26 +18,31 @@ def check_certified(
     catalog: Catalog,
     decider: Decider,
     world: World,
-    history: History | None = None,
+    history: History | None,
+    request: Request,
 ) -> None:
     """Refuse data that is given for an output of some policy and is not what was certified.
 
-    The certificate that is of the data has to stand by all that it was made from itself: another
-    one says nothing of it. An output without a valid certificate is denied when it is decided on.
-    Raises CertificateError (V004).
+    The certificate that is of the data has to stand by all that it was made from itself, for what
+    the `request` is about: another one says nothing of it. An output without a valid certificate
+    is denied when it is decided on. Raises CertificateError (V004).
     """
     made = [one for one in decider.policies if _makes(one, dataset.iri)]
-    standing = [decider.standing(policy, dataset.iri, world, "", history) for policy in made]
-    if all(one.uncertified for one in standing):
+    known = [decider.output(policy, dataset.iri) for policy in made]
+    if all(one.uncertified for one in known):
         return
     stored = _stored(dataset, catalog)
-    of_it = [decider.standing(one, dataset.iri, world, stored.digest, history) for one in made]
+
+    def standing(policy: Policy, digest: str) -> Output:
+        return decider.standing(policy, dataset.iri, world, digest, history, request)
+
+    of_it = [standing(one, stored.digest) for one in made]
     if not all(one.uncertified for one in of_it):
         return
     for fallen in (one.fallen for one in of_it if one.fallen):
         message = f"The output was certified, and nobody may read it. {fallen}"
         raise CertificateError.of("V004", message, source=stored.location)
-    for one in standing:
+    for one in (*(standing(policy, "") for policy in made), *known):
         if one.certificate:
             check_digest(one.certificate, stored)
         if one.attested:

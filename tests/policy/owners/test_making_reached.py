@@ -227,13 +227,41 @@ FOR = [
 ]
 
 
+AND_NOT = [{"leftOperand": "purpose", "operator": "neq", "rightOperand": RESEARCH}]
+FOR_IT = [{"leftOperand": "purpose", "operator": "eq", "rightOperand": MARKETING}]
+MADE_FOR = [
+    {"purpose": MARKETING},
+    {"constraint": FOR_IT},
+    {"purpose": [MARKETING, RESEARCH], "constraint": AND_NOT},
+]
+
+
 @pytest.mark.parametrize("parts", FOR)
 @pytest.mark.parametrize("who", [HOSPITAL, REGULATOR])
-def test_what_was_made_for_a_prohibited_purpose_is_read_for_no_other(who, parts):
-    read = {"proofs": OF_TWICE, "owners": BY_INSURER, "purpose": RESEARCH}
-    assert asked(TWICE, AGAIN, **read).permitted
-    found = asked([*TWICE, never(who, VISITS, "use", **parts)], AGAIN, **read)
+@pytest.mark.parametrize("made_for", MADE_FOR)
+def test_what_was_made_for_a_prohibited_purpose_is_read_for_no_other(who, parts, made_for):
+    made = makes(AGAIN, SAFE, INSURER, **made_for)
+    proofs = [OF_FIRST, certified(made, OF_FIRST)]
+    read = {"proofs": proofs, "owners": BY_INSURER, "purpose": RESEARCH}
+    policies = [*TWICE[:3], made, READ]
+    assert asked(policies, AGAIN, **read).permitted
+    found = asked([*policies, never(who, VISITS, "use", **parts)], AGAIN, **read)
     assert f"{AGAIN} is not to be made" in found.reason
+
+
+def test_what_was_made_for_any_purpose_is_read_for_those_that_are_not_prohibited():
+    no = never(HOSPITAL, VISITS, "use", purposes=(MARKETING,))
+    policies = [LEAVES[0], FIRST, no]
+    for purpose, is_free in ((RESEARCH, True), (MARKETING, False), ("", False)):
+        read = {"proofs": [OF_FIRST], "owners": BY_INSURER, "purpose": purpose}
+        assert asked(policies, SAFE, **read).permitted == is_free
+
+
+def test_a_purpose_of_its_own_in_a_constraint_is_none_of_anothers():
+    condition = [{"leftOperand": "purpose", "operator": "eq", "rightOperand": RESEARCH}]
+    made = makes(SAFE, VISITS, LAB, constraint=condition)
+    no = never(HOSPITAL, VISITS, ANONYMIZE, purposes=(MARKETING,))
+    assert why([LEAVES[0], made, no], made, owners=BY_INSURER) == []
 
 
 def test_what_a_permission_lifts_for_readers_alone_was_not_to_be_made():

@@ -1,0 +1,57 @@
+"""For which purposes a rule may hold, whatever else it asks for."""
+
+from collections.abc import Iterator
+from datetime import UTC, tzinfo
+
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.conditions import Truth, evaluate
+from policy_engine.decision.facts import PURPOSE
+from policy_engine.policy import Rule
+from policy_engine.policy.xsd.values import Literals
+
+
+class _PurposeAlone:
+    """The facts of a request, of which nothing is known but the purpose."""
+
+    zone: tzinfo = UTC
+
+    def __init__(self, purpose: str, own: Closures, known: Closures) -> None:
+        self._purpose = (purpose,) if purpose else None
+        self._own = own
+        self._known = known
+
+    def values(self, left_operand: str) -> tuple[Literals, ...] | None:
+        return self._purpose if left_operand == PURPOSE else None
+
+    def referenced(self, _iri: str) -> tuple[Literals, ...] | None:
+        return None
+
+    def includes(self, _left_operand: str, narrow: str, wide: str) -> Truth:
+        if wide in self._own.up("purpose", narrow):
+            return True
+        return None if wide in self._known.up("purpose", narrow) else False
+
+
+def may_be_for(rule: Rule, purpose: str, own: Closures, known: Closures) -> bool:
+    """Tell whether the constraints of a rule may hold for a purpose, as far as that alone tells.
+
+    `own` are the closures of its own policy, `known` those of all that is said.
+    """
+    facts = _PurposeAlone(purpose, own, known)
+    return all(evaluate(one, facts).state != "unsatisfied" for one in rule.constraints)
+
+
+def purposes_of(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]:
+    """Return the purposes that a rule is for: its own, or those that its constraints name.
+
+    '' alone where it names none for which it may hold. `own` and `known` are as above.
+    """
+    named = rule.purposes or tuple(dict.fromkeys(_named(rule)))
+    return tuple(one for one in named if may_be_for(rule, one, own, known)) or ("",)
+
+
+def _named(rule: Rule) -> Iterator[str]:
+    for condition in rule.constraints:
+        for leaf in condition.constraints():
+            named = (one.value for one in leaf.right_operands if leaf.left_operand == PURPOSE)
+            yield from (value for value in named if isinstance(value, str))
