@@ -5,6 +5,8 @@ import os
 import sys
 from typing import NoReturn
 
+from policy_engine.cli import main as run
+
 
 def _name_files_in_utf_8() -> None:
     """Start Python over in its UTF-8 mode (PEP 540) where it has names and arguments in ASCII.
@@ -23,7 +25,6 @@ def main() -> NoReturn:
     """Run the command line, collecting garbage rarely: start-up makes objects that stay."""
     _name_files_in_utf_8()
     gc.set_threshold(100_000, 20, 20)
-    from policy_engine.cli import main as run  # noqa: PLC0415
 
     run()
 

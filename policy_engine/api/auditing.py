@@ -14,12 +14,18 @@ from policy_engine.audits.membership.auditing import (
     examine,
     examine_predictions,
 )
+from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.caveats import MEMBERS_TOLD
 from policy_engine.audits.membership.conduct import ChunkTime, Timings
+from policy_engine.audits.membership.fitted.auditing import audit_fitted
+from policy_engine.audits.membership.fitted.keeping import Keeping
+from policy_engine.audits.membership.fitted.questions import read_questions
 from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
+from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.manifest import Keeper, under_way, until
 from policy_engine.audits.membership.predictions import read_predictions, truth_of
+from policy_engine.audits.membership.randomized_response import perturb
 from policy_engine.audits.membership.records import (
     Records,
     read_npz,
@@ -177,12 +183,6 @@ def _audit_fitted(
     kept: "tuple[Keeper, _Clock, Path | None]",
 ) -> Examined:
     """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
-    from policy_engine.audits.membership.fitted.auditing import (  # noqa: PLC0415 (as above)
-        audit_fitted,
-    )
-    from policy_engine.audits.membership.fitted.keeping import Keeping  # noqa: PLC0415
-    from policy_engine.audits.membership.fitted.questions import read_questions  # noqa: PLC0415
-
     if settings.local_epsilon is not None:
         message = "A fitted model is attacked as it is: no records are perturbed for it."
         raise AuditError.of("A014", message, "Leave the local epsilon out.")
@@ -284,9 +284,6 @@ def _check_noise(grid: "Grid") -> None:
 
 def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
     """Raise AuditError (A006) for columns that bear no randomized response, before the training."""
-    from policy_engine.audits.membership.binning import bins_of  # noqa: PLC0415 (as above)
-    from policy_engine.audits.membership.randomized_response import perturb  # noqa: PLC0415 (as above)
-
     for epsilon in grid.local_epsilons[:1]:
         bins = bins_of(records, settings.bins, settings.ranges)
         perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
@@ -297,10 +294,6 @@ def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
     if isinstance(model, Learner):
         return model, model.name
     if hasattr(model, "fit") or hasattr(model, "predict"):
-        from policy_engine.audits.membership.learners.scikit import (  # noqa: PLC0415 (an extra)
-            EstimatorLearner,
-        )
-
         return EstimatorLearner.of_object(model), " ".join(repr(model).split())
     architecture = _architecture(model)
     return learner_of(architecture), architecture

@@ -34,6 +34,7 @@ from policy_engine.data.catalog import (
     place_of,
 )
 from policy_engine.data.storage import Place
+from policy_engine.engines.carried import check_carried
 from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.errors import (
@@ -196,8 +197,6 @@ def _check_renewable(output: Place) -> None:
 def _check_carried(launcher: Launcher, place: Place) -> None:
     """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
     if launcher.spark is None:
-        from policy_engine.engines.carried import check_carried  # noqa: PLC0415 (slow to import)
-
         check_carried(Path(place))
 
 

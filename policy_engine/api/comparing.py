@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.acting import asking_in
 from policy_engine.api.outputs import measured_as, opened_record, settled_output
+from policy_engine.audits import utility
 from policy_engine.certificate.beside import certificate_beside, names_of_certificates, only_output
 from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
@@ -61,8 +62,6 @@ def compare_release(
     CertificateError where the release cannot have been made from this original, or the record
     does not open it.
     """
-    from policy_engine.audits import utility  # noqa: PLC0415 (slow to import)
-
     path = Path(only_output(Path(release)))
     with settled_output(path):
         lying = certificate_beside(path)

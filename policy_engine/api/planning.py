@@ -16,6 +16,7 @@ from policy_engine.api.deciding import (
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.engines.launching import launched
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.plan.effort import effort_of
 from policy_engine.plan.plan import Plan, plan_of
 from policy_engine.plan.training import check_plannable
 from policy_engine.policy import (
@@ -108,8 +109,6 @@ def estimate_search(
 
     `asset` is as for `apply_policy`.
     """
-    from policy_engine.plan.effort import effort_of  # noqa: PLC0415 (only where it is asked for)
-
     read = asking_in(policy, Reading(**reading))
     with launched("local") as launcher:
         product = product_of(read, asset)

@@ -21,6 +21,7 @@ from policy_engine.certificate.certificate import (
     proven,
     read_certificate,
 )
+from policy_engine.certificate.page import certificate_html
 from policy_engine.certificate.publication import (
     Publication,
     TablePublication,
@@ -74,8 +75,6 @@ class VerifiedRelease:
         return f"<VerifiedRelease {made}: {proven(self.certificate) or 'no bounds'}{where}>"
 
     def _repr_html_(self) -> str:
-        from policy_engine.certificate.page import certificate_html  # noqa: PLC0415 (notebooks)
-
         return certificate_html(self.certificate)
 
     @property

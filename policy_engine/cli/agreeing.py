@@ -14,6 +14,7 @@ from policy_engine.cli.options import (
     reads_policies,
 )
 from policy_engine.data.atomic_file import write_whole
+from policy_engine.terms import compact
 
 if TYPE_CHECKING:
     from policy_engine.policy import Policy, Reading
@@ -54,8 +55,6 @@ def agree(
 
 def _notes(agreement: "Policy") -> Iterator[str]:
     """Yield what the party is told of an agreement: the outputs and the duties that it has."""
-    from policy_engine.terms import compact  # noqa: PLC0415
-
     for asset in sorted({rule.output for rule in agreement.rules} - {""}):
         told = "is made by one policy alone: beside another agreement of this offer this one is"
         yield f"{asset} {told} refused (P019)."

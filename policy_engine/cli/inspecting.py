@@ -1,7 +1,9 @@
 """The commands that look at policies: draw them, compare them, test them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -203,8 +205,6 @@ def diff(
 
 
 def _with_parents(reading: "Reading", parents: list[Path]) -> "Reading":
-    from dataclasses import replace  # noqa: PLC0415
-
     return replace(reading, parents=(*reading.parents, *parents)) if parents else reading
 
 
@@ -341,8 +341,6 @@ def junit_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
     from policy_engine.policy.wording import printable  # noqa: PLC0415
 
     def quoted(text: str) -> str:
-        from html import escape  # noqa: PLC0415 (slow to import)
-
         return escape(printable(text))
 
     is_short = report.coverage * 100 < min_coverage

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine import terms
+from policy_engine.api.suggesting import suggest_hierarchy
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, Sample
+from policy_engine.data import samples
 from policy_engine.data.atomic_file import write_whole
 
 if TYPE_CHECKING:
@@ -65,8 +67,6 @@ def sample(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Make up data to try policies on."""
-    from policy_engine.data import samples  # noqa: PLC0415
-
     text = getattr(samples, dataset.value)(rows, seed)
     if output is None:
         typer.echo(text, nl=False)
@@ -83,8 +83,6 @@ def suggest(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
-    from policy_engine.api.suggesting import suggest_hierarchy  # noqa: PLC0415
-
     found = suggest_hierarchy(table, column, kind.value if kind else None)
     if output is None:
         typer.echo(found.to_csv(), nl=False)

@@ -33,6 +33,7 @@ from policy_engine.cli.options import (
     reads_policies,
     unanswered,
 )
+from policy_engine.data.storage import reading
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
@@ -269,7 +270,6 @@ def show(
     """Print the first rows of a table."""
     from policy_engine.certificate.beside import names_of_certificates, only_output  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
-    from policy_engine.data.storage import reading  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
 
     with reading(table):

@@ -1,5 +1,7 @@
 """Which data an asset's IRI stands for: where it lies, in which format, with which columns."""
 
+import csv
+import gzip
 import re
 import sys
 import unicodedata
@@ -358,9 +360,6 @@ def _neighbours(path: Path) -> str:
 
 
 def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
-    import csv  # noqa: PLC0415
-    import gzip  # noqa: PLC0415 (not needed to validate a policy)
-
     opener = gzip.open if kind == "csv.gz" else open
     with opener(path, "rt", encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
         try:

@@ -8,6 +8,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from pydantic_core import core_schema
+
 from policy_engine import terms
 from policy_engine.policy.model import (
     READ_SO_FAR,
@@ -84,8 +86,6 @@ class Verdict:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        from pydantic_core import core_schema  # noqa: PLC0415
-
         written = core_schema.plain_serializer_function_ser_schema(cls.plain)
         return core_schema.no_info_after_validator_function(
             cls.read, core_schema.any_schema(), serialization=written

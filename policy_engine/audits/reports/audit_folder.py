@@ -20,6 +20,7 @@ from policy_engine.audits.membership.shadows import FURTHER, ONLINE, SHADOW, TAR
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.audits.reports.audit import write_audit_report
 from policy_engine.audits.reports.charts import need_matplotlib
+from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.errors import OutputError
 
@@ -77,8 +78,6 @@ def write_found(
 
 def write_tradeoff(found: "Tradeoff", out: Path, inputs: list[Path]) -> None:
     """Write the pictures of a trade-off and, last, its figures."""
-    from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart  # noqa: PLC0415 (used here alone)
-
     _begin(out / "tradeoff.json")
     for kind in ("svg", "png"):
         write_whole(out / f"tradeoff.{kind}", tradeoff_chart(found, kind), *inputs)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.authoring.diff.comparing import changes, notes
 from policy_engine.authoring.diff.model import Change, Difference, Redecided, Replay, Tendency
+from policy_engine.decision import World
 from policy_engine.errors import RequestError, listed
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
@@ -48,7 +49,6 @@ def compare_policies(
     stated, replayed = load_owners(owners, after), None
     if log is not None:
         from policy_engine.authoring.diff.replaying import Side, replay  # noqa: PLC0415
-        from policy_engine.decision import World  # noqa: PLC0415
 
         was = Side(before, certificates, hierarchy, world_before or World(), stated)
         is_to_be = Side(after, certificates, hierarchy, world_after or World(), stated)

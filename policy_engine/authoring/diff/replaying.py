@@ -10,6 +10,8 @@ from policy_engine.authoring.diff.meaning import Key, rule_key
 from policy_engine.authoring.diff.model import Redecided, Replay
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.decision import Decider
+from policy_engine.decision.history import History
 from policy_engine.decision.model import Decision, Effect, Request, World
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
@@ -36,8 +38,6 @@ class Side:
     @cached_property
     def decider(self) -> "Decider":
         """What decides by the policies."""
-        from policy_engine.decision import Decider  # noqa: PLC0415
-
         return Decider(self.policies, self.certificates, self.hierarchy, self.owners)
 
     @cached_property
@@ -99,7 +99,6 @@ def replay(old: Side, new: Side, log: str | Path) -> Replay:
 
 def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
     """Yield the decisions of a log, each with what was done before it."""
-    from policy_engine.decision.history import History  # noqa: PLC0415
     from policy_engine.decision.log import read_log  # noqa: PLC0415
     from policy_engine.decision.log.state import record  # noqa: PLC0415
 

@@ -6,6 +6,7 @@ from functools import cache
 from policy_engine import terms
 from policy_engine.authoring.diff.meaning import condition_key
 from policy_engine.authoring.diff.model import Way
+from policy_engine.methods import method_class
 from policy_engine.policy.model import ANONYMIZE, Condition, Constraint, Rule, Value
 from policy_engine.policy.wording import condition_text, printable, value_text
 
@@ -108,8 +109,6 @@ def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
 @cache
 def _senses() -> dict[str, bool]:
     """Return by each parameter that bounds a guarantee whether more of it is stricter."""
-    from policy_engine.methods import method_class  # noqa: PLC0415 (imports pydantic models)
-
     senses = {"k": True}
     for notation in terms.methods():
         guarantee = getattr(method_class(notation), "guarantee", None)

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, get_args
 
+from pydantic import ValidationError
+
 from policy_engine.authoring.policy_tests.model import (
     Asking,
     Doing,
@@ -231,8 +233,6 @@ class _Reader:
 
     def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
         """Return a state of the world; what is wrong with it is noted where it stands."""
-        from pydantic import ValidationError  # noqa: PLC0415
-
         try:
             return World.model_validate(plain)
         except ValidationError as error:

@@ -21,6 +21,7 @@ from policy_engine.engines.spark.catalog_tables import (
     parts_of,
     sql_name,
 )
+from policy_engine.engines.spark.session import running
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _OWN = "__policy_engine_"
@@ -195,8 +196,6 @@ class TablePublication:
             return rows
 
     def _running(self) -> AbstractContextManager[str]:
-        from policy_engine.engines.spark.session import running  # noqa: PLC0415 (for Spark alone)
-
         return running(self._session, "publishing")
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from policy_engine.decision.log.entries import START, Entry, Kind, LoggedDeed, Record, now
 from policy_engine.decision.model import Decision
+from policy_engine.engines import launching
 from policy_engine.errors import DataError, OutputError
 
 Key = str | Path | bytes | None
@@ -88,8 +89,6 @@ def key_of(given: Key) -> bytes | None:
     """
     if given is None:
         return None
-
-    from policy_engine.engines import launching  # noqa: PLC0415 (slow to import)
 
     key = launching.key_of(given) or b""
     if len(key) < LEAST_KEY:

@@ -7,6 +7,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from pydantic_core import from_json
+
 from policy_engine.decision.history import History
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import canonical
@@ -73,8 +75,6 @@ def _plain(state: State) -> dict[str, Any]:
 
 
 def _state(body: bytes, path: Path, chain: Chain) -> State:
-    from pydantic_core import from_json  # noqa: PLC0415 (several times faster than json)
-
     kept = from_json(body)
     if kept["format"] != _FORMAT:
         raise ValueError("it is of another version")

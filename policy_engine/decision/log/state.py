@@ -6,6 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import START, Entry
@@ -94,8 +96,6 @@ def _plain(row: Row, chain: Chain) -> Plain | None:
 
     The hash is of the text without it, so that what has the right one is as it was written.
     """
-    from pydantic_core import from_json  # noqa: PLC0415 (several times faster than json)
-
     text = row.text
     start = text.rfind(_HASH)
     end = start + len(_HASH) + _SIZE + 1

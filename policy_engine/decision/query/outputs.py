@@ -9,6 +9,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
 from policy_engine.decision.outputs import Output
 from policy_engine.engines.engine import Stored
+from policy_engine.engines.tables import table_digest
 from policy_engine.errors import CertificateError
 from policy_engine.policy import Policy
 
@@ -56,6 +57,5 @@ def _makes(policy: Policy, asset: str) -> bool:
 def _stored(dataset: Dataset, catalog: Catalog) -> Stored:
     if dataset.location != MEMORY:
         return Stored.of_file(Path(dataset.location))
-    from policy_engine.engines.tables import table_digest  # noqa: PLC0415 (slow to import)
 
     return Stored(MEMORY, table_digest(catalog.tables[dataset.iri]))

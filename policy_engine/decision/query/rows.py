@@ -9,8 +9,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.data.catalog import Format, format_of
+from policy_engine.engines.tables import write_to
 from policy_engine.errors import OutputError
 
 if TYPE_CHECKING:
@@ -50,9 +53,6 @@ def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = F
 
 
 def _bytes(table: "pa.Table", kind: Format) -> bytes:
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
-    from policy_engine.engines.tables import write_to  # noqa: PLC0415
 
     written = BytesIO()
     try:
@@ -83,8 +83,6 @@ def _shown(text: str | None) -> str | None:
 
 def _flat(table: "pa.Table") -> "pa.Table":
     """Return a table with the columns as texts that are more than one value in a cell."""
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     columns = []
     for column in table.columns:
         kind = column.type

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.decision.query import running
@@ -81,9 +83,6 @@ def _compared(view: View) -> list[str]:
 
 def _numbered(view: View, table: "pa.Table", tables: Tables) -> "pa.Table":
     """Return the columns that rows are filtered by, and the number of each row."""
-    import numpy as np  # noqa: PLC0415 (slow to import)
-    import pyarrow as pa  # noqa: PLC0415
-
     numbers = pa.array(np.arange(table.num_rows))
     return tables.typed(table.select(_compared(view))).append_column(_number(table), numbers)
 

@@ -4,6 +4,9 @@ import hashlib
 import secrets
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -24,8 +27,6 @@ def order(rows: int, key: bytes, table: str) -> "NDArray[np.int64]":
     knows of some rows where they were stored learns of no other one, and of two tables, or in
     two queries, the orders have nothing to do with one another.
     """
-    import numpy as np  # noqa: PLC0415 (slow to import)
-
     drawn = hashlib.shake_256(key + table.encode()).digest(8 * rows)
     return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
 
@@ -36,8 +37,6 @@ def taken(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
     Of dictionaries it has the values of these rows, in the order in which they come: the one in
     which they stood told where their first rows were stored.
     """
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     starts = range(0, len(numbers), _AT_ONCE)
     parts = [pa.array(numbers[start : start + _AT_ONCE]) for start in starts]
     found = table.take(pa.chunked_array(parts, pa.int64()))
@@ -47,14 +46,10 @@ def taken(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
 
 
 def _is_coded(column: "pa.ChunkedArray") -> bool:
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     return bool(pa.types.is_dictionary(column.type))
 
 
 def _coded_anew(column: "pa.ChunkedArray") -> "pa.Array":
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     whole = column.unify_dictionaries().combine_chunks()
     codes = whole.indices.dictionary_encode()
     return pa.DictionaryArray.from_arrays(codes.indices, whole.dictionary.take(codes.dictionary))

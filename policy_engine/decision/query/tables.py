@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset, files_of
+from policy_engine.engines.tables import as_typed, plain_texts, read_table
 from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -74,11 +78,6 @@ class Tables:
         Of no columns, one alone, for the number of rows. Raises DataError where the data cannot
         be read.
         """
-        from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
-            plain_texts,
-            read_table,
-        )
-
         wanted = list(columns or self.catalog.dataset(iri).columns[:1])
         held = self.catalog.tables.get(iri)
         if held is not None:
@@ -88,11 +87,6 @@ class Tables:
 
     def typed(self, table: "pa.Table") -> "pa.Table":
         """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
-        from policy_engine.engines.tables import (  # noqa: PLC0415 (slow to import)
-            as_typed,
-            plain_texts,
-        )
-
         # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
         return plain_texts(_as_sql_has_them(as_typed(table)))
 
@@ -111,8 +105,6 @@ class Tables:
             return {}
         if self.catalog.dataset(iri).format.startswith("csv"):
             return _written_types(self.typed(self.read(iri, columns)))
-        import pyarrow as pa  # noqa: PLC0415 (slow to import)
-        import pyarrow.parquet as pq  # noqa: PLC0415
 
         held = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
@@ -139,8 +131,6 @@ def _calls(iri: str) -> tuple[str, str]:
 
 
 def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     return {
         name: pa.null() if column.null_count == len(column) else column.type
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -148,16 +138,12 @@ def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":
 
 
 def _value_type(kind: "pa.DataType") -> "pa.DataType":
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _as_sql_has_them(table: "pa.Table") -> "pa.Table":
     """Return the table with its times in microseconds, where none is finer: SQL compares those
     of other units with nothing. Half floats, which SQL has none of, are whole ones."""
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
     columns = []
     for column in table.columns:
         kind = column.type

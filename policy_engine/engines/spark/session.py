@@ -4,6 +4,7 @@ import importlib
 import json
 import logging
 import os
+import platform
 import re
 import shutil
 import signal
@@ -428,11 +429,6 @@ def _probe(packages: tuple[str, ...]) -> Callable[[Iterator[Any]], Iterator[Any]
     """
 
     def probe(batches: Iterator[Any]) -> Iterator[Any]:
-        import importlib  # noqa: PLC0415
-        import json  # noqa: PLC0415
-        import platform  # noqa: PLC0415
-        import sys  # noqa: PLC0415
-
         import pyarrow as pa  # noqa: PLC0415
 
         versions = {}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import Bools, Floats, Observations
+from policy_engine.audits.membership.training.parameters import Design, logits_of
 from policy_engine.methods.audits.classifier import Network
 
 Rows = NDArray[np.int64]
@@ -124,10 +125,6 @@ class OfNetwork:
         self, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Return the differences of the two logits."""
-        from policy_engine.audits.membership.training.parameters import (  # noqa: PLC0415 (slow)
-            Design,
-            logits_of,
-        )
         from policy_engine.audits.membership.training.stacks import (  # noqa: PLC0415 (slow)
             Job,
             train,

@@ -6,6 +6,7 @@ import numpy as np
 
 from policy_engine.audits.membership.learners.learner import Learner, Trained
 from policy_engine.audits.membership.records import records_of_arrays
+from policy_engine.audits.membership.training.parameters import Design
 from policy_engine.methods.audits.classifier import Estimator, Network
 
 __all__ = ["Learner", "Trained", "learner_of", "of_noise"]
@@ -39,7 +40,6 @@ def of_noise(architecture: Network | Estimator, width: int, classes: int) -> Any
         from policy_engine.audits.membership.learners.network import (  # noqa: PLC0415 (an extra)
             keras_network,
         )
-        from policy_engine.audits.membership.training.parameters import Design  # noqa: PLC0415
 
         return keras_network(Design.of(architecture, width, classes))
     random = np.random.default_rng(0)

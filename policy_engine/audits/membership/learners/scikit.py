@@ -6,6 +6,7 @@ import uuid
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -203,8 +204,6 @@ def _need_sklearn() -> None:
 
 def made(architecture: Estimator) -> Any:
     """Return an unfitted classifier. Raises AuditError (A009) on unknown parameters."""
-    from importlib import import_module  # noqa: PLC0415
-
     kind = getattr(import_module(f"sklearn.{_MODULES[architecture.name]}"), architecture.name)
     known = kind().get_params()
     unknown = [name for name in architecture.parameters if name not in known]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
 from policy_engine.errors import AuditError, DataError, OutputError, listed
 
 TREE = "sklearn.tree._tree.Tree"
@@ -135,10 +136,6 @@ def write_keras(model: Any, path: Path) -> None:
 
     It is the same, byte by byte, for the same model. Raises OutputError (O002).
     """
-    from policy_engine.audits.membership.training.runtime import (  # noqa: PLC0415
-        without_deprecations,
-    )
-
     try:
         with without_deprecations():
             model.save(path)
@@ -158,11 +155,6 @@ def write_keras(model: Any, path: Path) -> None:
 
 def weights_in(path: Path) -> tuple[NDArray[Any], ...]:
     """Return the weights in a `.keras` file, in the order in which Keras has them."""
-    from policy_engine.audits.membership.training.runtime import (  # noqa: PLC0415
-        need_keras,
-        without_deprecations,
-    )
-
     with without_deprecations():
         made = need_keras().models.load_model(path, compile=False, safe_mode=True)
         return tuple(one.numpy() for one in made.weights)
