@@ -1,8 +1,6 @@
 """The commands, each loaded when it is asked for, and what a command line ends with."""
 
-import atexit
 import codecs
-import gc
 import os
 import signal
 import sys
@@ -104,8 +102,6 @@ def run(app: typer.Typer) -> NoReturn:
             number = getattr(signal, name)
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     _write_any_text()
-    # Whatever is left at the end need not be searched for circles: the process is over.
-    atexit.register(gc.freeze)
     try:
         app()
     except PolicyEngineError as error:
