@@ -1,0 +1,84 @@
+"""Prohibitions of what something was made from."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from policy_engine.decision.consents import inputs_to
+from policy_engine.decision.deciding import answering, prohibiting
+from policy_engine.decision.explaining import prohibits_it
+from policy_engine.decision.index import Clause, Made
+from policy_engine.decision.lineage import inputs_of
+from policy_engine.decision.model import Decision
+from policy_engine.decision.outputs import Output
+
+if TYPE_CHECKING:
+    from policy_engine.decision.deciding.case import Case
+
+
+def inherited_by(case: "Case", made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+    """Return the denial by a prohibition of what the outputs that are asked for were made from.
+
+    The maker's own prohibitions of the input do not reach what he makes of it; where nobody
+    is said to own anything, all are the maker's.
+    """
+    found_of = [
+        (one, inputs_of(output, one, case.request.targets))
+        for one, output in zip(made, outputs, strict=True)
+        if case.ownership and one.asset not in case.above
+    ]
+    read = chain(case.facts.together, *(inputs for _, inputs in found_of))
+    together = tuple(dict.fromkeys(read))
+    for one, inputs in found_of:
+        other = case.again(
+            case.request.model_copy(update={"targets": inputs}),
+            above=case.above | {one.asset},
+            together=together,
+            maker=one.clause.assigners,
+            reader=case.reader,
+        )
+        other.facts.was_done = case.facts.was_done
+        found = inherited(other)
+        if found is not None:
+            way = f"{one.asset} was made from {_input_of(other, one.clause)}"
+            prohibited, _, more = found.reason.partition(". ")
+            reason = f"{prohibited.removesuffix('.')}: {way}. {more}".rstrip()
+            case.met = _part_of(case, one)
+            changes = {"request": case.request, "reason": reason}
+            return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
+    return None
+
+
+def inherited(case: "Case") -> Decision | None:
+    """Return the denial of what was made from the targets, None where nothing prohibits it."""
+    denying = prohibiting.prohibitions(case)
+    if denying is not None:
+        case.met = _met(case, denying.clause)
+        return answering.deny(case, prohibits_it(denying, case.facts), denying)
+    made = case.touched()
+    return inherited_by(case, made, [case.decider.output(one.policy, one.asset) for one in made])
+
+
+def _met(case: "Case", clause: Clause) -> str:
+    """Return the target that a prohibition is about, and its assigner may prohibit."""
+    targets, known = case.request.targets, case.view.closures
+    for target in targets:
+        is_met = any(known.overlaps("asset", target, one) for one in clause.targets)
+        owned = case.ownership if is_met or not clause.targets else None
+        if owned and not owned.prohibition_fails(clause, (target,), known):
+            return target
+    return targets[0]
+
+
+def _part_of(case: "Case", made: Made) -> str:
+    """Return the target that something that was made is, or that has to do with it."""
+    overlaps = case.view.closures.overlaps
+    near = (one for one in case.request.targets if overlaps("asset", one, made.asset))
+    return next(near, case.request.targets[0])
+
+
+def _input_of(case: "Case", made: Clause) -> str:
+    """Return the input of what a rule made that its denial is about."""
+    known = case.view.closures.up("asset", case.met)
+    inputs = inputs_to(made)
+    return next((one for one in inputs if one in known), case.met)

@@ -1,0 +1,155 @@
+"""The prohibitions that a request overlaps, and what lifts them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from policy_engine.decision.consents import without_counts
+from policy_engine.decision.history import MadeFrom
+from policy_engine.decision.holding import Held, is_about_rows, meets, prohibits, reaches
+from policy_engine.decision.index import Clause
+from policy_engine.policy.model import DERIVED
+
+if TYPE_CHECKING:
+    from policy_engine.decision.deciding.case import Case
+
+
+def prohibitions(case: "Case") -> Held | None:
+    """Return the first prohibition that denies the request; `prohibited` are all that apply.
+
+    Of single rows, those that may be filtered by deny nothing yet.
+    """
+    needed = case.view.closures.needs(case.request.action)
+    denying = None
+    for clause in case.view.prohibitions(case.asked):
+        if case.ownership is not None:
+            look_behind(case, clause)
+        held = prohibits(clause, case.asked, case.view.own(clause), case.facts, needed)
+        if clause.is_counted and (held or meets(clause, case.asked, needed)):
+            case.counting.append(clause)
+        if held is None or _is_unheard(case, clause) or _reaches_reader(case, clause):
+            continue
+        case.prohibited.append(held)
+        case.note(held, applies=True)
+        wins = _is_lifted(case, held)
+        if denying is None and not wins and not (case.rows and is_of_rows(case, held)):
+            denying = held
+    return denying
+
+
+def look_behind(case: "Case", clause: Clause, aside: Collection[str] = ()) -> None:
+    """Let what is read together be what it was made from, too, as far as a rule reaches.
+
+    Not what is `aside`: a permission names that itself, and is for no more than it names.
+    """
+    facts, is_prohibition = case.facts, clause.rule.kind == "prohibition"
+    facts.sources = partial(_sources, case, clause) if is_prohibition else _nothing_behind
+    made_of = cache(lambda asset: tuple(_sources(case, clause, (asset,), {})))
+    facts.made_of = lambda asset: () if asset in aside else made_of(asset)
+
+
+def _sources(
+    case: "Case", clause: Clause, assets: Iterable[str], known: Mapping[str, Sequence[MadeFrom]]
+) -> Iterator[str]:
+    """Yield what assets were made from, near and far, as far as a prohibition reaches them.
+
+    What is `known` of it by asset, when they were read, counts as what is known now does.
+    """
+    leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
+    if any(leaf.left_operand == DERIVED for leaf in leaves):
+        return
+    for one in case.origins.trace(assets, known, clause.assigners):
+        yield from one.sources
+
+
+def made_from(case: "Case") -> tuple[MadeFrom, ...]:
+    """Return what the targets were made from, near and far; nothing where something is made."""
+    return () if case.facts.making else tuple(case.origins.trace(case.request.targets))
+
+
+def _is_unheard(case: "Case", clause: Clause) -> bool:
+    """Tell whether a prohibition does not count for what is asked for, and note why."""
+    if case.maker is not None and clause.assigners <= case.maker:
+        return True
+    targets, known = case.request.targets, case.view.closures
+    fails = case.ownership and case.ownership.prohibition_fails(clause, targets, known)
+    if fails:
+        case.unheard[clause.number] = f"{clause.name} does not count: {fails}"
+    return bool(fails)
+
+
+def _reaches_reader(case: "Case", clause: Clause) -> bool:
+    """Tell whether a prohibition applies to those who read what was made as well."""
+    if case.reader is None:
+        return False
+    asked = case.reader.request
+    needed = case.view.closures.needs(asked.action)
+    if not reaches(clause, case.reader.asked, needed):
+        return False
+    parts = {"assignee": asked.assignee, "action": asked.action, "purpose": asked.purpose}
+    other = case.again(
+        case.request.model_copy(update=parts),
+        together=case.reader.facts.together,
+        maker=case.maker or frozenset(),
+    )
+    look_behind(other, clause)
+    held = prohibits(clause, other.asked, case.view.own(clause), other.facts, needed)
+    return held is not None and not _is_lifted(other, held)
+
+
+def _is_lifted(case: "Case", held: Held) -> bool:
+    """Tell whether a prohibition yields to a permission of its policy that there is."""
+    return yields(case, held) and bool(_permitting(case, held.clause))
+
+
+def _permitting(case: "Case", clause: Clause) -> Sequence[Held]:
+    """Return the permissions of a prohibition's policy to do what is asked for.
+
+    Where nothing is decided, that is of the targets that the prohibition is about.
+    """
+    if case.is_deciding:
+        return [one for one in case.permits if one.clause.policy.uid == clause.policy.uid]
+    overlaps = case.view.closures.overlaps
+    met = tuple(
+        target
+        for target in case.request.targets
+        if not clause.targets or any(overlaps("asset", target, one) for one in clause.targets)
+    )
+    other = case.again(
+        case.request.model_copy(update={"targets": met}),
+        is_delegation=True,
+        together=case.facts.together,
+    )
+    other.facts.was_done, other.facts.making = case.facts.was_done, case.facts.making
+    near = case.view.permissions(other.asked)
+    theirs = [one for one in near if one.policy.uid == clause.policy.uid]
+    given = [without_counts(one) if case.facts.was_done else one for one in theirs]
+    held = (one for rule in given if not rule.whole.output for one in other.held(rule))
+    return [one for one in held if not one.missing]
+
+
+def yields(case: "Case", held: Held) -> bool:
+    """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
+
+    Of several owners who issue one policy, none lifts another's prohibition.
+    """
+    clause = held.clause
+    return clause.policy.conflict == "perm" and (
+        case.ownership is None
+        or all(clause.assigners <= one.clause.assigners for one in _permitting(case, clause))
+    )
+
+
+def is_of_rows(case: "Case", held: Held) -> bool:
+    """Tell whether a rule holds of some rows, as far as is known, and not of others."""
+    return any(
+        verdict.state == "unknown" and is_about_rows(verdict.condition, case.facts.rows)
+        for verdict in held.verdicts
+    )
+
+
+def _nothing_behind(
+    _assets: Iterable[str], _known: Mapping[str, Sequence[MadeFrom]]
+) -> tuple[str, ...]:
+    """Tell that what was read was made from nothing that counts."""
+    return ()
