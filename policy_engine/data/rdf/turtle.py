@@ -177,9 +177,6 @@ class _Sink:
             self.hold(cell, REST, after._replace(term=rest), after.start, is_link=True)
         return cells[0] if cells else NIL
 
-    def newSet(self, *_: Any) -> NoReturn:  # noqa: N802
-        self.fail(f"Expected {_TERM} here")
-
     def intern(self, term: _Placed) -> _Placed:
         return term
 
@@ -270,12 +267,14 @@ class _Grammar(SinkParser):
         elif kind == "open":
             self.sink.open.append(start)
             self.sink.found.check_depth(len(self.sink.open), self.sink.spot(start))
+            if text.startswith("$", start + 1):  # which opens a set in Notation3
+                self.sink.fail(f"Expected {_TERM} here", start + 1)
             end = self.node(text, start, found)
             self.sink.open.pop()
         elif kind == "text":
             end = self._literal(text, word, found)
-        elif self.uri_ref2(text, start, found) != end:
-            self.sink.fail("Expected one word here", start)
+        else:
+            self.uri_ref2(text, start, found)
         found[-1] = _Placed(found[-1], start, end)
         return end
 
@@ -314,7 +313,10 @@ class _Grammar(SinkParser):
         prefix = word[0].partition(":")[0]
         if word.lastgroup == "name" and prefix not in self._bindings:
             self.sink.fail(f"No '@prefix {prefix}:' stands before this name:")
-        return int(super().uri_ref2(text, start, found))
+        end = int(super().uri_ref2(text, start, found))
+        if end != word.end():
+            self.sink.fail("Expected one word here", start)
+        return end
 
     def anonymousNode(self, label: str) -> Any:  # noqa: N802
         if label not in self._anonymousNodes:
