@@ -1,4 +1,8 @@
-"""RDF/XML to statements (RDF 1.1 XML Syntax, section 7), without entities and without a network."""
+"""RDF/XML to statements (RDF 1.1 XML Syntax, section 7), without entities and without a network.
+
+rdflib's reader is not used: what RDF/XML does not have, a text beside elements or an attribute
+beside `rdf:datatype`, it passes over, and here it has to be refused.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
