@@ -31,11 +31,15 @@ _READ = "A term is an IRI, or an object with @id, @type, @container or @language
 
 @dataclass
 class Vocabulary:
-    """The terms of a text: `terms` by name, with `languages` and those that are language maps."""
+    """The terms of a text: `terms` by name, with `languages` and those that are language maps.
+
+    The values of `naming` are terms themselves (`"@type": "@vocab"`).
+    """
 
     terms: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
     maps: set[str] = field(default_factory=set)
+    naming: set[str] = field(default_factory=set)
     settings: dict[str, str] = field(default_factory=dict)
     has_skos: bool = False
     _meanings: dict[str, str] = field(default_factory=dict)
@@ -49,8 +53,13 @@ class Vocabulary:
             self._meanings[name] = self._meaning(name)
         return self._meanings[name]
 
-    def resource(self, name: str) -> str:
-        """Return the IRI of a resource; a relative one as it is where no `@base` is given."""
+    def resource(self, name: str, key: str = "") -> str:
+        """Return the IRI of a resource, of the value of a key if any is given.
+
+        A relative one is as it is where no `@base` is given.
+        """
+        if key in self.naming and (known := self.key(name)) and not known.startswith("@"):
+            return known
         if ":" in name:
             return self._expanded(name)
         try:
@@ -126,7 +135,7 @@ def _declared(
             message = f"The definition at {named(place)} cannot be read here: {shown(value)}."
             problems.add("T001", message, _READ, at(place))
         else:
-            _note_language(vocabulary, name, parts)
+            _note_values(vocabulary, name, parts)
             yield name, parts.get("@id", name)
 
 
@@ -141,9 +150,12 @@ def _is_readable(parts: Mapping[str, Any], name: str) -> bool:
     )
 
 
-def _note_language(vocabulary: Vocabulary, name: str, parts: Mapping[str, Any]) -> None:
+def _note_values(vocabulary: Vocabulary, name: str, parts: Mapping[str, Any]) -> None:
     if parts.get("@container") == "@language":
         vocabulary.maps.add(name)
+    vocabulary.naming.discard(name)
+    if parts.get("@type") == "@vocab":
+        vocabulary.naming.add(name)
     if "@language" in parts:
         vocabulary.languages[name] = parts["@language"] or ""
 

@@ -106,7 +106,7 @@ class _Reader:
         self.concepts.check_term(meaning, pointer)
         for inner, place in _items(value, pointer):
             if local in EDGES:
-                other = self._reference(inner, place)
+                other = self._reference(key, inner, place)
                 if other:
                     self.concepts.relate(iri, EDGES[local], other, place)
             elif local in NAMINGS:
@@ -120,10 +120,10 @@ class _Reader:
             return False
         return all(self.vocabulary.key(name) != "@value" for name in value)
 
-    def _reference(self, value: Any, pointer: Pointer) -> str:
+    def _reference(self, key: str, value: Any, pointer: Pointer) -> str:
         """Return the IRI of the concept that is the value of a property, nothing if none is."""
         if _is_name([value]):
-            return self.vocabulary.resource(value)
+            return self.vocabulary.resource(value, key)
         if self._is_resource("", value):
             return self._resource(value, pointer)
         self._note("T001", "What stands at {} is no concept: {}.", value, pointer)

@@ -1,6 +1,9 @@
 import json
+import re
 
 import pytest
+import rdflib
+from pyld import jsonld
 from reading import codes_of, outline, problems_of
 
 from policy_engine.data.taxonomy import read_taxonomy
@@ -212,3 +215,52 @@ def test_a_plain_term_without_the_prefix_of_skos_has_a_hint():
 @pytest.mark.parametrize("text", ["3", '"a"', "[[3]]", "null", "[]", "{}"])
 def test_what_holds_no_concept_is_refused(text):
     assert codes_of(text, "x.jsonld")[0] in ("T001", "T002")
+
+
+def pairs_by_pyld(value):
+    """The pairs of a label and the label above it, by another implementation of JSON-LD."""
+    options = {"format": "application/n-quads", "base": "http://b.x/"}
+    said = rdflib.Graph().parse(data=jsonld.to_rdf(value, options), format="nt")
+    skos = rdflib.Namespace(SKOS)
+
+    def name(node):
+        known = said.value(node, skos.notation) or said.value(node, skos.prefLabel)
+        return str(known or re.split("[/:]", node)[-1])
+
+    below = {(name(one), name(other)) for one, other in said.subject_objects(skos.broader)}
+    return below | {(name(other), name(one)) for one, other in said.subject_objects(skos.narrower)}
+
+
+UP = {"@id": "skos:broader", "@type": "@id"}
+
+NAMED = {"name": {"@id": "skos:prefLabel", "@container": "@language"}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        graph({"@id": "ex:a", "up": "ex:b"}, context=PREFIXES | {"up": UP}),
+        graph({"@id": "a", "up": "/b"}, context={"skos": SKOS, "up": UP, "@base": "http://e.x/c/"}),
+        graph({"@id": "ex:a", "up": {"@id": "ex:b"}}, context=[PREFIXES, {"up": "skos:broader"}]),
+        {"@context": {"@vocab": SKOS}, "@id": "x:a", "broader": {"@id": "x:b", "notation": "B"}},
+        graph({"id": "ex:a", "up": {"id": "ex:b"}}, context=PREFIXES | {"up": UP, "id": "@id"}),
+        graph(
+            {"@id": "http://example.com/a", "up": "b", "skos:notation": "A"},
+            {"@id": "http://example.com/b", "skos:notation": "B"},
+            context=PREFIXES | {"@vocab": "http://example.com/", "up": UP | {"@type": "@vocab"}},
+        ),
+        {
+            "@context": PREFIXES | NAMED,
+            "@id": "ex:a",
+            "skos:narrower": [{"@id": "ex:b", "name": {"en": "B"}}, {"@id": "ex:c"}],
+        },
+    ],
+)
+def test_concepts_are_those_of_another_implementation(value):
+    tree = read_taxonomy(json.dumps(value).encode(), "x.jsonld")
+    pairs = {
+        (tree.labels[node], tree.labels[up])
+        for node, up in enumerate(tree.parents)
+        if up >= 0 and tree.labels[up] != "*"
+    }
+    assert pairs == pairs_by_pyld(value) != set()
