@@ -112,6 +112,7 @@ CODES = {
     "R010": "a lattice of generalisations too large to search",
     "R011": "more than one machine of the cluster, or its driver, can hold",
     "R012": "keys by which tables are not to be joined",
+    "R013": "a masking that the values do not bear",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",

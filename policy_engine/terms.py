@@ -163,6 +163,11 @@ def methods() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
 
 
+def maskings() -> Mapping[str, Term]:
+    """Return the maskings of single columns by their notation, such as `rounding`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}Masking").values()}
+
+
 def audit_methods() -> Mapping[str, Term]:
     """Return the methods of audits by their notation, such as `membership-inference`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}AuditMethod").values()}

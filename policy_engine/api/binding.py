@@ -14,7 +14,8 @@ from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, 
 from policy_engine.data.storage import Place
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.plan.lineage import MadeBy, Upstream
-from policy_engine.plan.plan import CellStyle, EngineName, Plan, plan_of
+from policy_engine.plan.plan import EngineName, Plan, plan_of
+from policy_engine.plan.steps import CellStyle
 from policy_engine.plan.training import Product, chosen, products
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data

@@ -41,7 +41,8 @@ from policy_engine.errors import (
     CertificateError,
     DataError,
 )
-from policy_engine.plan.plan import CellStyle, Plan, plan_of
+from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import (
     Source,
 )

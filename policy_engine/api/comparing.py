@@ -22,7 +22,8 @@ from policy_engine.errors import (
     DataError,
     PolicyEngineError,
 )
-from policy_engine.plan.plan import Anonymize, plan_of
+from policy_engine.plan.plan import plan_of
+from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import (
     Reading,
     ReadingOptions,
@@ -81,8 +82,11 @@ def compare_release(
         _check_taxonomies(catalog, asked)
         engine = Launcher().engine(catalog, key=key)
 
+        # Of columns that are masked value by value, no class and no query is about.
+        output = plan.publish.model_copy(update={"columns": asked.columns.released})
+
         def anonymized(part: Any) -> Any:
-            return engine.anonymize(part, asked, plan.publish).table
+            return engine.anonymize(part, asked, output).table
 
         settings = utility.Settings(
             queries=queries,

@@ -11,7 +11,8 @@ from policy_engine.api.deciding import Proof, proofs
 from policy_engine.certificate.sources import Word
 from policy_engine.decision import World
 from policy_engine.engines.engine import Progress
-from policy_engine.plan.plan import CellStyle, EngineName
+from policy_engine.plan.plan import EngineName
+from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import (
     USUAL,
     Limits,

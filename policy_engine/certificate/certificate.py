@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from policy_engine import terms
 from policy_engine.audits.gate import ModelFigures, said, shortfalls
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.consistency import contradictions
@@ -30,7 +31,8 @@ from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
-from policy_engine.plan.plan import Anonymize, Plan
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Anonymize
 from policy_engine.plan.training import FilesMeasured
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.release.release import Release
@@ -146,6 +148,7 @@ def certify(
     if asked is not None:
         _check_columns(release, written, asked, engine)
         measured = engine.measure(written, asked)
+    masks = engine.measure_masks(written, plan.mask) if plan.mask else ()
     lost: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     shown = lost
     if measured and asked:
@@ -162,7 +165,7 @@ def certify(
         rows_out=measured.whole.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
-        measurements=measured.measurements if measured else (),
+        measurements=(*measured.measurements, *masks) if measured else (),
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,
@@ -229,7 +232,10 @@ def check(found: Certified, source: str = "") -> None:
 def shortcomings(certificate: Certificate) -> Iterator[Problem]:
     """Yield every bound that a certificate shows to fall short, and where it does."""
     for measured in certificate.measurements:
-        if not measured.holds:
+        if not measured.holds and measured.bound in terms.maskings():
+            message = f"{measured.achieved:g} cells of {measured.column!r} do not keep its "
+            yield Problem("V001", f"{message}{measured.bound}.")
+        elif not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
             where = f"class {measured.worst}" if measured.worst is not None else "a class"
             message = (

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
@@ -104,8 +105,7 @@ def _can_end(plan: "Plan", stage: str) -> bool:
 
 
 def _of_measurements(certificate: "Certificate") -> Iterator[str]:
-    asked, found = certificate.plan.anonymize, certificate.measurements
-    bounds = asked.bounds() if asked else ()
+    bounds, found = certificate.plan.bounds(), certificate.measurements
     said = sorted((m.bound, m.column, m.sense, m.asked) for m in found)
     if said != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
         yield "Its measurements are not one for each bound of its plan."
@@ -116,7 +116,8 @@ def _of_measurements(certificate: "Certificate") -> Iterator[str]:
 
 def _is_possible(measured: Measurement, rows: int) -> bool:
     """Tell whether some table of so many rows could have a figure; below 0 there is none."""
-    most = rows * (1 + _ROUNDING) if measured.bound in _COUNTS else math.inf
+    is_count = measured.bound in (*_COUNTS, *terms.maskings())
+    most = rows * (1 + _ROUNDING) if is_count else math.inf
     return -_ROUNDING <= measured.achieved <= most
 
 

@@ -13,7 +13,8 @@ from policy_engine.data.storage import Place
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.methods.columns import Columns, QuasiIdentifier
-from policy_engine.plan.plan import Anonymize, Plan
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Anonymize
 
 _BY_TYPE = (None, "range", "set")
 """Generalisations that a column may take by its type, which its cells show."""
@@ -50,6 +51,7 @@ def check_made_so(
     if asked is not None and made is not None:
         problems += _columns(made.columns, asked.columns)
         problems += _suppressed(made, asked, record)
+        problems += _masked(earlier.plan, plan)
     elif asked is not None:
         problems.append("It was not anonymised.")
     if problems:
@@ -109,6 +111,18 @@ def _columns(made: Columns, asked: Columns) -> Iterator[str]:
             yield f"The column {name!r} was given no pseudonyms."
     if asked.pseudonymize and made.pseudonymize and made.pseudonym_scope != asked.pseudonym_scope:
         yield (f"Its pseudonyms are {_scope(made)}, and the policy asks for some {_scope(asked)}.")
+
+
+def _masked(made: Plan, asked: Plan) -> Iterator[str]:
+    """Yield the columns whose cells are values to the one plan and masked ones to the other."""
+    before, now = (
+        {one.name: one for one in plan.mask.columns} if plan.mask else {} for plan in (made, asked)
+    )
+    for name in dict.fromkeys((*before, *now)):
+        was, is_ = before.get(name), now.get(name)
+        if was != is_ and (name in made.publish.columns and name in asked.publish.columns):
+            given, wanted = (str(one) if one else "no masking" for one in (was, is_))
+            yield f"The column {name!r} was made with {given}, and the policy asks for {wanted}."
 
 
 def _reads_alike(made: QuasiIdentifier, asked: QuasiIdentifier) -> bool:

@@ -97,6 +97,8 @@ def _generalised(certificate: Certificate) -> Iterator[Generalised]:
     plan = certificate.plan
     asked = plan.anonymize.columns.quasi_identifier if plan.anonymize else ()
     made = {one.name: _how(one) for one in asked if one.generalization not in PERTURBATIVE}
+    if plan.mask:
+        yield from (Generalised(name=o.name, generalization=o.masking) for o in plan.mask.columns)
     for one in made.values():
         yield one
         if plan.publish.cells == "bounds":

@@ -8,9 +8,8 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
 from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.errors import PlanError
-from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.joins import Joined
-from policy_engine.plan.plan import Attack, Plan, Publish, Step, plan_of
+from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.plan.steps import Attack
 from policy_engine.plan.training import certified_duties, products
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
@@ -153,10 +152,10 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
 
     What was measured alone is not enough: an output does not tell from what it was made, or how.
     """
-    bounds = plan.anonymize.bounds() if plan.anonymize else ()
     return (
         _bound_to_nothing(certificate.plan) == _bound_to_nothing(plan)
-        and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements} == set(bounds)
+        and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements}
+        == set(plan.bounds())
         and certificate.holds
         and certificate.tells_making
     )
@@ -168,7 +167,7 @@ def _bound_to_nothing(plan: Plan) -> Plan:
     Where a rule without a uid stands in the text, and the order of its parties, purposes and
     duties, are of no matter.
     """
-    steps = [_of_policy(step) for step in plan.public().steps if step.step != "audit"]
+    steps = [step.of_policy() for step in plan.public().steps if step.stage != "audit"]
     audits = sorted(plan.audits, key=Attack.model_dump_json)
     named = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
@@ -180,18 +179,3 @@ def _bound_to_nothing(plan: Plan) -> Plan:
 def _is_uid(label: str) -> bool:
     """Tell whether the label of a rule is its uid, and no place in a text or in a parent's."""
     return " " not in label and "#/" not in label
-
-
-def _of_policy(step: Step) -> Step:
-    if isinstance(step, Read | Publish):
-        changes = {"columns": tuple(sorted(step.columns))}
-        more = {"cells": "text"} if isinstance(step, Publish) else {}
-        return step.model_copy(update={**changes, **more})
-    if isinstance(step, Join):
-        return step.model_copy(update={"inputs": tuple(map(_in_order, step.inputs))})
-    return step
-
-
-def _in_order(one: Joined) -> Joined:
-    named = {name: tuple(sorted(getattr(one, name))) for name in ("columns", "identifiers")}
-    return one.model_copy(update=named)

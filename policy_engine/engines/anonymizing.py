@@ -28,7 +28,7 @@ from policy_engine.kernels.grouping import classes_of, distinct, first_rows
 from policy_engine.kernels.layout import People
 from policy_engine.kernels.mondrian import Classes, never
 from policy_engine.methods import Bound
-from policy_engine.plan.plan import Anonymize, CellStyle
+from policy_engine.plan.steps import Anonymize, CellStyle
 
 _MOST_NODES = 20_000_000
 
@@ -82,8 +82,13 @@ class Grouped:
     left: int = 0
 
 
-def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]) -> Prepared:
-    """Encode the columns of a table by their roles.
+def prepare(
+    table: pa.Table,
+    step: Anonymize,
+    taxonomies: Mapping[str, Taxonomy],
+    released: Sequence[str] = (),
+) -> Prepared:
+    """Encode the columns of a table by their roles; what else is `released` stays as it is.
 
     Raises DataError where values do not bear what is asked of their column.
     """
@@ -98,7 +103,7 @@ def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]
     for one in columns.sensitive:
         # Sensitive texts are compared as the certificate will compare them, read from a file.
         sensitive[one.name] = _encoded(table, one.name, numbers=True)
-    for name in (*columns.sensitive_names, *columns.insensitive):
+    for name in (*columns.sensitive_names, *kept_beside(step, released)):
         codes = (sensitive[name] if name in sensitive else _encoded(table, name)).codes
         kept[name] = [codes, written_order(table.column(name))]
     for name in columns.pseudonymize:
@@ -116,6 +121,13 @@ def prepare(table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
         texts=[*map(table.column, kept), *_person_texts(table, columns.privacy_unit)],
     )
+
+
+def kept_beside(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that stay as they are and that no bound is about: the insensitive ones,
+    and those that steps before made."""
+    known = {*step.columns.released, *step.columns.dropped}
+    return (*step.columns.insensitive, *(name for name in released if name not in known))
 
 
 def _persons(table: pa.Table, name: str) -> Codes:

@@ -11,7 +11,7 @@ from enum import Enum
 from policy_engine.kernels.layout import Cutting
 from policy_engine.methods.columns import NESTED
 from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.plan import CellStyle
+from policy_engine.plan.steps import CellStyle
 
 
 class Care(Enum):

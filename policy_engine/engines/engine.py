@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.data.storage import Place, digest, local_path, reading, whole_digest
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.plan import Anonymize, Publish
+from policy_engine.plan.steps import Anonymize, Mask, Publish
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
@@ -162,6 +162,10 @@ class Engine(Protocol):
         """Return different texts of a table's first rows by column, none of one without texts."""
         ...
 
+    def mask(self, table: Any, step: Mask) -> Any:
+        """Return the table with the columns of a step masked, value by value."""
+        ...
+
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Anonymized:
         """Return the table with its quasi-identifiers generalised, in an order of its own."""
         ...
@@ -184,6 +188,10 @@ class Engine(Protocol):
 
     def measure(self, written: Written, step: Anonymize) -> "Measured":
         """Read a written table again, form its classes and measure every bound on them."""
+        ...
+
+    def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
+        """Read a written table again, and measure which cells do not keep their masking."""
         ...
 
     def close(self, keep: Written | None = None) -> None:

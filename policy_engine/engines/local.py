@@ -22,8 +22,8 @@ from policy_engine.engines.anonymizing import (
     prepare,
     sorted_within,
 )
-from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.encoding import is_text
+from policy_engine.engines.arrays import from_numpy, whole
+from policy_engine.engines.encoding import is_text, written_kind
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     Anonymized,
@@ -44,12 +44,14 @@ from policy_engine.engines.identifiers import (
     release_key,
 )
 from policy_engine.engines.joining import join_tables
+from policy_engine.engines.masking import broken, masked
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Classes, never
+from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.plan import Anonymize, CellStyle, Publish
+from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish
 
 
 class LocalEngine:
@@ -111,6 +113,17 @@ class LocalEngine:
         first = table.slice(0, FIRST_ROWS)
         return {name: _texts(first.column(name)) for name in names}
 
+    def mask(self, table: pa.Table, step: Mask) -> pa.Table:
+        """Return the table with columns masked. Raises DataError (R013) as `masked` does."""
+        self._progress("masking", 0, table.num_rows)
+        for asked in step.columns:
+            place = table.schema.get_field_index(asked.name)
+            field, column = table.schema.field(place), table.column(place)
+            kind = written_kind(whole(column), numbers=True)
+            kind = kind if tables.is_text_of_csv(field) else None
+            table = table.set_column(place, field, masked(column, asked, kind))
+        return table
+
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> Anonymized:
         """Generalise the quasi-identifiers, and put the rows in a new order.
 
@@ -119,7 +132,7 @@ class LocalEngine:
         as a whole cannot hold a bound, or values do not bear what is asked of their column.
         """
         # From here on there are only pseudonyms: the order of rows must not follow the names.
-        table, prepared = self._prepare(table, step)
+        table, prepared = self._prepare(table, step, output)
         check_bearable(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
         grouped = form_classes(prepared, step, self._progress, output.cells, is_over)
@@ -208,6 +221,16 @@ class LocalEngine:
         found = self.group(written, step)
         return Measured(tuple(step.measure(found, found.ancestries)), found.whole())
 
+    def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
+        """Read a written table again and count the cells that do not keep their masking."""
+        table = self._stored(written)
+        return step.measurements({a.name: broken(table.column(a.name), a) for a in step.columns})
+
+    def _stored(self, written: Written) -> pa.Table:
+        if written.stored.location == MEMORY:
+            return written.held
+        return tables.read_table(Path(written.stored.location))
+
     def group(self, written: Written, step: Anonymize) -> Groups:
         """Read a written table again and group its rows.
 
@@ -218,8 +241,7 @@ class LocalEngine:
         """
         stored = written.stored
         self._progress("verifying", 0, stored.rows)
-        in_memory = stored.location == MEMORY
-        table = written.held if in_memory else tables.read_table(Path(stored.location))
+        table = self._stored(written)
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         found = groups(table, step, self.taxonomies, _persons_of(written, table, step))
@@ -240,16 +262,18 @@ class LocalEngine:
         """Let go of the table that was prepared for runs to come."""
         self._prepared = None
 
-    def _prepare(self, table: pa.Table, step: Anonymize) -> tuple[pa.Table, Prepared]:
+    def _prepare(
+        self, table: pa.Table, step: Anonymize, output: Publish
+    ) -> tuple[pa.Table, Prepared]:
         """Return the table with its pseudonyms, and it prepared.
 
         Once for all runs on it that differ in bounds alone.
         """
-        asked, last = step.columns.model_dump_json(), self._prepared
+        asked, last = f"{step.columns.model_dump_json()} {output.columns}", self._prepared
         if last is None or last[0] is not table or last[1] != asked:
             self._progress("encoding", 0, table.num_rows)
             hidden = self._pseudonymised(table, step)
-            prepared = prepare(hidden, step, self.taxonomies)
+            prepared = prepare(hidden, step, self.taxonomies, output.columns)
             self._prepared = last = table, asked, hidden, prepared
             self._progress("encoding", table.num_rows, table.num_rows)
         return last[2], last[3]

@@ -13,7 +13,7 @@ from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 
 def end_of(cell: cells.Cell, place: int) -> str | None:

@@ -7,6 +7,7 @@
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
+from typing import Any
 
 from policy_engine import terms
 from policy_engine.methods.findings import Finding, allowed, is_text, parameters
@@ -18,6 +19,7 @@ __all__ = [
     "Measurement",
     "Method",
     "allowed",
+    "class_of",
     "findings",
     "is_text",
     "method_class",
@@ -27,10 +29,14 @@ __all__ = [
 
 def method_class(notation: str) -> type[Method]:
     """Return the class of a method of the vocabulary; KeyError where there is none."""
-    name = terms.methods()[notation].facts["notation"]
-    module = import_module(_home(name.replace("-", "_")))
-    found: type[Method] = getattr(module, "".join(part.capitalize() for part in name.split("-")))
+    found: type[Method] = class_of(terms.methods()[notation].facts["notation"])
     return found
+
+
+def class_of(notation: str) -> Any:
+    """Return the class of a notation, from the file of its name."""
+    module = import_module(_home(notation.replace("-", "_")))
+    return getattr(module, "".join(part.capitalize() for part in notation.split("-")))
 
 
 def _home(file: str) -> str:

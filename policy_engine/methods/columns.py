@@ -16,6 +16,7 @@ ROLES = (
     "quasi-identifier",
     "sensitive",
     "insensitive",
+    "masked",
 )
 IDENTIFIERS = ("identifier", "pseudonymize", "redact")
 Generalization = Literal[
@@ -152,6 +153,7 @@ def misfits(role: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what is wrong between the settings of one column."""
     if role == "sensitive":
         yield from _misfits_of_distance(settings)
+    if role != "quasi-identifier":
         return
     chosen = settings.get("generalization")
     if chosen not in (None, *get_args(Generalization)):

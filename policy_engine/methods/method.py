@@ -147,6 +147,8 @@ class Method(BaseModel):
 
     notation: ClassVar[str]
     guarantee: ClassVar[Guarantee]
+    step: ClassVar[str] = "anonymize"
+    """The step of a plan that carries the method out."""
     is_about_values: ClassVar[bool] = True
     is_kept_by_union: ClassVar[bool] = True
     """Whether two classes that hold the bound hold it as one, the table being the same."""

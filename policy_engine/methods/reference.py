@@ -9,11 +9,13 @@ from policy_engine import terms
 from policy_engine.methods import allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import shown
+from policy_engine.methods.masked import settings
 from policy_engine.methods.recoding import Recoding
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.MOSAICROWN}quasi-identifier": QuasiIdentifier,
     f"{terms.MOSAICROWN}sensitive": Sensitive,
+    f"{terms.PE}masked": settings(),
 }
 """What can be said of a single column, by the operand that it stands under."""
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from policy_engine import terms
 from policy_engine.data import cells
 from policy_engine.errors import NOWHERE, Place, PlanError, Problem
-from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised, Upstream
 from policy_engine.plan.reading_anonymization import Transformation, places_of_columns
@@ -33,7 +33,7 @@ def check_read_as_meant(
     upstream = _used_of(upstream, joined)
     known = {one.name: one for each in upstream for one in each.generalised}
     places = dict(places_of_columns(made)) if made else {}
-    uses = (*_uses(made.asked), *_kept_beside(made)) if made else ()
+    uses = (*_uses(made), *_kept_beside(made)) if made else ()
     used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
     problems += [_problem(column, "joined on", [of], places) for column, of in keys]
@@ -98,10 +98,11 @@ def _learnt_from(
         yield from ((name, _LEARNT) for name in one.features if name in periods)
 
 
-def _uses(asked: Anonymization) -> Iterator[tuple[str, str]]:
-    """Yield the columns whose values an anonymisation goes by, and what it does with them."""
-    columns = asked.columns
+def _uses(made: Transformation) -> Iterator[tuple[str, str]]:
+    """Yield the columns whose values a transformation goes by, and what it does with them."""
+    asked, columns = made.asked, made.asked.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
+    yield from ((one.name, "masked") for one in made.masked)
     if any(method.is_about_values for method in asked.methods.values()):
         yield from ((name, "counted as values") for name in columns.sensitive_names)
     if columns.privacy_unit:
@@ -112,8 +113,9 @@ def _problem(
     column: Generalised, use: str, upstream: Sequence[Upstream], places: Mapping[str, Place]
 ) -> Problem:
     of = next(one.asset for one in upstream if column in one.generalised)
+    done = "masked" if column.generalization in terms.maskings() else "generalised"
     message = (
-        f"The column {column.name!r} of {of} was generalised{column.how}: its cells stand for "
+        f"The column {column.name!r} of {of} was {done}{column.how}: its cells stand for "
         f"several values, and are not to be {use}."
     )
     hint = "Anonymise the data that it was made from anew, or name the column as insensitive."

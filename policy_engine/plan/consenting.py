@@ -9,12 +9,18 @@ from policy_engine.methods import Bound, Method
 from policy_engine.methods.findings import shown
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON
-from policy_engine.plan.reading_anonymization import Consent, Transformation, parameters_of
+from policy_engine.plan.reading_anonymization import (
+    MASKED,
+    Consent,
+    Transformation,
+    parameters_of,
+)
 from policy_engine.policy import Value
 
 QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"
 _STRICTER: Mapping[str, tuple[str, ...]] = {
-    "insensitive": (QUASI, SENSITIVE, "pseudonymize", "redact"),
+    "insensitive": (QUASI, SENSITIVE, "pseudonymize", "redact", MASKED),
+    MASKED: ("redact",),
     "pseudonymize": ("redact",),
     QUASI: ("redact",),
     SENSITIVE: ("redact",),
@@ -62,7 +68,8 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
     """Return what a consent asks for, in words, none where it leaves open how."""
     if consent.asked is None:
         return ()
-    return tuple(map(_told, consent.asked.bounds())) + tuple(_of_options(consent))
+    masked = map(str, consent.masked)
+    return (*map(_told, consent.asked.bounds()), *masked, *_of_options(consent))
 
 
 def _told(bound: Bound) -> str:

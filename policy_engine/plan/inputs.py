@@ -1,15 +1,16 @@
 """What a plan reads, puts together and leaves out."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.data.catalog import Catalog, Dataset, column_iri, missing_columns
 from policy_engine.errors import DataError
-from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised
+from policy_engine.plan.reading_anonymization import Transformation
+from policy_engine.plan.steps import Stage, Step
 from policy_engine.plan.training import Training
 
 
@@ -17,11 +18,13 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Read(_Frozen):
+class Read(_Frozen, Step):
     """Read columns of an asset from where it lies; the location is empty until it is known.
 
     `generalised` are those whose cells an earlier release made, where one is known to be read.
     """
+
+    stage: ClassVar[Stage] = "read"
 
     step: Literal["read"] = "read"
     asset: str
@@ -30,14 +33,24 @@ class Read(_Frozen):
     columns: tuple[str, ...]
     generalised: tuple[Generalised, ...] = ()
 
+    def public(self) -> Self:
+        """Return it without where the input lies and what it was made from."""
+        return self.model_copy(update={"location": "", "format": "", "generalised": ()})
 
-class Join(_Frozen):
+    def of_policy(self) -> Self:
+        """Return it with its columns in one order."""
+        return self.model_copy(update={"columns": tuple(sorted(self.columns))})
+
+
+class Join(_Frozen, Step):
     """Put rows of several inputs together that have the same key, as one row of a table.
 
     A row without a partner in every other input is left out, and so is one without a key. A key
     stands in one row of each input or, where it tells persons apart that are counted
     (`may_repeat`), in several rows of one of them.
     """
+
+    stage: ClassVar[Stage] = "join"
 
     step: Literal["join"] = "join"
     inputs: Annotated[tuple[Joined, ...], Field(min_length=2)]
@@ -48,16 +61,26 @@ class Join(_Frozen):
         """The columns of the joined table."""
         return tuple(name for one in self.inputs for name in one.columns)
 
+    def of_policy(self) -> Self:
+        """Return it with the columns of each input in one order."""
+        return self.model_copy(update={"inputs": tuple(one.in_order() for one in self.inputs)})
 
-class Drop(_Frozen):
+
+class Drop(_Frozen, Step):
     """Leave columns out: identifiers, the unit of privacy, and what the policy does not mention.
 
     Those that a policy does not mention are named by their IRIs where several inputs are read.
     """
 
+    stage: ClassVar[Stage] = "drop"
+
     step: Literal["drop"] = "drop"
     identifiers: tuple[str, ...] = ()
     unmentioned: tuple[str, ...] = ()
+
+    def public(self) -> Self:
+        """Return it without the columns of which the policy says nothing."""
+        return self.model_copy(update={"unmentioned": ()})
 
 
 Inputs = tuple[tuple[Read, ...], Join | None, Drop]
@@ -67,7 +90,7 @@ Inputs = tuple[tuple[Read, ...], Join | None, Drop]
 def inputs_of(
     target: str,
     joined: Sequence[Joined],
-    asked: Anonymization | None,
+    made: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
 ) -> Inputs:
@@ -77,9 +100,9 @@ def inputs_of(
     that the data lacks, (C001) where there is none.
     """
     if not joined:
-        read, drop = _of_one(target, asked, training, catalog)
+        read, drop = _of_one(target, made, training, catalog)
         return (read,), None, drop
-    assert asked is not None  # noqa: S101 (what is joined is anonymised)
+    assert made is not None  # noqa: S101 (what is joined is anonymised)
     found = [(one, catalog.dataset(one.asset) if catalog else None) for one in joined]
     known = [dataset for _, dataset in found if dataset]
     problems = [
@@ -100,9 +123,9 @@ def inputs_of(
         )
         for one, (_, dataset) in zip(ordered, found, strict=True)
     )
-    unit = asked.columns.privacy_unit
+    unit = made.asked.columns.privacy_unit
     counted = any(unit == one.on and unit in one.columns for one in ordered)
-    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, asked, known)
+    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, made, known)
 
 
 def _named(one: Joined) -> tuple[str, ...]:
@@ -116,10 +139,10 @@ def _ordered(one: Joined, dataset: Dataset | None) -> Joined:
     return one.model_copy(update={"columns": columns})
 
 
-def _dropped(joined: Sequence[Joined], asked: Anonymization, known: Sequence[Dataset]) -> Drop:
+def _dropped(joined: Sequence[Joined], made: Transformation, known: Sequence[Dataset]) -> Drop:
     """Return what is left out of joined datasets: what they are joined on, unless it has a role."""
-    released = asked.columns.released
-    names = (*(name for one in joined for name in one.identifiers), *asked.columns.dropped)
+    released = made.released
+    names = (*(name for one in joined for name in one.identifiers), *made.asked.columns.dropped)
     keys = (one.on for one in joined if one.on not in one.columns)
     mentioned = {iri for one in joined for iri in one.named}
     every = (column_iri(dataset.iri, name) for dataset in known for name in dataset.columns)
@@ -131,13 +154,13 @@ def _dropped(joined: Sequence[Joined], asked: Anonymization, known: Sequence[Dat
 
 def _of_one(
     target: str,
-    asked: Anonymization | None,
+    made: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
 ) -> tuple[Read, Drop]:
     dataset = catalog.dataset(target) if catalog is not None else None
-    kept = asked.columns.released if asked else learnt_from(training)
-    dropped = asked.columns.dropped if asked else ()
+    kept = made.released if made else learnt_from(training)
+    dropped = made.asked.columns.dropped if made else ()
     unmentioned: tuple[str, ...] = ()
     if dataset:
         mentioned = {*dropped, *kept}
@@ -146,7 +169,7 @@ def _of_one(
             raise DataError(*problems, source=dataset.location)
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         kept = tuple(name for name in dataset.columns if name in set(kept))
-    unit = (asked.columns.privacy_unit,) if asked and asked.columns.privacy_unit else ()
+    unit = tuple(filter(None, [made.asked.columns.privacy_unit])) if made else ()
     read = Read(
         asset=target,
         location=dataset.location if dataset else "",

@@ -36,6 +36,11 @@ class Joined(BaseModel):
         """The columns that are read, that of the join the last, unless it is used besides."""
         return self.columns if self.on in self.columns else (*self.columns, self.on)
 
+    def in_order(self) -> "Joined":
+        """Return it with its columns in one order."""
+        named = {"columns": self.columns, "identifiers": self.identifiers}
+        return self.model_copy(update={key: tuple(sorted(one)) for key, one in named.items()})
+
     @property
     def named(self) -> Iterator[str]:
         """The IRIs of all columns that are named: used, left out, and joined on."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -17,20 +17,21 @@ from pydantic import (
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, column_iri
 from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
-from policy_engine.methods import Finding, parameters
+from policy_engine.methods import Bound, Finding, parameters
 from policy_engine.methods.findings import shown
+from policy_engine.methods.masked import Masking
 from policy_engine.methods.recoding import Recoding, misplaced
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
 from policy_engine.plan.lineage import Consented, Generalised, Upstream
-from policy_engine.plan.reading_anonymization import Transformation, parameters_of
+from policy_engine.plan.reading_anonymization import MASKED, Transformation, parameters_of
 from policy_engine.plan.spelling import column_problems
-from policy_engine.plan.training import FEWEST, Audit, FileBounds, Product, Training, chosen
+from policy_engine.plan.steps import Anonymize, Attack, CellStyle, Mask, Publish, Train, steps_of
+from policy_engine.plan.training import FEWEST, FileBounds, Product, Training, chosen
 from policy_engine.policy import Policy, Rule
 
 EngineName = Literal["local", "spark"]
-CellStyle = Literal["text", "bounds"]
 S = TypeVar("S", bound=BaseModel)
 
 
@@ -38,46 +39,12 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Anonymize(Anonymization):
-    """Generalise the quasi-identifiers until every bound holds in every class.
-
-    `taxonomies` holds the digest of each taxonomy by its name, once they are known.
-    """
-
-    step: Literal["anonymize"] = "anonymize"
-    taxonomies: Mapping[str, str] = Field(default_factory=dict)
-
-
-class Publish(_Frozen):
-    """Write the columns as the output, measure every bound on it, and only then publish.
-
-    Where a model is trained, it is the output, and the columns are what its table was made of.
-    With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
-    """
-
-    step: Literal["publish"] = "publish"
-    asset: str
-    columns: tuple[str, ...]
-    cells: CellStyle = "text"
-
-
-class Train(Training):
-    """Train a model on what the steps before made of a share of the records."""
-
-    step: Literal["train"] = "train"
-
-
-class Attack(Audit):
-    """Attack the model, or one trained on the table, and hold what is reached against bounds."""
-
-    step: Literal["audit"] = "audit"
-
-
-_OF_ONE = "read drop (anonymize (train )?|train )(audit )*"
-_OF_SEVERAL = "(read ){2,}join drop anonymize "
-_ORDER = re.compile(f"({_OF_ONE}|{_OF_SEVERAL})publish ")
-Step = Annotated[
-    Read | Join | Drop | Anonymize | Train | Attack | Publish, Field(discriminator="step")
+_OF_TABLE = "drop (columns )*table "
+_OF_MODEL = "drop (table (model )?|model )(audit )*"
+_ORDER = re.compile(f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})publish ")
+"""The stages of a plan; masked columns are not learnt from, nor several inputs (M016)."""
+AnyStep = Annotated[
+    Read | Join | Drop | Mask | Anonymize | Train | Attack | Publish, Field(discriminator="step")
 ]
 
 
@@ -95,7 +62,7 @@ class Plan(_Frozen):
     assignees: tuple[str, ...]
     purposes: tuple[str, ...]
     engine: EngineName
-    steps: tuple[Step, ...]
+    steps: tuple[AnyStep, ...]
     by_consent: tuple[Consented, ...] = ()
 
     @model_serializer(mode="wrap")
@@ -107,11 +74,15 @@ class Plan(_Frozen):
     @model_validator(mode="after")
     def _fits_together(self) -> "Plan":
         """Raise ValueError for what no policy becomes: whoever reads a plan relies on it."""
-        if not _ORDER.fullmatch("".join(f"{step.step} " for step in self.steps)):
+        if not _ORDER.fullmatch("".join(f"{step.stage} " for step in self.steps)):
             raise ValueError("the steps are not those of a plan, in their order")
+        once = [step.step for step in self.steps if step.stage == "columns"]
+        if len(set(once)) < len(once):
+            raise ValueError("a step on columns stands twice")
         asked, made = self.anonymize, sorted(self.publish.columns)
         unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
-        released = asked.columns.released if asked else learnt_from(self.train)
+        released = [name for step in self.steps for name in step.released]
+        released = released if asked else [*learnt_from(self.train)]
         if made != sorted(released) or sorted(self.columns) != sorted([*made, *unit]):
             raise ValueError("the columns of the steps are not the same")
         joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
@@ -170,6 +141,15 @@ class Plan(_Frozen):
         """The step that generalises, None where a model is trained on the records as they are."""
         return next((step for step in self.steps if isinstance(step, Anonymize)), None)
 
+    @property
+    def mask(self) -> Mask | None:
+        """The step that masks columns value by value, None where none is masked."""
+        return next((step for step in self.steps if isinstance(step, Mask)), None)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return every bound that is measured on the output, or on what a model learnt from."""
+        return tuple(bound for step in self.steps for bound in step.bounds())
+
     def anonymization(self) -> Anonymize:
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:
@@ -208,11 +188,7 @@ class Plan(_Frozen):
     @property
     def values_read(self) -> tuple[str, ...]:
         """The columns of the input of which the values matter, in their order."""
-        modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
-        names = {name for one in modellings for name in (one.label, *one.features)}
-        if self.anonymize is not None:
-            columns = self.anonymize.columns
-            names |= {*columns.quasi_names, *columns.sensitive_names, columns.privacy_unit}
+        names = {name for step in self.steps for name in step.values_read}
         return tuple(name for name in self.columns if name in names)
 
     @property
@@ -239,19 +215,11 @@ class Plan(_Frozen):
         the digests of taxonomies are left out: what is not released is not told of by a digest
         either.
         """
-        return self.model_copy(update={"steps": tuple(map(_public, self.steps))})
+        return self.model_copy(update={"steps": tuple(step.public() for step in self.steps)})
 
     def _only(self, kind: type[S]) -> S:
         [step] = [step for step in self.steps if isinstance(step, kind)]
         return step
-
-
-def _public(step: Step) -> Step:
-    if isinstance(step, Read):
-        return step.model_copy(update={"location": "", "format": "", "generalised": ()})
-    if isinstance(step, Drop):
-        return step.model_copy(update={"unmentioned": ()})
-    return step.model_copy(update={"taxonomies": {}}) if isinstance(step, Anonymize) else step
 
 
 def make_plan(
@@ -293,21 +261,14 @@ def plan_of(
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
     digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
-    reads, join, drop = inputs_of(target, joined, asked, training, catalog)
+    reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _with_cells(reads, join, generalised)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)
-    steps: list[Step] = [*reads, *([join] if join else []), drop]
-    if asked is not None:
-        steps.append(
-            Anonymize(
-                columns=asked.columns,
-                methods=asked.methods,
-                recoding=asked.recoding,
-                taxonomies=digests,
-            )
-        )
+    steps: list[AnyStep] = [*reads, *([join] if join else []), drop]
+    if sanitised is not None:
+        steps += steps_of(sanitised, digests)
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [Attack(**dict(audit)) for audit in audits]
@@ -356,7 +317,8 @@ def _check_engine(
     if made is not None:
         asked = made.asked
         places = {name: part.place for name, part in parameters_of(made.action).items()}
-        found = (*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine))
+        found = [*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine)]
+        found += _maskings_lacking(made.masked, engine)
         problems += [
             Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found
         ]
@@ -381,6 +343,15 @@ def _methods_lacking(asked: Anonymization, engine: EngineName) -> _Lacking:
             message += f"It has {listed(has) if has else 'none'}."
             hint = f"Ask for another method, or {_elsewhere(known[name])}"
             yield Finding("M009", "method", message), hint
+
+
+def _maskings_lacking(masked: Sequence[Masking], engine: EngineName) -> _Lacking:
+    for one in masked:
+        term = terms.maskings()[one.masking]
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no masking {one.masking!r}."
+            hint = f"Ask for another masking, or {_elsewhere(term)}"
+            yield Finding("M009", MASKED, message), hint
 
 
 def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:

@@ -10,6 +10,7 @@ from policy_engine.data.catalog import column_name
 from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
+from policy_engine.methods.masked import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding, misplaced
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
@@ -26,7 +27,7 @@ class Transformation(NamedTuple):
     """A permission to anonymise, what it asks for, and the action that says so.
 
     `joined` are the datasets that are made one table first, none where there is one. `named` are
-    its columns by role, each with its dataset.
+    its columns by role, each with its dataset; those that are `masked` are so value by value.
     """
 
     rule: Rule
@@ -34,6 +35,12 @@ class Transformation(NamedTuple):
     action: Action
     joined: tuple[Joined, ...]
     named: Roles
+    masked: tuple[Masking, ...] = ()
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the columns of the output."""
+        return (*self.asked.columns.released, *(one.name for one in self.masked))
 
 
 class Consent(NamedTuple):
@@ -48,6 +55,7 @@ class Consent(NamedTuple):
     asked: Anonymization | None = None
     named: Roles = MappingProxyType({})
     on: str = ""
+    masked: tuple[Masking, ...] = ()
 
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:
@@ -105,13 +113,13 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."
         raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
-    named, asked = _anonymization(policy, rule, action)
+    named, asked, masked = _anonymization(policy, rule, action)
     on = named.get(JOIN_ON, ())
     if len(on) > 1:
         message = f"A dataset is joined on one column. Given: {len(on)}."
         problem = Problem("M016", message, "", on[1][2].place)
         raise PlanError(problem, source=policy.source)
-    return Consent(rule, action, asked, named, next((name for _, name, _ in on), ""))
+    return Consent(rule, action, asked, named, next((name for _, name, _ in on), ""), masked)
 
 
 def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
@@ -174,15 +182,16 @@ def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
 def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks to be made of one dataset, or of several that are joined."""
     on = parameters_of(action).get(JOIN_ON)
-    named, asked = _anonymization(policy, rule, action, is_joined=True)
+    named, asked, masked = _anonymization(policy, rule, action, is_joined=True)
     roles = {role: columns for role, columns in named.items() if role != JOIN_ON}
-    return Transformation(rule, asked, action, joined(rule, on, roles), roles)
+    return Transformation(rule, asked, action, joined(rule, on, roles), roles, masked)
 
 
 def _anonymization(
     policy: Policy, rule: Rule, action: Action, *, is_joined: bool = False
-) -> tuple[Roles, Anonymization]:
-    """Return the columns that an action names, by role, and what it asks for."""
+) -> tuple[Roles, Anonymization, tuple[Masking, ...]]:
+    """Return the columns that an action names, by role, and what it asks for: of all of them
+    together, and of those that it masks."""
     given = parameters_of(action)
     notations = _notations(given.pop("method", None), action, policy)
     problems: list[Problem] = []
@@ -218,7 +227,8 @@ def _anonymization(
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
-    return named, Anonymization(**parts)
+    masked = (_masking(name, value) for name, value in roles.get(MASKED, ()))
+    return named, Anonymization(**parts), tuple(masked)
 
 
 Located = list[tuple[Finding, Value | None]]
@@ -233,6 +243,8 @@ def _parts(
     """Return columns, models and options as asked for, and what is wrong with each of them."""
     columns: dict[str, Any] = {"privacyUnit": unit}
     for role, named in roles.items():
+        if role == MASKED:
+            continue
         column = _SETTINGS.get(role)
         columns[role] = [
             {"name": name, **_settings(value, column)} if column else name for name, value in named
@@ -276,6 +288,7 @@ def _of_scope(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
 
 
 _LONGEST_SCOPE = 1_000
+MASKED = "masked"
 _SETTINGS: Mapping[str, type[Column]] = {
     "quasi-identifier": QuasiIdentifier,
     "sensitive": Sensitive,
@@ -298,13 +311,27 @@ def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
     }
 
 
+def _masking(name: str, value: Value) -> Masking:
+    given = _settings(value, settings())
+    return masking_class(given["masking"])(name=name, **given)
+
+
+def _kind(role: str, given: Mapping[str, Any]) -> tuple[type[Column], str]:
+    """Return the model of what is said of a column, and what it is called."""
+    if role != MASKED:
+        return _SETTINGS[role], role
+    notation = str(given.get("masking"))
+    return (masking_class(notation), notation) if is_known(notation) else (settings(), role)
+
+
 def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
     found: Located = []
-    for role, kind in _SETTINGS.items():
+    for role in (*_SETTINGS, MASKED):
         for name, value in roles.get(role, ()):
-            settings = _settings(value, kind)
-            wrong = [*findings(kind, {"name": name, **settings}, role), *misfits(role, settings)]
+            given = _settings(value, settings() if role == MASKED else _SETTINGS[role])
+            kind, what = _kind(role, given)
+            wrong = [*findings(kind, {"name": name, **given}, what), *misfits(role, given)]
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)

@@ -24,7 +24,8 @@ from policy_engine.errors import AuditError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
 from policy_engine.methods.audits.classifier import Estimator
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
-from policy_engine.plan.plan import Attack, Plan
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Attack
 from policy_engine.plan.training import Modelling
 from policy_engine.release.attempts import Making, at_look
 

@@ -115,7 +115,7 @@ def run_plan(
         whole = replace(sources[0], rows=table.num_rows)
         release = _of_model(made, plan, whole, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), made.sanitised
-    anonymous = engine.anonymize(table, plan.anonymization(), plan.publish)
+    anonymous = engine.anonymize(masked(plan, engine, table), plan.anonymization(), plan.publish)
     written = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -160,6 +160,14 @@ def read_inputs(
     whole, counts = engine.join(tables, plan.join)
     with_counts = zip(sources, counts, strict=True)
     return whole, tuple(replace(source, rows=rows) for source, rows in with_counts)
+
+
+def masked(plan: Plan, engine: Engine, table: Any) -> Any:
+    """Return a table with the columns masked that a plan has masked.
+
+    Before classes are formed: rows of a class stand in the order of what is released of them.
+    """
+    return engine.mask(table, plan.mask) if plan.mask else table
 
 
 def with_rows(sources: tuple[Stored, ...], rows: int) -> tuple[Stored, ...]:

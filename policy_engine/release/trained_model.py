@@ -51,7 +51,8 @@ from policy_engine.errors import AuditError, OutputError, Problem
 from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.lineage import Generalised
-from policy_engine.plan.plan import Attack, Plan
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Attack
 from policy_engine.plan.training import FEWEST, FilesMeasured, Modelling
 from policy_engine.release.attacked import check_showable, making, measured
 from policy_engine.release.attempts import History, Judged, Making

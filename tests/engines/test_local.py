@@ -3,7 +3,8 @@ import pytest
 
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError
-from policy_engine.plan.plan import Anonymize, Publish, Read
+from policy_engine.plan.inputs import Read
+from policy_engine.plan.steps import Anonymize, Publish
 
 PEOPLE = {
     "age": [20, 21, 40, 41, 60, 61],

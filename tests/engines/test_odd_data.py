@@ -14,7 +14,7 @@ from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import groups
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import read_policy
 
 

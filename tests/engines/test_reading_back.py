@@ -6,7 +6,7 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.reading_back import cell_column, groups
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels import diversity
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 
 def step(quasi=("x",), sensitive=(), missing="category", unit=""):

@@ -32,7 +32,7 @@ from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.kernels.utility import Entropy
 from policy_engine.methods.method import Measurement
 from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 _MOST_DRAWN = 12  # values without an order
 _MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins

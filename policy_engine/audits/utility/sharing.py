@@ -22,7 +22,7 @@ from policy_engine.kernels.grouping import Groups
 from policy_engine.methods import Measurement
 from policy_engine.methods.columns import PERTURBATIVE
 from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 MOST_BINS = 20
 _NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alone")

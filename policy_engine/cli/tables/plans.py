@@ -10,7 +10,8 @@ from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.columns import QuasiIdentifier
-from policy_engine.plan.plan import Anonymize, Attack, Plan
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Anonymize, Attack
 from policy_engine.plan.training import Modelling
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def plan_table(plan: Plan) -> Table:
         table.add_row("join", keys, rows)
     table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
     table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
+    if plan.mask is not None:
+        table.add_row("mask", "value by value", escape(", ".join(map(str, plan.mask.columns))))
     if plan.anonymize is not None:
         _add_anonymization(table, plan, plan.anonymize)
     if plan.train is not None:

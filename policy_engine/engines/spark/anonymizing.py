@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.anonymizing import Overview, check_bearable
+from policy_engine.engines.anonymizing import Overview, check_bearable, kept_beside
 from policy_engine.engines.cares import Care, can_merge, cares
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Progress
@@ -29,7 +29,7 @@ from policy_engine.kernels.briefs import Side
 from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.diversity import Histogram
 from policy_engine.kernels.layout import People, prepare
-from policy_engine.plan.plan import Anonymize, Publish
+from policy_engine.plan.steps import Anonymize, Publish
 
 Ints = NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class Work:
 
     `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` keeps a
     frame on the cluster while it is needed. `is_csv` tells that the texts of the frame are
-    cells of a file that has no types.
+    cells of a file that has no types; `released` columns without a role stay as they are.
     """
 
     rows_per_task: int
@@ -56,6 +56,7 @@ class Work:
     key: bytes | None = field(repr=False)
     salt: str = field(repr=False)
     is_csv: bool
+    released: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,11 @@ def _coding(
     return Coding(
         quasi=quasi,
         sensitive=sensitive,
-        kept=(*columns.sensitive_names, *columns.insensitive, *columns.pseudonymize),
+        kept=(
+            *columns.sensitive_names,
+            *kept_beside(step, work.released),
+            *columns.pseudonymize,
+        ),
         pseudonyms=columns.pseudonymize,
         key=release_key(work.key, work.salt, columns.pseudonym_scope)
         if columns.pseudonymize

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
 from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines.anonymizing import kept_beside
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     Anonymized,
@@ -29,13 +30,15 @@ from policy_engine.engines.spark.catalog_tables import certificate_text, sql_nam
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.joining import join_frames
+from policy_engine.engines.spark.masking import count_broken, mask
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.session import check_workers, running, runs_here, start, stop
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
 from policy_engine.errors import CertificateError, DataError, InternalError
+from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.plan import Anonymize, Publish
+from policy_engine.plan.steps import Anonymize, Mask, Publish
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -207,6 +210,17 @@ class SparkRun:
             return writing.row_digest(frame)[0]
         return self._engine.stored(source).digest
 
+    def mask(self, table: Rows, step: Mask) -> Rows:
+        """Return the rows with columns masked. Raises DataError (R013) as `masked` does."""
+        self._progress("masking", 0, 0)
+        with running(self._engine.spark, "masking"):
+            return table._replace(frame=mask(table.frame, step.columns, is_csv=table.is_csv))
+
+    def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
+        """Read a written table again and count the cells that do not keep their masking."""
+        with running(self._engine.spark, "verifying"):
+            return step.measurements(count_broken(self._stored(written)[0], step.columns))
+
     def anonymize(self, table: Rows, step: Anonymize, output: Publish) -> Anonymized:
         """Return the frame of the release; its classes are formed when it is used.
 
@@ -223,6 +237,7 @@ class SparkRun:
             key=self._key,
             salt=self._salt,
             is_csv=table.is_csv,
+            released=output.columns,
         )
         with running(self._engine.spark, "anonymizing"):
             made = anonymize(table.frame, step, output, work)
@@ -233,7 +248,8 @@ class SparkRun:
             if output.cells == "bounds":
                 released = with_ends(released, step.columns.quasi_names)
         columns = step.columns
-        texts = {*columns.sensitive_names, *columns.insensitive} if table.is_csv else set()
+        kept = (*columns.sensitive_names, *kept_beside(step, output.columns))
+        texts = set(kept) if table.is_csv else set()
         ends = {end for name in columns.quasi_names for end in ends_of(name)}
         texts |= ends - set(table.frame.columns)
         untyped = tuple(name for name in released.columns if name in texts)

@@ -34,7 +34,7 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.grouping import Groups, Whole, classes_of
 from policy_engine.methods import Bound, Measurement
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 Ints = NDArray[np.int64]
 

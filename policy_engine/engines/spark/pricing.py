@@ -14,7 +14,7 @@ from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered, in_tasks
 from policy_engine.kernels.grouping import exact_loss, rounded_loss
 from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 Cells = Sequence[str | None]
 Sketches = Mapping[int, Cells]

@@ -13,7 +13,7 @@ from policy_engine.engines.identifiers import (
 from policy_engine.engines.reading_back import columns_of
 from policy_engine.engines.spark.values import quoted
 from policy_engine.methods.columns import Columns
-from policy_engine.plan.plan import Anonymize
+from policy_engine.plan.steps import Anonymize
 
 
 def check_hidden(frame: DataFrame, columns: Columns) -> None:

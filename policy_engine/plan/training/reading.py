@@ -162,6 +162,7 @@ def _model(
         hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
         read.add("M012", message, hint, rule.place)
     _check_one_input(asked, read)
+    _check_unmasked(asked, read, "M012")
     problems += read.problems
     return Product(asked, rule, training, audits)
 
@@ -174,6 +175,7 @@ def _table(
     audits = AuditReader(TrainingReader(read)).audits(made.rule.output, None, of_model=False)
     if audits:
         _check_one_input(made, read)
+        _check_unmasked(made, read, "M013")
     problems += read.problems
     return Product(made, audits=audits)
 
@@ -184,6 +186,15 @@ def _check_one_input(made: Transformation | None, read: Refinements) -> None:
         message = "Models are not trained, nor tables audited, in the policy that joins datasets."
         hint = f"Train on {made.rule.output} in a policy of its own."
         read.add("M016", message, hint, made.rule.place)
+
+
+def _check_unmasked(made: Transformation | None, read: Refinements, code: str) -> None:
+    """Note masked columns of a table that models learn from: nobody says what they would learn."""
+    if made is not None and made.masked:
+        message = "Models are not trained, nor tables audited, where columns are masked: "
+        message += f"{listed(one.name for one in made.masked)}."
+        hint = f"Train on {made.rule.output} in a policy of its own."
+        read.add(code, message, hint, made.rule.place)
 
 
 def _outputs(policy: Policy) -> Iterator[str]:

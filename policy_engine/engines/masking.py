@@ -1,0 +1,118 @@
+"""Cells of a column masked, and read back to see whether they are."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Context, Decimal, InvalidOperation, localcontext
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from policy_engine.engines.arrays import whole
+from policy_engine.engines.encoding import is_text
+from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.methods.masked import Masking, Number
+
+_DIGITS = 1_000
+"""More than the digits from the greatest float to the least part of it that a masking looks at."""
+
+
+def masked(
+    column: pa.ChunkedArray | pa.Array, asked: Masking, kind: pa.DataType | None = None
+) -> pa.ChunkedArray:
+    """Return a column as its masking publishes it, of the type that it had.
+
+    `kind` is what the texts of a file without types are written in, None for a column that has a
+    type. Values are masked exactly, as they are written; numbers in texts are all written in one
+    way then, for how a number was written would tell which were changed. Raises DataError (R013)
+    where the column holds no numbers, or what the masking makes is none of its type.
+    """
+    plain = _plain(column)
+    distinct = plain.dictionary_encode()
+    _check_kind(plain.type if kind is None else kind, asked, distinct.dictionary)
+    with localcontext(Context(prec=_DIGITS)):
+        values = list(_numbers(distinct.dictionary))
+        if any(one is None for one in values):
+            raise _refused(asked, "values that are no finite numbers")
+        made = [asked.masked(one) for one in values if one is not None]
+        found = _as(plain.type, made, asked).take(distinct.indices)
+    return pa.chunked_array(
+        [
+            found.dictionary_encode().cast(column.type)
+            if pa.types.is_dictionary(column.type)
+            else found
+        ]
+    )
+
+
+def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
+    """Return how many cells of a column do not keep its masking, those that are no numbers too."""
+    counts = pc.value_counts(_plain(column).drop_null())
+    with localcontext(Context(prec=_DIGITS)):
+        keeps = [one is not None and asked.keeps(one) for one in _numbers(counts.field("values"))]
+    times = counts.field("counts").to_pylist()
+    return sum(count for count, is_kept in zip(times, keeps, strict=True) if not is_kept)
+
+
+def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    array = whole(column) if isinstance(column, pa.ChunkedArray) else column
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+def _numbers(values: pa.Array) -> Iterator[Number | None]:
+    """Yield values exactly, as they are written; None for what is missing or no finite number."""
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        yield from values.to_pylist()
+    elif is_text(kind) or pa.types.is_floating(kind):
+        # The shortest text of a float is what a file of texts would say.
+        yield from map(_number, values.cast(pa.string()).to_pylist())
+    else:
+        yield from (None for _ in range(len(values)))
+
+
+def _number(text: str | None) -> Number | None:
+    try:
+        found = Decimal(text) if text is not None else None
+    except InvalidOperation:
+        return None
+    return found if found is not None and found.is_finite() else None
+
+
+def _check_kind(kind: pa.DataType, asked: Masking, values: pa.Array) -> None:
+    """Raise DataError (R013) for a column that holds no numbers, and for one of integers that a
+    parameter would make decimals."""
+    if values.null_count == len(values):
+        return
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if not is_number:
+        held = "texts" if is_text(kind) else f"values of the type {kind}"
+        raise _refused(asked, held)
+    for name, figure in asked.figures.items():
+        if pa.types.is_integer(kind) and not figure.is_integer():
+            message = f"The column {asked.name!r} holds integers, and its {name} is {figure:g}."
+            raise DataError.of("R013", message, f"Let {name} be an integer.")
+
+
+def _refused(asked: Masking, held: str) -> PolicyEngineError:
+    message = f"The column {asked.name!r} holds {held}. {asked.masking} is of numbers."
+    return DataError.of("R013", message, "Give the column another role.")
+
+
+def _as(kind: pa.DataType, numbers: Sequence[Number], asked: Masking) -> pa.Array:
+    """Return numbers as an array of a type. Raises DataError (R013) where one is none of it."""
+    try:
+        if is_text(kind):
+            return pa.array(map(_text, numbers), kind)
+        if pa.types.is_floating(kind):
+            return pa.array([float(one) + 0.0 for one in numbers], pa.float64()).cast(kind)
+        if pa.types.is_decimal(kind):
+            return pa.array(map(Decimal, numbers), kind)
+        return pa.array(numbers, kind)
+    except (pa.ArrowInvalid, OverflowError, InvalidOperation):
+        message = f"The {asked.masking} of {asked.name!r} makes numbers that are none of {kind}."
+        raise DataError.of("R013", message, "Change its parameters, or the type.") from None
+
+
+def _text(number: Number) -> str:
+    text = f"{number:f}" if isinstance(number, Decimal) else str(number)
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text

@@ -1,0 +1,95 @@
+"""Columns that are masked value by value: what every masking has."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, Field, create_model
+
+from policy_engine import terms
+from policy_engine.methods import class_of, parameters
+from policy_engine.methods.columns import Column
+from policy_engine.methods.method import Bound
+
+Number = int | Decimal
+"""A value as it is masked and measured, exactly: an integer, or a decimal as it is written."""
+_MOST = 1e15
+
+
+def _exact(number: float) -> float:
+    if abs(number) > _MOST:
+        raise ValueError(f"A number is at most {_MOST:g}: a greater one would not be exact.")
+    return number
+
+
+Figure = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_exact)]
+"""A number that is exact as it is written, up to 15 digits."""
+
+
+class Masking(Column):
+    """What is done to every value of one column, and what each keeps afterwards.
+
+    A masking is a function of the value alone: neither the engine nor the order of rows matters to
+    it, a missing value stays missing, and an integer stays one. What it guarantees is measured on
+    the cells that were written, by `keeps`, which shares nothing with `masked`.
+    """
+
+    notation: ClassVar[str]
+    step: ClassVar[str] = "mask"
+
+    masking: str
+
+    def masked(self, value: Number) -> Number:
+        """Return what is published of a value."""
+        raise NotImplementedError
+
+    def keeps(self, value: Number) -> bool:
+        """Tell whether a value may stand in what is published."""
+        raise NotImplementedError
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The parameters by their names: of a column of integers, integers."""
+        given = self.model_dump(exclude={"name", "masking"})
+        return {name: value for name, value in given.items() if isinstance(value, float)}
+
+    @property
+    def bound(self) -> Bound:
+        """What is measured: how many cells do not keep the masking, none being allowed to."""
+        return Bound(self.masking, self.name, 0, "at most")
+
+    def __str__(self) -> str:
+        """Return the column and its masking in words."""
+        figures = ", ".join(f"{name} {value:g}" for name, value in self.figures.items())
+        return f"{self.name} ({self.masking}, {figures})"
+
+
+def number(given: float) -> Number:
+    """Return a parameter exactly: what its shortest text says."""
+    return int(given) if given.is_integer() else Decimal(repr(given))
+
+
+def masking_class(notation: str) -> type[Masking]:
+    """Return the class of a masking of the vocabulary; KeyError where there is none."""
+    found: type[Masking] = class_of(terms.maskings()[notation].facts["notation"])
+    return found
+
+
+@cache
+def settings() -> type[Column]:
+    """Return the model of all that can be said of a masked column, whatever its masking."""
+    kinds = [masking_class(notation) for notation in terms.maskings()]
+    fields: dict[str, Any] = {
+        name: (field.rebuild_annotation() | None, None)
+        for kind in kinds
+        for name, field in parameters(kind).items()
+        if name not in ("name", "masking")
+    }
+    one_of: Any = Literal[tuple(terms.maskings())]
+    return create_model("Masked", __base__=Column, masking=(one_of, ...), **fields)
+
+
+def is_known(notation: Any) -> bool:
+    """Tell whether a setting is the notation of a masking."""
+    return notation in get_args(settings().model_fields["masking"].annotation)

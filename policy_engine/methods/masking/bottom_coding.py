@@ -1,0 +1,25 @@
+"""Bottom-coding: no value stands below a threshold."""
+
+from typing import ClassVar, Literal
+
+from policy_engine.methods.masked import Figure, Masking, Number, number
+
+
+class BottomCoding(Masking):
+    """Every value below `threshold` is the threshold, which everybody may know.
+
+    Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (bottom coding).
+    """
+
+    notation: ClassVar[str] = "bottom-coding"
+
+    masking: Literal["bottom-coding"] = "bottom-coding"
+    threshold: Figure
+
+    def masked(self, value: Number) -> Number:
+        """Return the value, or the threshold where it is below that."""
+        return max(value, number(self.threshold))
+
+    def keeps(self, value: Number) -> bool:
+        """Tell whether a value is not below the threshold."""
+        return not value < number(self.threshold)

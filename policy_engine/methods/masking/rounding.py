@@ -1,0 +1,33 @@
+"""Rounding: every value becomes the nearest multiple of a base."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from policy_engine.methods.masked import Figure, Masking, Number, number
+
+
+class Rounding(Masking):
+    """Every value is the multiple of `base` that is nearest to it.
+
+    Of two that are equally near it is the one further from zero, so that a value and its negative
+    are rounded alike: to 10, 25 becomes 30 and -25 becomes -30. Hundepool et al.: Statistical
+    Disclosure Control, Wiley 2012 (rounding).
+    """
+
+    notation: ClassVar[str] = "rounding"
+
+    masking: Literal["rounding"] = "rounding"
+    base: Annotated[Figure, Field(ge=1e-9)]
+
+    def masked(self, value: Number) -> Number:
+        """Return the nearest multiple of the base."""
+        base = number(self.base)
+        size: Number = -value if value < 0 else value
+        rest = size % base
+        nearest = size - rest + (base if 2 * rest >= base else 0)
+        return -nearest if value < 0 else nearest
+
+    def keeps(self, value: Number) -> bool:
+        """Tell whether a value is a multiple of the base."""
+        return value % number(self.base) == 0

@@ -1,0 +1,27 @@
+"""Top-coding: no value stands above a threshold."""
+
+from typing import ClassVar, Literal
+
+from policy_engine.methods.masked import Figure, Masking, Number, number
+
+
+class TopCoding(Masking):
+    """Every value above `threshold` is the threshold, which everybody may know.
+
+    Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (top coding). A
+    threshold that is a quantile of the data would tell that quantile: choose it by what the column
+    is about.
+    """
+
+    notation: ClassVar[str] = "top-coding"
+
+    masking: Literal["top-coding"] = "top-coding"
+    threshold: Figure
+
+    def masked(self, value: Number) -> Number:
+        """Return the value, or the threshold where it is above that."""
+        return min(value, number(self.threshold))
+
+    def keeps(self, value: Number) -> bool:
+        """Tell whether a value is not above the threshold."""
+        return not value > number(self.threshold)

@@ -1,0 +1,210 @@
+"""The steps of a plan: what each does, and what a plan may ask of any of them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+
+from policy_engine.methods import Bound, Measurement
+from policy_engine.methods.masked import Masking, is_known, masking_class
+from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.reading_anonymization import Transformation
+from policy_engine.plan.training import Audit, Training
+
+CellStyle = Literal["text", "bounds"]
+Stage = Literal["read", "join", "drop", "columns", "table", "model", "audit", "publish"]
+"""Where in a plan a step stands: steps on `columns` come before the one that makes the table."""
+
+
+class Step:
+    """What every kind of step tells of itself, so that a plan knows no kind from another.
+
+    A new kind says at which stage it stands and what it has of the following; those that there are
+    stay as they are. What carries it out is a verb of the engines.
+    """
+
+    stage: ClassVar[Stage]
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that are released as this step makes or keeps them."""
+        return ()
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns of which the values matter to it."""
+        return ()
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return what is measured on the output because of it, and has to hold."""
+        return ()
+
+    def public(self) -> Self:
+        """Return what everybody may know of it: nothing that the data alone tells."""
+        return self
+
+    def of_policy(self) -> Self:
+        """Return what it takes from what its policy means: of data in any order, or at no place."""
+        return self
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Mask(_Frozen, Step):
+    """Put every value of some columns through their maskings, one by one.
+
+    It is done before rows are put in an order that follows from what is released of them.
+    """
+
+    stage: ClassVar[Stage] = "columns"
+
+    step: Literal["mask"] = "mask"
+    columns: tuple[SerializeAsAny[Masking], ...] = Field(min_length=1)
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _of_their_classes(cls, given: Any) -> Any:
+        if isinstance(given, list | tuple):
+            return tuple(_masking(one) if isinstance(one, dict) else one for one in given)
+        return given
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that it masks."""
+        return self.names
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that it masks."""
+        return self.names
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return that every cell keeps its column's masking."""
+        return tuple(one.bound for one in self.columns)
+
+    def measurements(self, broken: Mapping[str, int]) -> tuple[Measurement, ...]:
+        """Return the measurements, from how many cells of each column break its masking."""
+        return tuple(
+            Measurement(
+                bound=bound.name,
+                column=bound.column,
+                sense=bound.sense,
+                asked=0,
+                achieved=broken[bound.column],
+            )
+            for bound in self.bounds()
+        )
+
+
+def _masking(given: Mapping[str, Any]) -> Masking:
+    notation = given.get("masking")
+    if not is_known(notation):
+        raise ValueError("a masking is given by its notation")
+    return masking_class(str(notation))(**given)
+
+
+class Anonymize(Anonymization, Step):
+    """Generalise the quasi-identifiers until every bound holds in every class.
+
+    `taxonomies` holds the digest of each taxonomy by its name, once they are known.
+    """
+
+    stage: ClassVar[Stage] = "table"
+
+    step: Literal["anonymize"] = "anonymize"
+    taxonomies: Mapping[str, str] = Field(default_factory=dict)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that have a role in it and are not left out."""
+        return self.columns.released
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The quasi-identifiers, the sensitive columns and the unit of privacy."""
+        columns = self.columns
+        unit = (columns.privacy_unit,) if columns.privacy_unit else ()
+        return (*columns.quasi_names, *columns.sensitive_names, *unit)
+
+    def public(self) -> Self:
+        """Return it without the digests of the taxonomies, which are not released."""
+        return self.model_copy(update={"taxonomies": {}})
+
+
+class Publish(_Frozen, Step):
+    """Write the columns as the output, measure every bound on it, and only then publish.
+
+    Where a model is trained, it is the output, and the columns are what its table was made of.
+    With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
+    """
+
+    stage: ClassVar[Stage] = "publish"
+
+    step: Literal["publish"] = "publish"
+    asset: str
+    columns: tuple[str, ...]
+    cells: CellStyle = "text"
+
+    def of_policy(self) -> Self:
+        """Return it with its columns in one order, whatever their cells look like."""
+        return self.model_copy(update={"columns": tuple(sorted(self.columns)), "cells": "text"})
+
+
+class Train(Training, Step):
+    """Train a model on what the steps before made of a share of the records."""
+
+    stage: ClassVar[Stage] = "model"
+
+    step: Literal["train"] = "train"
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The label and the features."""
+        return (self.label, *self.features)
+
+
+class Attack(Audit, Step):
+    """Attack the model, or one trained on the table, and hold what is reached against bounds."""
+
+    stage: ClassVar[Stage] = "audit"
+
+    step: Literal["audit"] = "audit"
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The label and the features of the model that is attacked."""
+        return (self.modelling.label, *self.modelling.features)
+
+
+def steps_of(made: Transformation, digests: Mapping[str, str]) -> list[Mask | Anonymize]:
+    """Return the steps that make the table of an output: each method says which is its own.
+
+    `digests` are those of the taxonomies, by their names.
+    """
+    asked = [one.step for one in made.masked]
+    asked += [one.step for one in made.asked.methods.values()]
+    return [_MAKERS[kind](made, digests) for kind in dict.fromkeys(asked)]
+
+
+def _mask(made: Transformation, _: Mapping[str, str]) -> Mask:
+    return Mask(columns=made.masked)
+
+
+def _anonymize(made: Transformation, digests: Mapping[str, str]) -> Anonymize:
+    asked = made.asked
+    return Anonymize(
+        columns=asked.columns, methods=asked.methods, recoding=asked.recoding, taxonomies=digests
+    )
+
+
+_MAKERS: Mapping[str, Callable[[Transformation, Mapping[str, str]], Mask | Anonymize]] = {
+    "mask": _mask,
+    "anonymize": _anonymize,
+}
