@@ -145,6 +145,9 @@ COLUMNS: Mapping[str, Any] = {
     ],
     "mosaicrown:sensitive": ["http://example.com/Visits/Diagnosis"],
     "pe:insensitive": ["http://example.com/Visits/Ward"],
+    "pe:masked": [
+        {"@id": "http://example.com/Visits/Cost", "pe:masking": "rounding", "pe:base": 100}
+    ],
     "pe:pseudonymize": ["http://example.com/Visits/Patient"],
     "pe:redact": ["http://example.com/Visits/Note"],
     "pe:privacyUnit": "http://example.com/Visits/Patient",

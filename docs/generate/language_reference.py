@@ -110,8 +110,17 @@ def _sanitisation() -> Iterator[str]:
     names = ("operand", "what it is", "takes", "default", "example")
     more = "Each is given once. A method has its own, and all methods have the columns and options."
     yield _table("Parameters of anonymize", "refinement", names, rows, more)
-    more = "Said of a column in its place, [generalization.md](generalization.md) tells how."
+    needed = ((term, _masked(notation)) for notation, term in terms.maskings().items())
+    yield _table(
+        "Maskings",
+        "refinement",
+        ("masking", "what is published", "needs", "example"),
+        ((f"`{t.facts['notation']}`", t.definition, _named(t), _code(one)) for t, one in needed),
+        "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
+    )
     for role, parameters in of_columns().items():
+        page = "masking" if role == "pe:masked" else "generalization"
+        more = f"Said of a column in its place, [{page}.md]({page}.md) tells how."
         title = f"Settings of columns under {role}"
         yield _table(title, "refinement", names, (_setting(role, one) for one in parameters), more)
 
@@ -337,7 +346,24 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
     return _row(one, given[0] if len(given) == 1 else given)
 
 
+def _named(term: terms.Term) -> str:
+    return ", ".join(f"`{terms.compact(iri)}`" for iri in term.iris("requires"))
+
+
+def _masked(notation: str) -> dict[str, Any]:
+    """Return how a column of costs is masked in a way, each number that this needs being 100."""
+    needed = map(terms.compact, terms.maskings()[notation].iris("requires"))
+    column = {"@id": "http://example.com/Visits/Cost", "pe:masking": notation}
+    return _asked("pe:masked", [column | dict.fromkeys(needed, 100)])[0]
+
+
 def _setting(role: str, one: Parameter) -> tuple[str, ...]:
+    if role == "pe:masked":
+        known = terms.maskings().items()
+        needing = (
+            notation for notation, t in known if one.name in map(terms.compact, t.iris("requires"))
+        )
+        return _row(one, _masked(next(needing, next(iter(terms.maskings())))))
     is_sensitive = role == "mosaicrown:sensitive"
     settings = (DISTANCES if is_sensitive else SETTINGS)[one.name]
     column = {

@@ -293,16 +293,20 @@ def _given_away(certificate: Certificate) -> Iterator[Problem]:
 
 def proven(certificate: Certificate) -> str:
     """Return every bound with what was measured, in one line; empty where nothing was."""
-    measured = (
-        f"{m.bound} {m.achieved:.6g} ({m.sense} {m.asked:g})"
-        + (f" of {m.column}" if m.column else "")
-        for m in certificate.measurements
-    )
+    measured = map(_measured, certificate.measurements)
     attacked = (
         f"{one.attack} {said(one)} ({one.bound})" for one in certificate.attacks if not one.unfit
     )
     files = (f"{name} {found} ({asked})" for name, asked, found, _ in files_of(certificate))
     return ", ".join((*measured, *attacked, *files))
+
+
+def _measured(one: Measurement) -> str:
+    if one.bound in terms.maskings():
+        kept = "kept" if one.holds else f"not kept by {one.achieved:g} cells"
+        return f"{one.bound} of {one.column} {kept}"
+    about = f" of {one.column}" if one.column else ""
+    return f"{one.bound} {one.achieved:.6g} ({one.sense} {one.asked:g}){about}"
 
 
 def files_of(certificate: Certificate) -> Iterator[tuple[str, str, str, bool]]:

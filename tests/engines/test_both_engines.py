@@ -49,6 +49,40 @@ def rows_of(release):
 
 # What comes out
 
+PAY = column("pay", masking="rounding", base=0.5)
+DEBT = column("debt", masking="bottom-coding", threshold=-100)
+MASKED = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": [PAY, DEBT]}
+
+
+def test_masked_columns_of_a_file_are_the_same_texts(engine, tmp_path):
+    rows = ["20,1.25,-7", "20,1.0,-1000", "40,-1.25,", "40,,-100", "40,2.749,5"]
+    (tmp_path / "in.csv").write_text("\n".join(["age,pay,debt", *rows]))
+    release = applied(engine, tmp_path / "in.csv", tmp_path / "out.csv", **MASKED)
+    place = Path(release.path)
+    texts = (
+        place.read_text()
+        if place.is_file()
+        else "".join(one.read_text().partition("\n")[2] for one in sorted(place.glob("*.csv")))
+    )
+    found = sorted(line for line in texts.splitlines() if not line.startswith("age"))
+    assert found == ["20,1,-100", "20,1.5,-7", "40,,-100", "40,-1.5,", "40,2.5,5"]
+    assert measured(release)["rounding", "pay"] == measured(release)["bottom-coding", "debt"] == 0
+
+
+@pytest.mark.nightly_on_spark
+def test_masked_columns_of_a_table_keep_their_types(engine):
+    table = {"age": [20, 20, 40, 40], "pay": [1.25, -1.25, None, 0.2], "debt": [-7, -1000, None, 5]}
+    found = rows_of(applied(engine, table, **MASKED))
+    assert sorted(found["pay"], key=str) == [-1.5, 0.0, 1.5, None]
+    assert sorted(found["debt"], key=str) == [-100, -7, 5, None]
+
+
+def test_dates_are_not_masked(engine, tmp_path):
+    (tmp_path / "in.csv").write_text("age,pay,debt\n20,2026-01-01,1\n20,2026-01-02,2\n")
+    with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type date32"):
+        applied(engine, tmp_path / "in.csv", tmp_path / "out.csv", **MASKED)
+    assert not (tmp_path / "out.csv").exists()
+
 
 @pytest.mark.nightly_on_spark
 def test_what_other_bounds_would_cost_is_the_same(engine):

@@ -13,6 +13,7 @@ from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.methods import Method, allowed, method_class, parameters
 from policy_engine.methods.audits.membership_inference import USUAL_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
+from policy_engine.methods.masked import masking_class
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.plan.plan import EngineName
@@ -28,8 +29,8 @@ def local_names(term, key):
     return {terms.local_name(iri) for iri in term.iris(key)}
 
 
-JOIN = {"joinOn"}
-"""What several targets are joined on: of no dataset's own roles."""
+BESIDE = {"joinOn", "masked"}
+"""Columns that a step of their own is about: what targets are joined on, and what is masked."""
 SHARED = {**parameters(Columns), **parameters(Recoding)}
 OPERANDS = {
     iri: term
@@ -55,7 +56,8 @@ def range_of(field):
 
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*/*.py")}
-    named = {notation.replace("-", "_") for notation in (*NOTATIONS, *terms.audit_methods())}
+    every = (*NOTATIONS, *terms.audit_methods(), *terms.maskings())
+    named = {notation.replace("-", "_") for notation in every}
     assert files - {"__init__", "classifier"} == named
 
 
@@ -89,7 +91,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     term = terms.vocabulary()[f"{terms.PE}Method"]
     required = {name for name, field in SHARED.items() if field.is_required()}
     assert local_names(term, "requires") == required
-    assert local_names(term, "allows") == {*SHARED, *JOIN} - required
+    assert local_names(term, "allows") == {*SHARED, *BESIDE} - required
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,22 @@ def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
     options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
     every = (*terms.methods().values(), *terms.audit_methods().values())
+    every += (*terms.maskings().values(),)
     assert declared == options | {term.iri for term in every}
+
+
+# -- maskings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("notation", terms.maskings())
+def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
+    term, kind = terms.maskings()[notation], masking_class(notation)
+    assert term.iri == f"{terms.PE}{notation}"
+    assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
+    assert local_names(term, "requires") == set(parameters(kind)) - {"name", "masking"}
+    assert all(parameters(kind)[name].is_required() for name in local_names(term, "requires"))
+    assert set(term.texts("engine")) <= set(get_args(EngineName))
+    assert (ROOT / f"tests/methods/masking/test_{notation.replace('-', '_')}.py").is_file()
 
 
 # -- audits ---------------------------------------------------------------------------------------
@@ -201,7 +218,7 @@ def test_the_engines_of_the_vocabulary_are_those_of_plans():
 def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
     own = {name for notation in NOTATIONS for name in parameters(method_class(notation))}
     assert not own & set(SHARED)
-    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | JOIN
+    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | BESIDE
 
 
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
@@ -209,7 +226,7 @@ def test_an_operand_has_the_range_of_its_fields(iri):
     name, term = terms.local_name(iri), OPERANDS[iri]
     fields = [parameters(method_class(notation)).get(name) for notation in NOTATIONS]
     given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
-    if name in ("privacyUnit", *JOIN):
+    if name in ("privacyUnit", *BESIDE):
         given = {f"{terms.ODRL}Asset"}
     widest = given if len(given) == 1 else {f"{terms.XSD}decimal"}
     assert given <= {*widest, f"{terms.XSD}integer"}
@@ -218,13 +235,13 @@ def test_an_operand_has_the_range_of_its_fields(iri):
 
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
 def test_an_operand_takes_a_list_where_it_is_a_role(iri):
-    operator = "isAllOf" if terms.local_name(iri) in (*ROLES, *JOIN) else "eq"
+    operator = "isAllOf" if terms.local_name(iri) in (*ROLES, *BESIDE) else "eq"
     assert OPERANDS[iri].iris("operator") == (f"{terms.ODRL}{operator}",)
     assert OPERANDS[iri].definition.endswith(".")
 
 
 def test_the_roles_are_the_columns_that_policies_name():
-    assert {*ROLES, "privacyUnit", "pseudonymScope"} == set(parameters(Columns))
+    assert {*ROLES, "privacyUnit", "pseudonymScope"} == {*parameters(Columns), "masked"}
     assert set(IDENTIFIERS) < set(ROLES)
 
 

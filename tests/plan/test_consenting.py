@@ -134,3 +134,50 @@ def test_a_taxonomy_of_the_makers_is_never_taken_for_the_owners():
         "quasi": [column("city", generalization="taxonomy", taxonomy="cities.csv"), "age"],
     }
     assert [f"of {DATASET}/city is a file" in one for one in short(city, city)] == [True]
+
+
+PAY = column("pay", masking="rounding", base=10)
+PLAIN = {"method": "k-anonymity"}
+"""What an owner asks of a column that is masked."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "made", "message"),
+    [
+        ({"masked": [PAY]}, {"masked": [PAY]}, ""),
+        ({"masked": [PAY]}, {"redact": ["pay"]}, ""),
+        ({"masked": [PAY]}, {}, ""),
+        ({"insensitive": ["pay"]}, {"masked": [PAY]}, ""),
+        ({"masked": [PAY]}, {"insensitive": ["pay"]}, "is insensitive, and by the owner it is ma"),
+        ({"masked": [PAY]}, {"quasi": ["age", "pay"]}, "is quasi-identifier, and by the owner"),
+        ({"masked": [PAY]}, {"pseudonymize": ["pay"]}, "is pseudonymize, and by the owner"),
+        ({"redact": ["pay"]}, {"masked": [PAY]}, "is masked, and by the owner it is redact"),
+        ({"identifier": ["pay"]}, {"masked": [PAY]}, "is masked, and by the owner it is ident"),
+        ({}, {"masked": [PAY]}, "is released as masked, and the owner lets it not be released"),
+        (
+            {"masked": [PAY]},
+            {"masked": [column("pay", masking="rounding", base=20)]},
+            "The base of http://x.org/People/pay is 20, and by the owner it is 10.",
+        ),
+        (
+            {"masked": [PAY]},
+            {"masked": [column("pay", masking="top-coding", threshold=10)]},
+            "The base of http://x.org/People/pay is none, and by the owner it is 10.",
+        ),
+    ],
+)
+def test_a_masked_column_is_masked_as_the_owner_asks_or_less_is_told_of_it(asked, made, message):
+    given = [{**PLAIN, "quasi": ["age"], "sensitive": [], **one} for one in (asked, made)]
+    found = short(*({k: v for k, v in one.items() if v} | {"quasi": one["quasi"]} for one in given))
+    assert bool(found) == bool(message)
+    assert all(message in one for one in found[:1])
+
+
+def test_a_sensitive_column_is_not_masked_in_its_place():
+    asked = {"method": "l-diversity", "l": 2, "sensitive": ["pay"]}
+    made = {"method": "l-diversity", "l": 2, "sensitive": ["disease"], "masked": [PAY]}
+    assert any("is masked, and by the owner it is sensitive" in one for one in short(asked, made))
+
+
+def test_what_is_asked_of_masked_columns_is_told():
+    assert "pay (rounding, base 10)" in bounds_of(asking(method="k-anonymity", masked=[PAY]))

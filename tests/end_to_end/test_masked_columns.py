@@ -1,0 +1,203 @@
+"""Columns masked value by value, from the policy to who may read what was made of it."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from applying import applied, asking, measured, refused, rows_of
+from building import ANALYST, DATASET, OUTPUT, anonymize, column, permission, policy
+
+from policy_engine import apply_policy, certify_output, explore_policy
+from policy_engine.authoring.diagram import draw_policy
+from policy_engine.authoring.diff import compare_policies
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import proven, read_certificate
+from policy_engine.decision import Decider, Request, World
+from policy_engine.errors import CertificateError, PlanError
+from policy_engine.policy import read_policy
+from policy_engine.policy.model import READ
+from policy_engine.terms import in_full
+
+PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"]}
+PAY = column("pay", masking="rounding", base=10)
+CAP = column("cap", masking="top-coding", threshold=7.5)
+ASKED = {**PLAIN, "masked": [PAY, CAP]}
+TABLE = "age,pay,cap\n20,25,1.50\n21,-25,9.1\n40,,7.5\n41,1004,-3\n"
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+AGAIN = "http://x.org/again"
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "in.csv").write_text(TABLE)
+    return tmp_path / "in.csv"
+
+
+@pytest.fixture
+def made(data):
+    return applied(data, data.parent / "one" / "a.csv", **ASKED)
+
+
+def test_what_is_published_keeps_its_masking_and_is_measured(made):
+    assert made.path.read_text() == (
+        "age,pay,cap\n[20 - 21],-30,7.5\n[20 - 21],30,1.5\n[40 - 41],,7.5\n[40 - 41],1000,-3\n"
+    )
+    assert measured(made) == {("k", ""): 2, ("rounding", "pay"): 0, ("top-coding", "cap"): 0}
+    assert proven(made.certificate).endswith("rounding of pay kept, top-coding of cap kept")
+
+
+@pytest.mark.parametrize("how", [{}, {"partitioning": "relaxed"}, {"polish": True}])
+def test_the_order_of_rows_says_nothing_of_what_was_masked(how):
+    pay, note = [3, 1, 2, 4], ["a", "b", "c", "d"]
+    tables = [
+        {"age": [20, 20, 20, 20], "pay": pay, "note": note},
+        {"age": [20, 20, 20, 20], "pay": pay[::-1], "note": note},
+    ]
+    one, other = (
+        applied(t, masked=[PAY], insensitive=["note"], **PLAIN, **how).table for t in tables
+    )
+    assert one.to_pydict() == other.to_pydict()
+
+
+def test_a_masked_column_changes_no_class(data):
+    plain = applied(data, **{**PLAIN, "insensitive": ["pay", "cap"]})
+    given = applied(data, **ASKED)
+    assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
+
+
+def test_what_cannot_be_masked_is_refused_and_nothing_is_written(tmp_path):
+    table = {"age": [1, 2], "pay": ["x", "y"]}
+    assert refused(table, tmp_path, masked=[PAY], **PLAIN) == ["R013"]
+    assert refused({"age": [1, 2]}, tmp_path, masked=[PAY], **PLAIN) == ["C005"]
+
+
+def test_an_output_that_does_not_keep_its_masking_is_not_certified(made):
+    certify_output(made.path, asking(**ASKED))
+    made.path.write_text(made.path.read_text().replace("1000", "1004"))
+    with pytest.raises(CertificateError, match="V001 1 cells of 'pay' do not keep its rounding"):
+        certify_output(made.path, asking(**ASKED))
+
+
+def test_an_output_of_another_masking_is_not_certified(made):
+    other = asking(**{**PLAIN, "masked": [column("pay", masking="rounding", base=5), CAP]})
+    with pytest.raises(CertificateError, match=r"V014 The column 'pay' was made with .*base 10"):
+        certify_output(made.path, other)
+
+
+def test_other_bounds_are_explored_with_the_masking(data):
+    runs = explore_policy(asking(**ASKED), {DATASET: data}, {"k": [2, 4]})
+    assert [run.outcome.classes for run in runs] == [2, 1]
+    assert {len(run.outcome.measurements) for run in runs} == {3}
+
+
+def without_masking(facts):
+    facts["measurements"] = facts["measurements"][:1]
+
+
+def with_too_many(facts):
+    facts["measurements"][1]["achieved"] = 5
+
+
+@pytest.mark.parametrize("change", [without_masking, with_too_many])
+def test_a_certificate_that_contradicts_its_masking_is_none(made, change):
+    document = json.loads((made.path.parent / "certificate.jsonld").read_text())
+    change(document["pe:certificate"])
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(json.dumps(document))
+
+
+# Decisions
+
+
+def decided(made, text, target=OUTPUT, certificate=None):
+    found = certificate or made.certificate
+    request = Request(
+        assignee=ANALYST, action=READ, targets=(target,), purpose=in_full("marketing")
+    )
+    return Decider([read_policy(text)], [found]).decide(request, World(time=NOON))
+
+
+def changed(certificate, **values):
+    """Return a certificate of a plan that masks otherwise."""
+    steps = tuple(
+        one.model_copy(update=values) if one.step == "mask" else one
+        for one in certificate.plan.steps
+    )
+    plan = certificate.plan.model_copy(update={"steps": steps})
+    return certificate.model_copy(update={"plan": plan})
+
+
+def test_an_output_is_read_by_a_certificate_of_its_own_masking_alone(made):
+    text = asking(**ASKED)
+    assert decided(made, text).permitted
+    first, second = made.plan.mask.columns
+    fewer = changed(made.certificate, columns=(first,))
+    other = changed(made.certificate, columns=(first.model_copy(update={"base": 5.0}), second))
+    broken = made.certificate.model_copy(
+        update={
+            "measurements": tuple(
+                one.model_copy(update={"achieved": 1}) if one.column == "pay" else one
+                for one in made.certificate.measurements
+            )
+        }
+    )
+    for certificate in (fewer, other, broken):
+        assert not decided(made, text, certificate=certificate).permitted
+
+
+def test_a_masked_column_is_derived_from_its_column(made):
+    found = decided(made, asking(**ASKED), f"{OUTPUT}/pay")
+    assert found.permitted
+    assert [one.sources for one in found.made_from] == [(f"{DATASET}/pay",)]
+
+
+# What is made of it
+
+
+def again(made, **parts):
+    """Return what is made of a release in which columns were masked."""
+    action = anonymize(method="k-anonymity", k=2, **parts)
+    action = json.loads(json.dumps(action).replace(f"{DATASET}/", f"{OUTPUT}/"))
+    rule = permission(action=action, target=OUTPUT, output=AGAIN)
+    text = policy([rule], uid=f"{AGAIN}#policy")
+    return apply_policy(text, {OUTPUT: made.path}, made.path.parent.parent / "two")
+
+
+@pytest.mark.parametrize(
+    ("parts", "use"),
+    [
+        ({"quasi": ["pay"]}, "generalised again"),
+        ({"quasi": ["cap"], "insensitive": ["pay"]}, "generalised again"),
+        ({"quasi": ["age"], "masked": [PAY]}, "generalised again"),
+    ],
+)
+def test_masked_cells_are_not_read_as_values(made, parts, use):
+    with pytest.raises(PlanError, match=f"M015 .*{use}"):
+        again(made, **parts)
+
+
+def test_masked_cells_are_kept_and_known_for_what_they_are(data):
+    made = applied(data, data.parent / "one" / "a.csv", **PLAIN, masked=[PAY], insensitive=["cap"])
+    second = again(made, quasi=["cap"], insensitive=["pay", "age"])
+    [before] = second.certificate.upstream
+    assert ("pay", "rounding") in [(one.name, one.generalization) for one in before.generalised]
+    assert len(rows_of(second)) == 4
+    masked = column("pay", masking="rounding", base=5)
+    with pytest.raises(PlanError, match=r"M015 .*'pay' of .* was masked by 'rounding': .* masked"):
+        again(made, quasi=["cap"], masked=[masked])
+    assert load_certificate(second.path).upstream == (before,)
+
+
+# What is written about it
+
+
+def test_another_base_is_a_change_that_goes_either_way():
+    old, new = asking(**ASKED), asking(**ASKED).replace('"pe:base": 10', '"pe:base": 5')
+    found = compare_policies(read_policy(old), read_policy(new)).changes
+    assert found
+    assert {(one.what[:6], one.tendency) for one in found} == {("masked", "either")}
+
+
+def test_a_drawing_says_what_is_masked():
+    text = draw_policy(read_policy(asking(**ASKED)), "mermaid").text
+    assert "masked" in text

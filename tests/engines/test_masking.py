@@ -1,0 +1,104 @@
+"""Columns as maskings publish them, and what of them is found when they are read back."""
+
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.engines.masking import broken, masked
+from policy_engine.errors import DataError
+from policy_engine.methods.masked import masking_class
+
+TENS = masking_class("rounding")(name="pay", base=10)
+TENTHS = masking_class("rounding")(name="pay", base=0.1)
+TOP = masking_class("top-coding")(name="pay", threshold=7.5)
+BOTTOM = masking_class("bottom-coding")(name="pay", threshold=-5)
+
+
+@pytest.mark.parametrize(
+    ("masking", "given", "made"),
+    [
+        (TENS, pa.array([25, None, -25, 4], pa.int16()), [30, None, -30, 0]),
+        (TENS, pa.array([-0.0, 24.9, 1e308]), [0.0, 20.0, 1e308]),
+        (TENTHS, pa.array([0.15, 0.25, 0.3]), [0.2, 0.3, 0.3]),  # 0.15 is below a tie as a float
+        (TENTHS, pa.array([0.15], pa.float32()), [pytest.approx(0.2)]),
+        (TENTHS, pa.array([Decimal("0.15")], pa.decimal128(5, 2)), [Decimal("0.20")]),
+        (TOP, pa.array([7.49, 7.5, 7.51, None]), [7.49, 7.5, 7.5, None]),
+        (BOTTOM, pa.array([-6, -5, 3], pa.int8()), [-5, -5, 3]),
+        (BOTTOM, pa.array([0, 9], pa.uint8()), [0, 9]),
+        (TENS, pa.array([None, None], pa.string()), [None, None]),
+    ],
+)
+def test_numbers_are_masked_exactly_and_keep_their_type(masking, given, made):
+    found = masked(pa.chunked_array([given]), masking)
+    assert found.type == given.type
+    assert found.to_pylist() == made
+    assert broken(found, masking) == 0
+
+
+def test_a_float_of_zero_has_no_sign():
+    assert str(masked(pa.array([-0.4, -0.0]), TENS).to_pylist()) == "[0.0, 0.0]"
+
+
+def test_numbers_in_texts_are_all_written_in_one_way():
+    texts = pa.array(["7.500", "9", "1e1", " -3 ", "007.25", None])
+    found = masked(texts.dictionary_encode(), TOP, pa.float64())
+    assert found.to_pylist() == ["7.5", "7.5", "7.5", "-3", "7.25", None]
+
+
+def test_texts_of_integers_are_integers_afterwards():
+    found = masked(pa.array(["25", "1000000000000000000"]), TENS, pa.int64())
+    assert found.to_pylist() == ["30", "1000000000000000000"]
+
+
+@pytest.mark.parametrize(
+    ("masking", "given", "message"),
+    [
+        (TENS, pa.array(["25", "26"]), "holds texts. rounding is of numbers"),
+        (TENS, pa.array([date(2026, 1, 1)]), r"holds values of the type date32\[day\]"),
+        (TENS, pa.array([True]), "holds values of the type bool"),
+        (TENS, pa.array([1.0, float("inf")]), "values that are no finite numbers"),
+        (TENTHS, pa.array([1, 2]), "holds integers, and its base is 0.1"),
+        (TOP, pa.array([1, 2]), "holds integers, and its threshold is 7.5"),
+        (TENS, pa.array([2**63 - 1]), "makes numbers that are none of int64"),
+        (TENS, pa.array([127], pa.int8()), "makes numbers that are none of int8"),
+        (TENS, pa.array([Decimal("9.5")], pa.decimal128(2, 1)), "none of decimal128"),
+        (
+            masking_class("top-coding")(name="pay", threshold=0.125),
+            pa.array([Decimal("9.50")], pa.decimal128(5, 2)),
+            "none of decimal128",
+        ),
+    ],
+)
+def test_what_a_masking_cannot_be_of_is_refused(masking, given, message):
+    with pytest.raises(DataError, match=rf"R013 .*{message}"):
+        masked(given, masking)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.date32(), pa.time64("ns")])
+def test_texts_of_a_file_are_refused_where_not_all_are_numbers(kind):
+    with pytest.raises(DataError, match="R013"):
+        masked(pa.array(["1"]), TENS, kind)
+    with pytest.raises(DataError, match=r"R013 .*no finite numbers"):
+        masked(pa.array(["1", "nan"]), TENS, pa.float64())
+
+
+def test_cells_that_do_not_keep_a_masking_are_counted():
+    column = pa.chunked_array([["30", "30.0", "31", "31", None, "", "[30 - 40]", "inf"]])
+    assert broken(column, TENS) == 5
+    assert broken(pa.array([7.5, 7.6, None]), TOP) == 1
+    assert broken(pa.array([date(2026, 1, 1)]), TOP) == 1
+
+
+@given(
+    st.sampled_from([TENS, TENTHS, TOP, BOTTOM]),
+    st.lists(st.floats(-1e12, 1e12) | st.none(), min_size=1, max_size=5),
+)
+def test_what_is_masked_keeps_its_masking_and_is_masked_once(masking, values):
+    once = masked(pa.array(values, pa.float64()), masking)
+    assert broken(once, masking) == 0
+    assert once.null_count == values.count(None)
+    assert masked(once, masking).to_pylist() == once.to_pylist()

@@ -1,0 +1,41 @@
+import pytest
+from pydantic import ValidationError
+
+from policy_engine import terms
+from policy_engine.methods import allowed, parameters
+from policy_engine.methods.masked import Masking, is_known, masking_class, number, settings
+
+
+@pytest.mark.parametrize("notation", terms.maskings())
+def test_a_masking_is_found_by_its_notation(notation):
+    kind = masking_class(notation)
+    assert issubclass(kind, Masking)
+    assert kind.notation == notation == kind.model_fields["masking"].default
+    assert kind.step == "mask"
+
+
+def test_what_is_said_of_a_masked_column_are_the_parameters_of_all_maskings():
+    found = {name: allowed(field) for name, field in parameters(settings()).items()}
+    assert found.pop("name") == "a text"
+    assert found.pop("masking") == "'rounding', 'top-coding' or 'bottom-coding'"
+    assert found == {"base": "a number from 1e-09", "threshold": "a number"}
+    assert is_known("rounding")
+    assert not is_known("mean")
+    assert not is_known(None)
+
+
+def test_a_parameter_is_exactly_what_its_text_says():
+    assert str(number(0.1)) == "0.1"
+    assert (number(1000.0), type(number(1000.0))) == (1000, int)
+
+
+@pytest.mark.parametrize("base", [0, -1, 1e16, float("inf"), float("nan"), True, "10"])
+def test_a_base_that_is_none_is_refused(base):
+    with pytest.raises(ValidationError):
+        masking_class("rounding")(name="pay", base=base)
+
+
+def test_a_masking_says_what_it_does_to_which_column():
+    one = masking_class("top-coding")(name="pay", threshold=1000)
+    assert str(one) == "pay (top-coding, threshold 1000)"
+    assert one.bound == ("top-coding", "pay", 0, "at most")
