@@ -33,7 +33,7 @@ EXCEPTED = {
     **dict.fromkeys(
         [
             *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
-            *(f"{PE}{name}" for name in ("AuditMethod", "Attack")),
+            *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "Masking")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
         ],
@@ -387,7 +387,7 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 # -- every term -----------------------------------------------------------------------------------
 
 
-NAMED = (terms.methods(), terms.audit_methods(), terms.attacks())
+NAMED = (terms.methods(), terms.maskings(), terms.audit_methods(), terms.attacks())
 
 
 def iris_in(data):
