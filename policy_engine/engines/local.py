@@ -22,7 +22,7 @@ from policy_engine.engines.anonymizing import (
     prepare,
     sorted_within,
 )
-from policy_engine.engines.arrays import from_numpy, whole
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.encoding import is_text, written_kind
 from policy_engine.engines.engine import (
     FIRST_ROWS,
@@ -119,8 +119,10 @@ class LocalEngine:
         for asked in step.columns:
             place = table.schema.get_field_index(asked.name)
             field, column = table.schema.field(place), table.column(place)
-            kind = written_kind(whole(column), numbers=True)
-            kind = kind if tables.is_text_of_csv(field) else None
+            kind = None
+            if tables.is_text_of_csv(field):
+                # Of the values that are there: a dictionary may hold those of rows left out.
+                kind = written_kind(column.cast(pa.string()).unique(), numbers=True)
             table = table.set_column(place, field, masked(column, asked, kind))
         return table
 

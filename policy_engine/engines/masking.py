@@ -11,8 +11,10 @@ from policy_engine.engines.encoding import is_text
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masked import Masking, Number
 
-_DIGITS = 1_000
-"""More than the digits from the greatest float to the least part of it that a masking looks at."""
+_LONGEST = 400
+"""Digits of the longest numbers before the point, behind it and in all: more than floats have."""
+_DIGITS = 4 * _LONGEST
+"""Digits with which every sum and remainder of such numbers is exact."""
 
 
 def masked(
@@ -31,7 +33,7 @@ def masked(
     with localcontext(Context(prec=_DIGITS)):
         values = list(_numbers(distinct.dictionary))
         if any(one is None for one in values):
-            raise _refused(asked, "values that are no finite numbers")
+            raise _refused(asked, f"values that are no finite numbers, or have {_LONGEST} digits")
         made = [asked.masked(one) for one in values if one is not None]
         found = _as(plain.type, made, asked).take(distinct.indices)
     return pa.chunked_array(
@@ -74,7 +76,18 @@ def _number(text: str | None) -> Number | None:
         found = Decimal(text) if text is not None else None
     except InvalidOperation:
         return None
-    return found if found is not None and found.is_finite() else None
+    return found if found is not None and _is_short(found) else None
+
+
+def _is_short(number: Decimal) -> bool:
+    """Tell whether a number is finite, and not so long that only a mistake would be."""
+    exponent = number.as_tuple().exponent
+    return (
+        isinstance(exponent, int)
+        and exponent > -_LONGEST
+        and number.adjusted() < _LONGEST
+        and len(number.as_tuple().digits) < _LONGEST
+    )
 
 
 def _check_kind(kind: pa.DataType, asked: Masking, values: pa.Array) -> None:

@@ -26,7 +26,7 @@ def check_read_as_meant(
 
     A range, a set or a node of a hierarchy is no value: two that overlap would count as different
     ones, and what is lost would be told of the cells alone, not of what they were made from. A
-    model learns from what they stand for, but for the periods of calendars.
+    model learns from what they stand for, but for the periods of calendars and masked values.
     """
     joined = made.joined if made else ()
     keys = [*_joined_on(joined, upstream)]
@@ -92,7 +92,8 @@ def _learnt_from(
     learnt: Sequence[Modelling], known: Mapping[str, Generalised]
 ) -> Iterator[tuple[str, str]]:
     """Yield the columns of which a model would take the cells as they are written."""
-    periods = [name for name, one in known.items() if one.generalization == "calendar"]
+    unlearnt = ("calendar", *terms.maskings())
+    periods = [name for name, one in known.items() if one.generalization in unlearnt]
     for one in learnt:
         yield one.label, _PREDICTED
         yield from ((name, _LEARNT) for name in one.features if name in periods)
@@ -119,6 +120,8 @@ def _problem(
         f"several values, and are not to be {use}."
     )
     hint = "Anonymise the data that it was made from anew, or name the column as insensitive."
-    if use in (_PREDICTED, _LEARNT):
+    if column.generalization in terms.maskings():
+        hint = "Use the data that it was made from, name it as insensitive, or leave it out."
+    elif use in (_PREDICTED, _LEARNT):
         hint = "Train in the policy that anonymises the data, or leave the column out."
     return Problem("M015", message, hint, places.get(column.name, NOWHERE))

@@ -82,8 +82,16 @@ def test_what_a_masking_cannot_be_of_is_refused(masking, given, message):
 def test_texts_of_a_file_are_refused_where_not_all_are_numbers(kind):
     with pytest.raises(DataError, match="R013"):
         masked(pa.array(["1"]), TENS, kind)
-    with pytest.raises(DataError, match=r"R013 .*no finite numbers"):
-        masked(pa.array(["1", "nan"]), TENS, pa.float64())
+    for strange in ("nan", "inf", "1e999999", "1e-999999", f"0.{'1' * 400}"):
+        with pytest.raises(DataError, match=r"R013 .*no finite numbers, or have 400 digits"):
+            masked(pa.array(["1", strange]), TENS, pa.float64())
+        assert broken(pa.array([strange]), TENS) == 1
+
+
+@pytest.mark.parametrize("masking", [TENS, TENTHS, TOP, BOTTOM])
+def test_the_longest_numbers_are_masked_exactly(masking):
+    texts = pa.array(["1.7976931348623157e308", "-1e308", "5e-324", f"{'9' * 390}.5"])
+    assert broken(masked(texts, masking, pa.float64()), masking) == 0
 
 
 def test_cells_that_do_not_keep_a_masking_are_counted():
