@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import Field, create_model
 
 from policy_engine import terms
 from policy_engine.methods import class_of, parameters
@@ -14,17 +14,10 @@ from policy_engine.methods.method import Bound
 
 Number = int | Decimal
 """A value as it is masked and measured, exactly: an integer, or a decimal as it is written."""
-_MOST = 1e15
-
-
-def _exact(number: float) -> float:
-    if abs(number) > _MOST:
-        raise ValueError(f"A number is at most {_MOST:g}: a greater one would not be exact.")
-    return number
-
-
-Figure = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_exact)]
+Figure = Annotated[float, Field(ge=-(10**12), le=10**12, strict=True, allow_inf_nan=False)]
 """A number that is exact as it is written, up to 15 digits."""
+Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=False)]
+"""The same above zero."""
 
 
 class Masking(Column):

@@ -19,7 +19,10 @@ def test_what_is_said_of_a_masked_column_are_the_parameters_of_all_maskings():
     own = {name for one in terms.maskings() for name in parameters(masking_class(one))}
     assert set(found) == own
     assert all(repr(one) in found["masking"] for one in terms.maskings())
-    assert (found["base"], found["threshold"]) == ("a number from 1e-09", "a number")
+    assert (found["base"], found["threshold"]) == (
+        "a number from 0.0001 to 1000000000000",
+        "a number from -1000000000000 to 1000000000000",
+    )
     assert is_known("rounding")
     assert not is_known("mean")
     assert not is_known(None)
@@ -30,7 +33,7 @@ def test_a_parameter_is_exactly_what_its_text_says():
     assert (number(1000.0), type(number(1000.0))) == (1000, int)
 
 
-@pytest.mark.parametrize("base", [0, -1, 1e16, float("inf"), float("nan"), True, "10"])
+@pytest.mark.parametrize("base", [0, -1, 1e13, float("inf"), float("nan"), True, "10"])
 def test_a_base_that_is_none_is_refused(base):
     with pytest.raises(ValidationError):
         masking_class("rounding")(name="pay", base=base)

@@ -30,6 +30,7 @@ from policy_engine.policy.reading.constraints import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"
+_MASKED = f"{terms.PE}masked"
 _ONE: Schema = {"maxItems": 1}
 
 
@@ -142,13 +143,32 @@ def _columns() -> dict[str, Schema]:
                 definition = f"{name}-{terms.local_name(iri)}"
                 settings[iri] = definition
                 found |= several(definition, _setting(kind, terms.local_name(iri)), most=1)
-        told_ = when({"type": "object"}, when(HAS_VALUE, literal, an_object(settings)), ref("iri"))
+        rules = _of_maskings() if role == _MASKED else ()
+        column = when(HAS_VALUE, literal, an_object(settings, *rules))
+        told_ = when({"type": "object"}, column, ref("iri"))
         found[f"{name}Column"] = told_
     return found
 
 
 def _setting(kind: type[BaseModel], name: str) -> Schema:
     return _within([_field(kind, name)])
+
+
+def _of_maskings() -> Iterator[Schema]:
+    """Yield what is said of a masked column beside its masking: the parameters of that."""
+    masking, maskings = f"{_PE}masking", terms.maskings()
+    own = dict.fromkeys(iri for term in maskings.values() for iri in term.iris("requires"))
+    yield when({"anyOf": [*map(_says, own)]}, _says(masking))
+    for notation, term in maskings.items():
+        given = {"anyOf": [{"const": notation}, _literal_of({"const": notation})]}
+        is_it = {**_says(masking), "patternProperties": {exactly(masking)["pattern"]: given}}
+        yield when(is_it, {"allOf": [*map(_says, term.iris("requires"))]})
+
+
+def _says(iri: str) -> Schema:
+    """Return that an object has a property, however that is written."""
+    message = f"{terms.compact(iri)} is missing."
+    return {"not": {"propertyNames": {"not": exactly(iri)}}, "errorMessage": message}
 
 
 # -- what belongs together ------------------------------------------------------------------------

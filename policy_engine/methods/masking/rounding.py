@@ -1,10 +1,8 @@
 """Rounding: every value becomes the nearest multiple of a base."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
-
-from policy_engine.methods.masked import Figure, Masking, Number, number
+from policy_engine.methods.masked import Masking, Number, Size, number
 
 
 class Rounding(Masking):
@@ -18,7 +16,7 @@ class Rounding(Masking):
     notation: ClassVar[str] = "rounding"
 
     masking: Literal["rounding"] = "rounding"
-    base: Annotated[Figure, Field(ge=1e-9)]
+    base: Size
 
     def masked(self, value: Number) -> Number:
         """Return the nearest multiple of the base."""

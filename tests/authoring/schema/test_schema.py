@@ -43,7 +43,7 @@ UNSEEN = {
         logical-constraint-of-itself parent-is-itself parents-in-a-circle
         two-policies-with-one-uid join-of-a-dataset-within-another join-of-one-dataset
         join-on-nothing join-on-two-columns-of-one-dataset join-that-is-trained-on
-        join-with-two-columns-of-one-name""",
+        join-with-two-columns-of-one-name masked-column-without-masking""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
         parent-not-given party-that-is-a-term reference-to-nothing rule-without-object
