@@ -30,7 +30,25 @@ def compiled(kernel: Callable[..., Any]) -> Any:
     file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = _digest_of_kernels()  # noqa: SLF001
+    if hasattr(file, "_load_index"):
+        file._load_index = _unless_stale(file._load_index)  # noqa: SLF001
     return dispatcher
+
+
+def _unless_stale(load: Callable[[], Any]) -> Callable[[], Any]:
+    """Return what reads an index of machine code, and none where that names what is gone.
+
+    numba reads all of an index before it looks whether that is stale: one that an earlier version
+    of this package left behind may name classes that there are no more.
+    """
+
+    def loaded() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    return loaded
 
 
 @cache

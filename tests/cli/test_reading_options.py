@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -50,9 +51,16 @@ def test_no_other_command_reads_policies():
     assert named <= set(READING)
 
 
+def options_of(verb):
+    """Return the names of the arguments that a verb takes, of those in dictionaries too."""
+    taken = inspect.signature(verb).parameters
+    several = [one.annotation for one in taken.values() if one.kind is one.VAR_KEYWORD]
+    return set(taken).union(*(get_args(one)[0].__annotations__ for one in several))
+
+
 @pytest.mark.parametrize("name", VERBS)
 def test_verbs_that_read_policies_take_what_they_are_read_with(name):
-    taken = set(inspect.signature(getattr(policy_engine, name)).parameters)
+    taken = options_of(getattr(policy_engine, name))
     assert {"contexts", "limits", "vocabularies"} <= taken
     assert "parents" in taken or name in ("run_policy_tests", "compliance_report")
 
