@@ -2,14 +2,23 @@ import socket
 
 import pytest
 import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib.compare import isomorphic
 
 from policy_engine.data.rdf import Bounds, Literal, read_rdf
-from policy_engine.data.rdf.statements import NIL
+from policy_engine.data.rdf.statements import NIL, STRING, is_blank
 from policy_engine.errors import DataError, PolicyError
 from policy_engine.terms import XSD
 
 HEAD = "@prefix ex: <http://e.x/> . "
 BOUNDS = Bounds(depth=64, statements=1_000)
+
+
+@pytest.fixture(autouse=True)
+def literals_as_written(monkeypatch):
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
+    monkeypatch.setattr(rdflib.term.rdflib, "NORMALIZE_LITERALS", False)
 
 
 def said(text, base=""):
@@ -142,3 +151,47 @@ def test_nothing_is_fetched(text, monkeypatch):
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
     assert len(said(text)) == 1
+
+
+WORDS = (
+    *("ex:a", "ex:b", "<http://e.x/c>", "_:x", "a", "1", "1.50", "true", '"x"', "'y'", "@en"),
+    *("^^ex:d", "^^<http://e.x/d>", "[", "]", "(", ")", ".", ".", ";", ",", "#\n", "ex:", "@base"),
+)
+PARTS = st.recursive(
+    st.sampled_from(("ex:a", "_:x", "2", '"x"@en', '"""\n"x"""', "'1'^^ex:d", "[]", "()")),
+    lambda inner: st.one_of(
+        inner.map("[ ex:p {} ]".format),
+        st.lists(inner, max_size=2).map(lambda items: f"( {' '.join(items)} )"),
+        st.lists(inner, min_size=2, max_size=2).map("[ ex:p {0[0]} ; a {0[1]} ; ]".format),
+    ),
+    max_leaves=5,
+)
+
+
+def as_graph(items):
+    graph = rdflib.Graph()
+    node = {True: lambda one: rdflib.BNode(one[2:]), False: rdflib.URIRef}
+    for one in items:
+        value = one.value
+        if isinstance(value, Literal):
+            is_plain = value.language or value.type == STRING
+            kind = None if is_plain else rdflib.URIRef(value.type)
+            found = rdflib.Literal(value.text, value.language or None, kind, normalize=False)
+        else:
+            found = node[is_blank(value)](value)
+        graph.add((node[is_blank(one.subject)](one.subject), rdflib.URIRef(one.predicate), found))
+    return graph
+
+
+@settings(max_examples=100, deadline=None)
+@given(PARTS, st.lists(st.tuples(st.integers(0, 40), st.sampled_from(WORDS)), max_size=2))
+def test_what_is_taken_means_what_rdflib_says(part, mutations):
+    words = f"{HEAD}ex:a ex:p {part}, ex:b .".split(" ")
+    for place, word in mutations:
+        words.insert(3 + place % (len(words) - 2), word)
+    text = " ".join(words)
+    try:
+        found = read_rdf(text, "turtle", "", BOUNDS).items
+    except DataError:
+        return
+    assert isomorphic(as_graph(found), rdflib.Graph().parse(data=text, format="turtle"))
