@@ -21,13 +21,13 @@ def read_rdf(
     Raises an `error` with the first problem: F001 for what is not in its syntax, L006 for a
     relative IRI without a base, J003 beyond the bounds.
     """
-    found = Collector(text, source, bounds, error)
+    collector = Collector(text, source, bounds, error)
     if syntax == "rdf-xml":
         from policy_engine.data.rdf.xml import read_rdf_xml  # noqa: PLC0415 (where it is needed)
 
-        read_rdf_xml(found)
+        read_rdf_xml(collector)
     else:
         from policy_engine.data.rdf.turtle import read_turtle  # noqa: PLC0415 (rdflib)
 
-        read_turtle(found, base)
-    return found.statements()
+        read_turtle(collector, base)
+    return collector.statements()

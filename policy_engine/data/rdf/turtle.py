@@ -75,7 +75,7 @@ def _character(code: re.Match[str]) -> str:
     return chr(int(code[0].lstrip("\\uU"), 16))
 
 
-class _Placed(NamedTuple):
+class _PlacedTerm(NamedTuple):
     """A term, and from where to where it stands: a list from bracket to bracket."""
 
     term: Term
@@ -83,7 +83,7 @@ class _Placed(NamedTuple):
     end: int
 
 
-class _Held(NamedTuple):
+class _Pending(NamedTuple):
     """A statement; `order` sorts it to where in the text it is made."""
 
     order: tuple[int, bool]
@@ -94,54 +94,55 @@ class _Held(NamedTuple):
     spot: int
 
 
-def read_turtle(found: Collector, base: str = "") -> None:
+def read_turtle(collector: Collector, base: str = "") -> None:
     """Gather what a text in Turtle or N-Triples states; `base` is that of its relative names.
 
-    Raises the error of `found` with the place of what is no Turtle (F001), of a relative IRI
+    Raises the error of `collector` with the place of what is no Turtle (F001), of a relative IRI
     without a base (L006), and of what is nested too deeply or says too much (J003).
     """
-    sink = _Sink(found)
+    sink = _Sink(collector)
     grammar = _Grammar(sink, base)
     try:
-        grammar.feed(found.text)
+        grammar.feed(collector.text)
     except RecursionError:
-        found.fail("J003", "The text is nested too deeply.", sink.spot(sink.at))
+        collector.fail("J003", "The text is nested too deeply.", sink.spot(sink.position))
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError):
         # rdflib looks past the end of the text, and asserts, where there is more to be read.
         sink.fail("Expected something else here")
-    sink.tell()
+    sink.emit()
 
 
 class _Sink:
     """Takes what rdflib makes of words and statements.
 
-    It states what an object list says at the list's end, that of inner nodes first. So all of
-    it is held back, blank nodes named after where they come up, and told in the text's order.
+    rdflib states an object list at the list's end, those of inner nodes first. So all statements
+    wait until the end of the text, blank nodes named after where they come up, and are then
+    given to the collector in the text's order.
     """
 
-    def __init__(self, found: Collector) -> None:
-        self.text = found.text
-        self.found = found
-        self.at = 0
-        self.open: list[int] = []
-        self._lines = [0, *(match.end() for match in re.finditer("\n", found.text))]
-        self._held: list[_Held] = []
+    def __init__(self, collector: Collector) -> None:
+        self.text = collector.text
+        self.collector = collector
+        self.position = 0
+        self.brackets: list[int] = []
+        self._lines = [0, *(match.end() for match in re.finditer("\n", collector.text))]
+        self._pending: list[_Pending] = []
         self._triples: set[tuple[Term, ...]] = set()
         self._starts: dict[str, int] = {}
         self._blanks: list[str] = []
 
-    def tell(self) -> None:
+    def emit(self) -> None:
         """Give all statements to the collector, and where each subject first stands."""
-        names = {node: self.found.blank() for node in sorted(self._blanks)}
+        names = {node: self.collector.blank() for node in sorted(self._blanks)}
         for node, start in self._starts.items():
-            self.found.about(names.get(node, node), self.spot(start))
-        for one in sorted(self._held, key=lambda held: held.order):
+            self.collector.about(names.get(node, node), self.spot(start))
+        for one in sorted(self._pending, key=lambda pending: pending.order):
             subject, value = names.get(one.subject, one.subject), one.value
-            said = names.get(value, value) if isinstance(value, str) else value
+            value = names.get(value, value) if isinstance(value, str) else value
             key, spot = self.spot(one.key), self.spot(one.spot)
-            self.found.state(subject, one.predicate, said, key, spot)
+            self.collector.state(subject, one.predicate, value, key, spot)
 
-    def about(self, node: str, start: int) -> None:
+    def note_subject(self, node: str, start: int) -> None:
         """Note where a subject stands."""
         self._starts[node] = min(start, self._starts.get(node, start))
 
@@ -151,33 +152,33 @@ class _Sink:
         self._blanks.append(node)
         return node
 
-    def hold(
-        self, subject: str, predicate: str, value: _Placed, key: int, *, is_link: bool = False
+    def add(
+        self, subject: str, predicate: str, value: _PlacedTerm, key: int, *, is_link: bool = False
     ) -> None:
         """Take up a statement: the link to a list's next item comes before, of a list after it."""
         is_list = self.text[value.start] == "(" and not is_link
         order = (value.end - 1 if is_list else value.start), not is_link
-        self._held.append(_Held(order, subject, predicate, value.term, key, value.start))
+        self._pending.append(_Pending(order, subject, predicate, value.term, key, value.start))
         self._triples.add((subject, predicate, value.term))
-        self.found.check_count(len(self._triples), self.spot(value.start))
+        self.collector.check_count(len(self._triples), self.spot(value.start))
 
     # -- what rdflib calls -----------------------------------------------------------------------
 
     def newSymbol(self, iri: str) -> str:  # noqa: N802 (rdflib's name)
-        return self.found.iri(iri, "", self.spot(self.at))
+        return self.collector.iri(iri, "", self.spot(self.position))
 
-    def newList(self, items: Sequence[_Placed], _: Any) -> str:  # noqa: N802
+    def newList(self, items: Sequence[_PlacedTerm], _: Any) -> str:  # noqa: N802
         cells = [self.blank(item.start, 0) for item in items]
-        close = _Placed(NIL, self.at, self.at + 1)
+        close = _PlacedTerm(NIL, self.position, self.position + 1)
         for number, (cell, item) in enumerate(zip(cells, items, strict=True)):
-            self.about(cell, item.start if number else self.open[-1])
-            self.hold(cell, FIRST, item, item.start)
+            self.note_subject(cell, item.start if number else self.brackets[-1])
+            self.add(cell, FIRST, item, item.start)
             after = items[number + 1] if number + 1 < len(items) else close
             rest = cells[number + 1] if number + 1 < len(items) else NIL
-            self.hold(cell, REST, after._replace(term=rest), after.start, is_link=True)
+            self.add(cell, REST, after._replace(term=rest), after.start, is_link=True)
         return cells[0] if cells else NIL
 
-    def intern(self, term: _Placed) -> _Placed:
+    def intern(self, term: _PlacedTerm) -> _PlacedTerm:
         return term
 
     # -- places and errors -----------------------------------------------------------------------
@@ -189,14 +190,14 @@ class _Sink:
 
     def fail(self, expected: str, start: int = -1) -> NoReturn:
         """Refuse the word at hand; what was expected ends in `here` or a colon."""
-        start = self.at if start < 0 else start
+        start = self.position if start < 0 else start
         word = _NEXT.match(self.text, start)
-        given = f"{word[0]!r:.60}" if word else "the end of the text"
+        shown = f"{word[0]!r:.60}" if word else "the end of the text"
         hint = ""
         if word and word[0] in ("'", '"', "<"):
             hint = "What this mark opens is not closed, or holds a character that it may not."
         mark = "" if expected.endswith(":") else ", found"
-        self.found.fail("F001", f"{expected}{mark} {given}.", self.spot(start), hint)
+        self.collector.fail("F001", f"{expected}{mark} {shown}.", self.spot(start), hint)
 
 
 class _Grammar(SinkParser):
@@ -205,7 +206,7 @@ class _Grammar(SinkParser):
     def __init__(self, sink: _Sink, base: str) -> None:
         store: Any = sink
         super().__init__(store, baseURI=base or _NO_BASE, turtle=True)
-        self._bindings = sink.found.prefixes
+        self._bindings = sink.collector.prefixes
         self.sink = sink
 
     def directiveOrStatement(self, text: str, i: int) -> int:  # noqa: N802
@@ -227,13 +228,13 @@ class _Grammar(SinkParser):
     def statement(self, text: str, i: int) -> int:
         if self._kind(text, i) not in ("iri", "name", "blank", "open"):
             self.sink.fail("Expected a subject here")
-        terms_: list[_Placed] = []
-        end = self.item(text, i, terms_)
-        self.sink.about(str(terms_[0].term), i)
-        is_said = text[i] == "[" and text[self._after(i + 1)] != "]"
-        if is_said and text[self.skipSpace(text, end)] == ".":
+        subjects: list[_PlacedTerm] = []
+        end = self.item(text, i, subjects)
+        self.sink.note_subject(str(subjects[0].term), i)
+        has_statements = text[i] == "[" and text[self._after(i + 1)] != "]"
+        if has_statements and text[self.skipSpace(text, end)] == ".":
             return end
-        return self.property_list(text, end, terms_[0].term)
+        return self.property_list(text, end, subjects[0].term)
 
     def property_list(self, text: str, i: int, subject: Any) -> int:
         start = self.skipSpace(text, i)
@@ -241,7 +242,7 @@ class _Grammar(SinkParser):
             self.sink.fail("Expected a predicate here")
         return int(super().property_list(text, start, subject))
 
-    def verb(self, text: str, i: int, found: Any) -> int:
+    def verb(self, text: str, i: int, result: Any) -> int:
         start = self.skipSpace(text, i)
         kind = self._kind(text, start)
         if text[start : start + 1] in ("]", "."):
@@ -249,38 +250,38 @@ class _Grammar(SinkParser):
         if kind not in ("iri", "name", "a"):
             self.sink.fail("Expected a predicate here")
         if kind == "a":
-            found.append(("->", _Placed(TYPE, start, start + 1)))
+            result.append(("->", _PlacedTerm(TYPE, start, start + 1)))
             return start + 1
-        placed: list[_Placed] = []
-        end = self.item(text, start, placed)
-        found.append(("->", placed[0]))
+        predicates: list[_PlacedTerm] = []
+        end = self.item(text, start, predicates)
+        result.append(("->", predicates[0]))
         return end
 
-    def item(self, text: str, i: int, found: Any) -> int:
+    def item(self, text: str, i: int, result: Any) -> int:
         start = self.skipSpace(text, i)
         word = _WORD.match(text, start) if start >= 0 else None
         if not word or word.lastgroup == "a":
             self.sink.fail(f"Expected {_TERM} here")
         kind, end = str(word.lastgroup), word.end()
         if kind in _PLAIN:
-            found.append(Literal(word[0], f"{terms.XSD}{kind}"))
+            result.append(Literal(word[0], f"{terms.XSD}{kind}"))
         elif kind == "open":
-            self.sink.open.append(start)
-            self.sink.found.check_depth(len(self.sink.open), self.sink.spot(start))
+            self.sink.brackets.append(start)
+            self.sink.collector.check_depth(len(self.sink.brackets), self.sink.spot(start))
             if text.startswith("$", start + 1):  # which opens a set in Notation3
                 self.sink.fail(f"Expected {_TERM} here", start + 1)
-            end = self.node(text, start, found)
-            self.sink.open.pop()
+            end = self.node(text, start, result)
+            self.sink.brackets.pop()
         elif kind == "text":
-            end = self._literal(text, word, found)
+            end = self._literal(text, word, result)
         else:
-            self.uri_ref2(text, start, found)
-        found[-1] = _Placed(found[-1], start, end)
+            self.uri_ref2(text, start, result)
+        result[-1] = _PlacedTerm(result[-1], start, end)
         return end
 
     object = item  # type: ignore[assignment]
 
-    def _literal(self, text: str, word: re.Match[str], found: Any) -> int:
+    def _literal(self, text: str, word: re.Match[str], result: Any) -> int:
         quote = word[0][:3] if word[0][:3] in ('"""', "'''") else word[0][0]
         end, content = self.strconst(text, word.start() + len(quote), quote)
         if end != word.end() or _HALF_PAIR.search(content):
@@ -296,31 +297,31 @@ class _Grammar(SinkParser):
                 self.sink.fail("Expected an IRI here")
             kind.clear()
             end = self.uri_ref2(text, start, kind)
-        found.append(Literal(content, kind[0], language[1] if language else ""))
+        result.append(Literal(content, kind[0], language[1] if language else ""))
         return end
 
-    def uri_ref2(self, text: str, i: int, found: Any) -> int:
+    def uri_ref2(self, text: str, i: int, result: Any) -> int:
         """Read an IRI: by RFC 3986, where rdflib leaves dots and the base's query."""
         start = self.skipSpace(text, i)
         word = _WORD.match(text, start) if start >= 0 else None
         if not word or word.lastgroup not in ("iri", "name", "blank"):
             return -1
         if word.lastgroup == "iri":
-            given = _CODED.sub(_character, word[0][1:-1])
+            iri = _CODED.sub(_character, word[0][1:-1])
             base = "" if self._baseURI == _NO_BASE else str(self._baseURI)
-            found.append(self.sink.found.iri(given, base, self.sink.spot(start)))
+            result.append(self.sink.collector.iri(iri, base, self.sink.spot(start)))
             return word.end()
         prefix = word[0].partition(":")[0]
         if word.lastgroup == "name" and prefix not in self._bindings:
             self.sink.fail(f"No '@prefix {prefix}:' stands before this name:")
-        end = int(super().uri_ref2(text, start, found))
+        end = int(super().uri_ref2(text, start, result))
         if end != word.end():
             self.sink.fail("Expected one word here", start)
         return end
 
     def anonymousNode(self, label: str) -> Any:  # noqa: N802
         if label not in self._anonymousNodes:
-            node: Any = self.sink.blank(self.sink.at)
+            node: Any = self.sink.blank(self.sink.position)
             self._anonymousNodes[label] = node
         return self._anonymousNodes[label]
 
@@ -329,23 +330,23 @@ class _Grammar(SinkParser):
 
     def blankNode(self, uri: str | None = None) -> Any:  # noqa: N802
         node = self.sink.blank(int(uri or 0))
-        self.sink.about(node, int(uri or 0))
+        self.sink.note_subject(node, int(uri or 0))
         return node
 
     def makeStatement(self, quadruple: Any) -> None:  # noqa: N802
         _, predicate, subject, value = quadruple
-        self.sink.hold(subject, predicate.term, value, predicate.start)
+        self.sink.add(subject, predicate.term, value, predicate.start)
 
     def skipSpace(self, text: str, i: int) -> int:  # noqa: N802
-        self.sink.at = self._after(i)
-        return self.sink.at if self.sink.at < len(text) else -1
+        self.sink.position = self._after(i)
+        return self.sink.position if self.sink.position < len(text) else -1
 
     def bind(self, qn: str, uri: bytes) -> None:
         """Leave it: prefixes are kept as they are given."""
 
     def BadSyntax(self, text: str, *_: Any) -> NoReturn:  # noqa: N802
         """Say what was expected, which rdflib tells by where it stopped."""
-        marks = [_TERM if text[start] == "(" else "']'" for start in self.sink.open]
+        marks = [_TERM if text[start] == "(" else "']'" for start in self.sink.brackets]
         self.sink.fail(f"Expected {marks[-1] if marks else _DOT} here")
 
     def _dot(self, text: str, i: int) -> int:

@@ -33,14 +33,14 @@ _SPACE = " \t\r\n"
 _LANGUAGE = re.compile("[A-Za-z]+(-[A-Za-z0-9]+)*")
 
 
-def read_rdf_xml(found: Collector) -> None:
+def read_rdf_xml(collector: Collector) -> None:
     """Gather the statements of a text in RDF/XML.
 
-    Raises the error of `found` with the place of what is no RDF/XML, of a document type, of an
+    Raises the error of `collector` with the place of what is no RDF/XML, of a document type, of an
     entity and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI
     without `xml:base` (L006); of what is nested too deeply or says too much (J003).
     """
-    _Reader(found).read()
+    _Reader(collector).read()
 
 
 @dataclass
@@ -67,8 +67,8 @@ class _Reader:
     text alone (`text`), a `collection` of nodes, or `nothing`.
     """
 
-    def __init__(self, found: Collector) -> None:
-        self.found = found
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
         self.open = [_Element("nodes")]
         self.texts: list[str] = []
         self.ids: set[str] = set()
@@ -84,11 +84,11 @@ class _Reader:
         parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self._refuse_type
         parser.XmlDeclHandler = self._declaration
         try:
-            parser.Parse(self.found.text.encode(), True)  # noqa: FBT003
+            parser.Parse(self.collector.text.encode(), True)  # noqa: FBT003
         except expat.ExpatError as error:
             what = expat.ErrorString(error.code)
             spot = (error.lineno, error.offset + 1)
-            self.found.fail("F001", f"The text is not well-formed XML: {what}.", spot)
+            self.collector.fail("F001", f"The text is not well-formed XML: {what}.", spot)
 
     # -- what the parser tells -------------------------------------------------------------------
 
@@ -101,15 +101,15 @@ class _Reader:
         self._fail(message, "Write namespaces and values in full.")
 
     def _prefix(self, prefix: str | None, namespace: str | None) -> None:
-        self.found.prefixes.setdefault(prefix or "", namespace or "")
+        self.collector.prefixes.setdefault(prefix or "", namespace or "")
 
     def _start(self, tag: str, given: Mapping[str, str]) -> None:
         parent = self.open[-1]
         if self._text_of(parent).strip(_SPACE):
             self._fail("An element stands beside text. A property holds one of them.")
-        self.found.check_depth(len(self.open) // 2, self._spot())
+        self.collector.check_depth(len(self.open) // 2, self._spot())
         base = given.get(f"{_XML} base")
-        base = self.found.iri(base, parent.base, self._spot()) if base else parent.base
+        base = self.collector.iri(base, parent.base, self._spot()) if base else parent.base
         language = given.get(f"{_XML} lang", parent.language)
         if language and not _LANGUAGE.fullmatch(language):
             self._fail(f"{language!r} is no language tag.")
@@ -147,7 +147,7 @@ class _Reader:
             self._fail("A property element holds one node. A second one stands here.")
         element.takes = "properties"
         element.subject = self._subject(given, element)
-        self.found.about(element.subject, element.spot)
+        self.collector.about(element.subject, element.spot)
         if parent.takes == "value":
             self._say(parent, element.subject)
         elif parent.takes == "collection":
@@ -161,7 +161,7 @@ class _Reader:
         if len(names) > 1:
             self._fail("A node has one of rdf:ID, rdf:nodeID and rdf:about.")
         if not names:
-            return self.found.blank()
+            return self.collector.blank()
         value = given.pop(f"{_RDF}{names[0]}")
         if names == ["about"]:
             return self._iri(value, element)
@@ -193,8 +193,8 @@ class _Reader:
     def _parsed(self, kind: str, given: dict[str, str], element: _Element) -> None:
         self._refuse(given)
         if kind == "Resource":
-            node = self.found.blank()
-            self.found.about(node, element.spot)
+            node = self.collector.blank()
+            self.collector.about(node, element.spot)
             self._say(element, node)
             element.takes, element.subject = "properties", node
         elif kind == "Collection":
@@ -210,7 +210,7 @@ class _Reader:
         if resource is not None:
             node = self._iri(resource, element)
         else:
-            node = self.found.blank() if label is None else self._labelled(label)
+            node = self.collector.blank() if label is None else self._labelled(label)
         self._say(element, node)
         element.takes = "nothing"
         self._attributes(given, element, node)
@@ -222,31 +222,31 @@ class _Reader:
             kind = f"{_RDF}langString" if element.language else STRING
             is_type = name == TYPE
             said = self._iri(value, element) if is_type else Literal(value, kind, element.language)
-            self.found.about(node, element.spot)
-            self.found.state(node, self._iri(name, element), said, element.spot, element.spot)
+            self.collector.about(node, element.spot)
+            self.collector.state(node, self._iri(name, element), said, element.spot, element.spot)
 
     # -- statements ------------------------------------------------------------------------------
 
     def _say(self, element: _Element, value: Term) -> None:
         element.is_said = True
         spot = element.spot
-        self.found.state(element.subject, element.predicate, value, spot, spot)
+        self.collector.state(element.subject, element.predicate, value, spot, spot)
         if element.reified:
             parts = {"subject": element.subject, "predicate": element.predicate, "object": value}
-            self.found.about(element.reified, spot)
-            self.found.state(element.reified, TYPE, f"{_RDF}Statement", spot, spot)
+            self.collector.about(element.reified, spot)
+            self.collector.state(element.reified, TYPE, f"{_RDF}Statement", spot, spot)
             for name, part in parts.items():
-                self.found.state(element.reified, f"{_RDF}{name}", part, spot, spot)
+                self.collector.state(element.reified, f"{_RDF}{name}", part, spot, spot)
 
     def _state(self, element: _Element, predicate: str, value: Term) -> None:
-        self.found.state(element.subject, predicate, value, element.spot, element.spot)
+        self.collector.state(element.subject, predicate, value, element.spot, element.spot)
 
     def _list(self, element: _Element) -> str:
-        cells = [self.found.blank() for _ in element.items]
+        cells = [self.collector.blank() for _ in element.items]
         for cell, rest, (item, spot) in zip(cells, [*cells[1:], NIL], element.items, strict=False):
-            self.found.about(cell, spot)
-            self.found.state(cell, FIRST, item, spot, spot)
-            self.found.state(cell, REST, rest, spot, spot)
+            self.collector.about(cell, spot)
+            self.collector.state(cell, FIRST, item, spot, spot)
+            self.collector.state(cell, REST, rest, spot, spot)
         return cells[0] if cells else NIL
 
     # -- names and texts -------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class _Reader:
         return namespace + local
 
     def _iri(self, reference: str, element: _Element) -> str:
-        return self.found.iri(reference, element.base, self._spot())
+        return self.collector.iri(reference, element.base, self._spot())
 
     def _id(self, name: str, element: _Element) -> str:
         found = self._iri(f"#{self._checked(name)}", element)
@@ -277,7 +277,7 @@ class _Reader:
         return found
 
     def _labelled(self, name: str) -> str:
-        return self.found.blank(self._checked(name))
+        return self.collector.blank(self._checked(name))
 
     def _checked(self, name: str) -> str:
         if not _NAME.fullmatch(name):
@@ -301,4 +301,4 @@ class _Reader:
         return self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
 
     def _fail(self, message: str, hint: str = "") -> NoReturn:
-        self.found.fail("F001", message, self._spot(), hint)
+        self.collector.fail("F001", message, self._spot(), hint)
