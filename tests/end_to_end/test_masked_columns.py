@@ -65,6 +65,18 @@ def test_a_masked_column_changes_no_class(data):
     assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
 
 
+def test_rows_that_a_join_leaves_out_do_not_matter_to_a_masking(tmp_path):
+    other = "http://x.org/Claims"
+    (tmp_path / "a.csv").write_text("id,age\n1,20\n2,21\n3,40\n")
+    (tmp_path / "b.csv").write_text("pid,pay\n1,14\n2,16\n4,none\n")
+    action = anonymize(**PLAIN, masked=[PAY], joinOn=["id"])
+    action = json.loads(json.dumps(action).replace(f"{DATASET}/pay", f"{other}/pay"))
+    action["refinement"][-1]["rightOperand"].append(f"{other}/pid")
+    rule = permission(action=action, target=[DATASET, other], output=OUTPUT)
+    data = {DATASET: tmp_path / "a.csv", other: tmp_path / "b.csv"}
+    assert apply_policy(policy([rule]), data).table["pay"].to_pylist() == [10, 20]
+
+
 def test_what_cannot_be_masked_is_refused_and_nothing_is_written(tmp_path):
     table = {"age": [1, 2], "pay": ["x", "y"]}
     assert refused(table, tmp_path, masked=[PAY], **PLAIN) == ["R013"]

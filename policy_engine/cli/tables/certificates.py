@@ -11,7 +11,7 @@ from policy_engine.certificate.record import Record
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
-from policy_engine.terms import compact
+from policy_engine.terms import compact, maskings
 
 
 def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
@@ -22,6 +22,7 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
     table = new_table("Certificate", "measure", "asked", "achieved", "")
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
+        name = f"cells that break {name}" if m.bound in maskings() else name
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
         asked = f"{m.sense} {m.asked:g}"
         table.add_row(escape(name), asked, printed_figure(m.achieved, m.sense), verdict)
