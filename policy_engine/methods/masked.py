@@ -1,5 +1,6 @@
 """Columns that are masked value by value: what every masking has."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
@@ -20,7 +21,7 @@ Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=F
 """The same above zero."""
 
 
-class Masking(Column):
+class Masking(Column, ABC):
     """What is done to every value of one column, and what each keeps afterwards.
 
     A masking is a function of the value alone: neither the engine nor the order of rows matters to
@@ -33,13 +34,13 @@ class Masking(Column):
 
     masking: str
 
+    @abstractmethod
     def masked(self, value: Number) -> Number:
         """Return what is published of a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keeps(self, value: Number) -> bool:
         """Tell whether a value may stand in what is published."""
-        raise NotImplementedError
 
     @property
     def figures(self) -> Mapping[str, float]:

@@ -356,7 +356,6 @@ class Workpiece:
     @cached_property
     def _judged(self) -> Records:
         """The records as an attacker shows them to the model."""
-        _ = self.sanitised
         return self._records(self._shown(), "the input")
 
     @cached_property
@@ -378,7 +377,6 @@ class Workpiece:
 
     def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
         """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
-        _ = self.sanitised
         architecture, epochs = self.modelling.architecture, 1
         if isinstance(architecture, Network):
             epochs = min(architecture.epochs, _EPOCHS)
