@@ -62,6 +62,9 @@ def test_read_cell_of_every_shape(cell, content):
         (["a, b", "c"], '{"a, b", c}'),
         (["", " a", "a\nb"], '{"", " a", "a\\nb"}'),
         (["é", "{"], '{é, "{"}'),
+        (["{é"], '"{é"'),
+        (["é,", "X"], '{"é,", X}'),
+        (["X {"], "X {"),
     ],
 )
 def test_write_set_quotes_only_where_needed(values, cell):
@@ -94,10 +97,13 @@ def test_write_range_gives_the_value_where_both_ends_are_the_same():
         '"a\\x"',
         '"a\nb"',
         '"a", "b"',
+        '{"a", "b"\n}',
+        " or missing",
+        "[1 - 1]",
     ],
 )
 def test_read_cell_refuses_what_is_malformed(cell):
-    with pytest.raises(ValueError, match="not a"):
+    with pytest.raises(ValueError, match=r"^not a"):
         read_cell(cell)
 
 

@@ -92,3 +92,47 @@ def test_compiled_bounds_are_those_that_certify_a_release(data):
         rows = data.draw(st.lists(st.integers(0, 9), unique=True, min_size=1))
         expected = is_diverse_by_measures(people, 0, rows, asked.diversity[0])
         assert holds(people, asked.diversity[0], rows) == expected
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_every_column_keeps_its_own_bounds_however_often_rows_are_forgotten(data):
+    people, asked = data.draw(peoples(10))
+    table = prepare([Axis(np.zeros(10, np.int32), Members(1))], people, asked, Cutting())
+    kept = [c for c, one in enumerate(asked.diversity) if one != Diversity()]
+    tally = data.draw(st.sampled_from([table.tally, compiled.fresh(table.tally)]))
+    for _ in range(3):
+        rows = data.draw(st.lists(st.integers(0, 9), unique=True, min_size=1))
+        middle = data.draw(st.integers(0, len(rows)))
+        compiled.forget(table.watched, tally)
+        for start, end in ((0, middle), (middle, len(rows))):
+            given_rows = table.rows, np.array(rows), start, end, table.sensitive, table.person
+            compiled.count(table.watched, tally, *given_rows)
+        expected = all(is_diverse_by_measures(people, c, rows, asked.diversity[c]) for c in kept)
+        assert compiled.is_diverse(table.watched, tally) == expected
+        whose = rows if people.persons is None else people.persons[rows].tolist()
+        assert tally.state[-1, compiled.UNITS] == len({*whose})
+
+
+def test_two_columns_are_told_apart_and_counted_anew():
+    people = People((ints([0, 0, 1, 1]), ints([0, 1, 0, 2])))
+    # Of the first rows, a quarter goes all the way from value 2 to value 1.
+    far, near = (Diversity(t=t, distance="hierarchical", ancestry=TREE) for t in (0.25, 0.24))
+    for bounds, expected in [
+        ((Diversity(distinct=2), Diversity(distinct=2)), [False, True, True]),
+        ((Diversity(distinct=1), Diversity(distinct=2)), [True, True, True]),
+        ((Diversity(), Diversity(distinct=3)), [False, True, True]),
+        ((Diversity(distinct=1), far), [True, True, True]),
+        ((Diversity(distinct=1), near), [False, True, True]),
+    ]:
+        axis, asked = Axis(np.zeros(4, np.int32), Members(1)), Constraint(1, bounds)
+        table = prepare([axis], people, asked, Cutting())
+        found = []
+        for rows in ([0, 1], [0, 1, 3], [0, 1, 2, 3]):
+            compiled.forget(table.watched, table.tally)
+            compiled.count(
+                *(table.watched, table.tally, table.rows, np.array(rows), 0, len(rows)),
+                *(table.sensitive, table.person),
+            )
+            found.append(bool(compiled.is_diverse(table.watched, table.tally)))
+        assert found == expected

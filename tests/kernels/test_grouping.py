@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -37,6 +38,13 @@ def test_sizes_count_the_rows_of_every_class():
     assert groups([0, 1, 1, 2, 1]).sizes().tolist() == [1, 3, 1]
 
 
+def test_a_class_without_rows_has_none_and_a_table_without_rows_has_no_person():
+    empty = np.array([], dtype=np.int64)
+    assert Groups(np.array([1]), 3, {}, {}).sizes().tolist() == [0, 1, 0]
+    assert Groups(empty, 0, {}, {}, persons=empty).units().tolist() == []
+    assert [len(one) if np.ndim(one) else one for one in classes_of([empty])] == [0, 0]
+
+
 def test_units_are_rows_where_no_persons_are_told():
     assert groups([0, 1, 1]).units().tolist() == [1, 2]
 
@@ -60,6 +68,19 @@ def test_a_histogram_of_missing_values_alone_holds_nothing():
 def test_a_histogram_counts_what_a_person_has_once():
     found = groups([0, 0, 0], persons=[1, 1, 2], age=[3, 3, 4])
     assert found.histogram("age").counts.tolist() == [1, 1]
+
+
+def test_a_histogram_knows_the_whole_table_where_the_classes_are_a_part_of_it():
+    found = groups([0, 0, 1], age=[0, 2, 2], city=[1, 1, 1])
+    assert found.histogram("age").overall.tolist() == [1, 0, 2]
+    part = replace(found, overall={"age": np.array([5, 1, 7])}, _histograms={})
+    assert part.histogram("age").overall.tolist() == [5, 1, 7]
+    assert part.histogram("city").overall.tolist() == [0, 3]
+
+
+def test_the_whole_has_the_numbers_of_rows_and_classes():
+    whole = groups([0, 1, 1, 2]).whole()
+    assert (whole.rows, whole.classes, whole.squares) == (4, 3, 1 + 4 + 1)
 
 
 def test_discernability_sums_the_squared_sizes():
@@ -95,6 +116,13 @@ def test_certainty_penalty_is_none_where_no_loss_is_known():
     assert groups([0], loss={"x": None}).whole().certainty_penalty() is None
 
 
+def test_losses_too_small_to_be_normal_are_summed_exactly():
+    # In units of 2**-1074: the least number above 0, the greatest that is not normal, and above.
+    for loss, units in ((2.0**-1074, 1), (2.0**-1023, 2**51), (2.0**-1022, 2**52)):
+        assert exact_loss(np.array([loss]), np.array([3])) == 3 * units
+        assert total_loss(np.array([loss]), np.array([3])) == 3 * loss
+
+
 def test_classes_of_numbers_the_distinct_rows():
     columns = [np.array([1, 0, 1, 1], dtype=np.int32), np.array([0, 2, 0, 1], dtype=np.int32)]
     class_of, count = classes_of(columns)
@@ -107,6 +135,14 @@ def test_classes_of_stays_exact_where_products_of_widths_would_overflow():
     class_of, count = classes_of([wide, wide, wide, wide])
     assert class_of.tolist() == [0, 1, 1]
     assert count == 2
+    other = np.array([0, 0, 1], dtype=np.int32)
+    assert classes_of([other, wide, wide, wide])[0].tolist() == [0, 1, 2]
+    assert classes_of([wide, wide, wide, other])[0].tolist() == [0, 1, 2]
+
+
+def test_keys_beyond_what_a_float_tells_apart_are_told_apart():
+    high = np.array([2**30 - 1, 2**30 - 1], dtype=np.int32)
+    assert classes_of([high, high - np.array([1, 0], dtype=np.int32)])[0].tolist() == [0, 1]
 
 
 def test_distinct_keys_are_in_order_and_once():
@@ -115,7 +151,8 @@ def test_distinct_keys_are_in_order_and_once():
 
 
 def test_first_rows_are_the_first_of_every_class():
-    assert first_rows(np.array([1, 0, 1, 2, 0]), 3).tolist() == [1, 0, 3]
+    found = first_rows(np.array([1, 0, 1, 2, 0]), 3)
+    assert (found.tolist(), found.dtype) == ([1, 0, 3], np.int64)
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(-1, 3)), min_size=1)
