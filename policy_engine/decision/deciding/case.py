@@ -242,9 +242,19 @@ class Case:
         if self.ownership is not None:
             own = self.view.own(clause)
             why = self.ownership.permission_fails(clause, self.request.targets, own)
-            if not why and self.is_deciding and self.facts.making and clause.whole.output:
+            if not why and self.is_deciding and self._is_making(clause):
                 why = making.making_prohibited(self, clause, was_done=False)
         return why or (self._in_another_way(clause, self.carried) if self.carried else "")
+
+    def _is_making(self, clause: Clause) -> bool:
+        """Tell whether it is asked to make what a permission makes, in whatever way it does.
+
+        An output that is attested is made as well, by whichever action its rule names.
+        """
+        if self.facts.making:
+            return bool(clause.whole.output)
+        is_reading = self.request.action in clause.policy.vocabulary.reading
+        return bool(clause.rule.output) and not is_reading
 
     def _in_another_way(self, clause: Clause, carried: Carried) -> str:
         """Return that a permission says how something is made, and another rule is carried out."""

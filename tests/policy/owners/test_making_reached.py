@@ -353,6 +353,28 @@ def test_what_the_assigner_may_not_have_made_its_assignee_may_not_make(more):
     assert "urn:never#r prohibits it" in found.reason
 
 
+@pytest.mark.parametrize("who", [REGULATOR, HOSPITAL])
+@pytest.mark.parametrize("action", ["derive", "aggregate"])
+def test_what_the_assigner_may_not_have_derived_its_assignee_may_not_derive(action, who):
+    made = rule("permission", VISITS, action=action, output=DERIVED, assignees=[STAFF])
+    policies = [LEAVES[0], policy(LAB, made, uid="urn:derived")]
+    derive = {"action": action, "owners": {VISITS: BOTH[0], DERIVED: LAB}}
+    assert asked(policies, VISITS, **derive).permitted
+    found = asked([*policies, never(who, VISITS, action, assignees=[LAB])], VISITS, **derive)
+    assert "urn:never#r prohibits it" in found.reason
+    assert asked([*policies, never(who, VISITS, action, assignees=[ANN])], VISITS, **derive).permitted
+
+
+def test_an_owner_aggregates_nothing_that_he_prohibits_himself():
+    made = rule("permission", SAFE, action="aggregate", output=DERIVED, assignees=[STAFF])
+    theirs = policy(HOSPITAL, made, uid="urn:theirs")
+    policies = [LEAVES[0], FIRST, lets(LAB, SAFE, HOSPITAL), theirs]
+    known = {"proofs": [OF_FIRST], "owners": {VISITS: HOSPITAL, SAFE: LAB, DERIVED: HOSPITAL}}
+    assert asked(policies, SAFE, action="aggregate", **known).permitted
+    no = never(HOSPITAL, VISITS, "use", assignees=[HOSPITAL])
+    assert not asked([*policies, no], SAFE, action="aggregate", **known).permitted
+
+
 @pytest.mark.parametrize(
     ("conflict", "lets_do", "is_made"),
     [
