@@ -58,29 +58,44 @@ class Origins:
         assets: Iterable[str],
         known: Mapping[str, Sequence[MadeFrom]] = _NONE,
         unless: Collection[str] | None = None,
+        itself: Collection[str] = (),
     ) -> Iterator[MadeFrom]:
         """Yield what assets were made from, what that was made from in turn, and so on.
 
         `known` tells more of that, by asset. What was made by all of the parties `unless` is not
-        looked behind.
+        looked behind, and nor is, by what makes it now, what is of the outputs `itself` alone.
         """
         queue = [*dict.fromkeys(assets)]
         seen = {*queue}
         for asset in queue:
-            for one in _best((*self._of(asset), *known.get(asset, ()))):
+            told = (*self._of(asset, itself), *known.get(asset, ()))
+            for one in _best(told):
                 if unless is None or not all(party in one.by for party in unless):
                     yield one
                     new = [source for source in one.sources if source not in seen]
                     seen.update(new)
                     queue += new
 
-    def _of(self, asset: str) -> Iterator[MadeFrom]:
+    def _of(self, asset: str, itself: Collection[str] = ()) -> Iterator[MadeFrom]:
+        now = [*self._made(asset)]
+        is_itself = bool(itself) and itself == self.outputs(asset)
+        aside = {source for one in now for source in one.sources} if is_itself else ()
+        yield from () if is_itself else now
+        for one in self._past():
+            if self._view.closures.overlaps("asset", asset, one.asset):
+                sources = one.sources(asset)
+                if not is_itself or any(source not in aside for source in sources):
+                    yield MadeFrom(asset, tuple(sorted(one.by)), sources)
+
+    def _made(self, asset: str) -> Iterator[MadeFrom]:
+        """Yield what the policies in force make an asset of."""
         for made in self._view.made(asset):
             sources = inputs_of(self._output(made.policy, made.asset, ""), made, (asset,))
             yield MadeFrom(asset, tuple(sorted(made.clause.assigners)), sources)
-        for one in self._past():
-            if self._view.closures.overlaps("asset", asset, one.asset):
-                yield MadeFrom(asset, tuple(sorted(one.by)), one.sources(asset))
+
+    def outputs(self, asset: str) -> frozenset[str]:
+        """Return the outputs that an asset is, belongs to or holds, or might."""
+        return frozenset(self._view.outputs(asset))
 
     def _past(self) -> tuple[_Past, ...]:
         if self._before is None:

@@ -44,21 +44,38 @@ def look_behind(case: "Case", clause: Clause, aside: Collection[str] = ()) -> No
     """
     facts, is_prohibition = case.facts, clause.rule.kind == "prohibition"
     facts.sources = partial(_sources, case, clause) if is_prohibition else _nothing_behind
-    made_of = cache(lambda asset: tuple(_sources(case, clause, (asset,), {})))
+    itself = cache(lambda: _itself(case, clause) if is_prohibition else frozenset())
+    made_of = cache(lambda asset: tuple(_sources(case, clause, (asset,), {}, itself())))
     facts.made_of = lambda asset: () if asset in aside else made_of(asset)
 
 
+def _itself(case: "Case", clause: Clause) -> frozenset[str]:
+    """Return the output of which alone a prohibition is about what is asked for, if it is of one.
+
+    What that was made from is not read together with it: who keeps a release apart from its
+    input does not lock up the release.
+    """
+    found = {case.origins.outputs(one) for one in _met(case, clause)}
+    one = found.pop() if len(found) == 1 else frozenset()
+    return one if len(one) == 1 else frozenset()
+
+
 def _sources(
-    case: "Case", clause: Clause, assets: Iterable[str], known: Mapping[str, Sequence[MadeFrom]]
+    case: "Case",
+    clause: Clause,
+    assets: Iterable[str],
+    known: Mapping[str, Sequence[MadeFrom]],
+    itself: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield what assets were made from, near and far, as far as a prohibition reaches them.
 
-    What is `known` of it by asset, when they were read, counts as what is known now does.
+    What is `known` of it by asset, when they were read, counts as what is known now does. What
+    is of the output `itself` that the prohibition is about is not looked behind.
     """
     leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
     if any(leaf.left_operand == DERIVED for leaf in leaves):
         return
-    for one in case.origins.trace(assets, known, clause.assigners):
+    for one in case.origins.trace(assets, known, clause.assigners, itself):
         yield from one.sources
 
 
@@ -109,14 +126,8 @@ def _permitting(case: "Case", clause: Clause) -> Sequence[Held]:
     """
     if case.is_deciding:
         return [one for one in case.permits if one.clause.policy.uid == clause.policy.uid]
-    overlaps = case.view.closures.overlaps
-    met = tuple(
-        target
-        for target in case.request.targets
-        if not clause.targets or any(overlaps("asset", target, one) for one in clause.targets)
-    )
     other = case.again(
-        case.request.model_copy(update={"targets": met}),
+        case.request.model_copy(update={"targets": _met(case, clause)}),
         is_delegation=True,
         together=case.facts.together,
     )
@@ -126,6 +137,16 @@ def _permitting(case: "Case", clause: Clause) -> Sequence[Held]:
     given = [without_counts(one) if case.facts.was_done else one for one in theirs]
     held = (one for rule in given if not rule.whole.output for one in other.held(rule))
     return [one for one in held if not one.missing]
+
+
+def _met(case: "Case", clause: Clause) -> tuple[str, ...]:
+    """Return the targets that a prohibition is about."""
+    overlaps = case.view.closures.overlaps
+    return tuple(
+        target
+        for target in case.request.targets
+        if not clause.targets or any(overlaps("asset", target, one) for one in clause.targets)
+    )
 
 
 def yields(case: "Case", held: Held) -> bool:

@@ -195,6 +195,51 @@ def test_what_is_read_beside_a_table_is_what_it_was_made_from(beside_them, apart
         assert found.permitted == expected
 
 
+TWIN = makes(DERIVED, VISITS, LAB)
+FROM_ONE = makes(AGAIN, SAFE, LAB)
+WITH_TWIN = joins(AGAIN, [SAFE, DERIVED], LAB, [f"{SAFE}/Age"])
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_permitted"),
+    [
+        ((SAFE,), True),
+        ((f"{SAFE}/Age", f"{SAFE}/Key"), True),
+        ((SAFE, CLAIMS), True),
+        ((SAFE, VISITS), False),
+        ((SAFE, DERIVED), False),
+    ],
+)
+@pytest.mark.parametrize("who", [REGULATOR, HOSPITAL])
+def test_a_release_that_is_kept_apart_from_its_input_is_read_alone(who, targets, is_permitted):
+    named = condition(JOINTLY, "isAnyOf", SAFE, VISITS, DERIVED)
+    parts = {"action": "read", "assignees": [STAFF], "assigners": [LAB, HOSPITAL, INSURER]}
+    names = rule("permission", SAFE, VISITS, DERIVED, constraints=named, **parts)
+    both = policy("", names, rule("permission", SAFE, CLAIMS, uid="urn:2", **parts), uid="urn:b")
+    regulated = {SAFE: {"owner": LAB, "regulators": [REGULATOR, HOSPITAL], "delegates": []}}
+    known = {"owners": {**BY_LAB, **regulated}, "proofs": [OF_ONE, certified(TWIN)]}
+    policies = [*LEAVES, ONE, TWIN, both]
+    assert asked(policies, *targets, **known).permitted
+    no = never(who, SAFE, "read", constraints=condition(JOINTLY, "isAnyOf", VISITS))
+    assert asked([*policies, no], *targets, **known).permitted == is_permitted
+
+
+@pytest.mark.parametrize(("made", "is_made"), [(FROM_ONE, True), (NEXT, True), (WITH_TWIN, False)])
+def test_what_is_made_of_a_release_kept_apart_from_its_input_is_together_with_the_rest(
+    made, is_made
+):
+    regulated = {SAFE: {"owner": LAB, "regulators": [REGULATOR], "delegates": []}}
+    owners = {**BY_LAB, **regulated}
+    proofs = [OF_ONE, of_twin := certified(TWIN), certified(made, OF_ONE, of_twin)]
+    policies = [*LEAVES, ONE, TWIN, made]
+    assert why(policies, made, owners=owners) == []
+    assert asked(policies, AGAIN, proofs=proofs, owners=owners).permitted
+    no = never(REGULATOR, SAFE, "use", constraints=condition(JOINTLY, "isAnyOf", VISITS))
+    policies.append(no)
+    assert (why(policies, made, owners=owners) == []) == is_made
+    assert asked(policies, AGAIN, proofs=proofs, owners=owners).permitted == is_made
+
+
 @pytest.mark.parametrize("action", ["grantUse", "anonymize"])
 @pytest.mark.parametrize(
     ("tables", "is_made"),
@@ -362,7 +407,9 @@ def test_what_the_assigner_may_not_have_derived_its_assignee_may_not_derive(acti
     assert asked(policies, VISITS, **derive).permitted
     found = asked([*policies, never(who, VISITS, action, assignees=[LAB])], VISITS, **derive)
     assert "urn:never#r prohibits it" in found.reason
-    assert asked([*policies, never(who, VISITS, action, assignees=[ANN])], VISITS, **derive).permitted
+    assert asked(
+        [*policies, never(who, VISITS, action, assignees=[ANN])], VISITS, **derive
+    ).permitted
 
 
 def test_an_owner_aggregates_nothing_that_he_prohibits_himself():
