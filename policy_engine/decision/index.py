@@ -7,10 +7,11 @@ from itertools import chain
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.voiding import Voidable, clash
-from policy_engine.policy import Action, Asset, Party, Policy, Rule
+from policy_engine.policy import Action, Asset, Condition, Party, Policy, Rule
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import COUNTS, MAKING, OFFER, is_parameter
+from policy_engine.policy.joining import naming_output
+from policy_engine.policy.model import COUNTS, JOINTLY, MAKING, OFFER, READ_SO_FAR, is_parameter
 from policy_engine.policy.owners.model import issuers
 from policy_engine.policy.validation.clashes import starts
 from policy_engine.policy.wording import rule_name
@@ -61,10 +62,8 @@ class Clause:
         sources = made_by.targets if made_by else ()
         whole = made_by or rule
         rule, makes_by = _without_parameters(rule)
-        members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *rule.actions)
-        bound = rule.constraints or rule.duties or any(member.refinements for member in members)
-        conditions = chain(rule.constraints, *(member.refinements for member in members))
-        bound = bound or policy.type == OFFER
+        conditions = [*_conditions(rule)]
+        bound = conditions or rule.duties or policy.type == OFFER
         return cls(
             number,
             policy,
@@ -355,12 +354,26 @@ class Index:
         return found
 
     @cached_property
+    def tells_together(self) -> bool:
+        """Whether a rule is about what is read together with its targets, or has been read."""
+        rules = (one for policy in self.policies for one in policy.rules)
+        every = (one for rule in rules for one in (rule, *rule.below()))
+        leaves = (leaf for rule in every for one in _conditions(rule) for leaf in one.constraints())
+        return any(leaf.left_operand in (JOINTLY, READ_SO_FAR) for leaf in leaves)
+
+    @cached_property
     def assets(self) -> Mapping[str, Sequence[str]]:
         """The assets that rules and hierarchies name, by what their IRI goes on from."""
         rules = [rule for policy in self.policies for rule in policy.rules]
         named = [*chain(*self.joint.asset), *(rule.output for rule in rules if rule.output)]
         named += [target.iri for rule in rules for target in rule.targets]
         return by_start(named)
+
+
+def _conditions(rule: Rule) -> Iterator[Condition]:
+    """Yield the constraints of a rule, and the refinements of its members."""
+    members: Sequence[Party | Asset | Action] = (*rule.targets, *rule.assignees, *rule.actions)
+    yield from chain(rule.constraints, *(member.refinements for member in members))
 
 
 def by_start(names: Iterable[str]) -> dict[str, list[str]]:
@@ -408,7 +421,7 @@ def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
             issuers=rule.issuers,
             assignees=rule.assignees,
             purposes=rule.purposes,
-            constraints=rule.constraints,
+            constraints=naming_output(rule),
             duties=rule.duties,
             place=rule.place,
         )

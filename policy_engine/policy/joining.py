@@ -1,11 +1,13 @@
 """What a permission says may be read together."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from policy_engine import terms
-from policy_engine.policy.model import JOINTLY, Constraint, Rule, Value, conjuncts
+from policy_engine.policy.model import IRI, JOINTLY, Condition, Constraint, Rule, Value, conjuncts
 
-_LISTS = tuple(f"{terms.ODRL}{name}" for name in ("isAllOf", "isAnyOf"))
+_ANY_OF = f"{terms.ODRL}isAnyOf"
+_LISTS = (f"{terms.ODRL}isAllOf", _ANY_OF)
 
 
 def named_jointly(rule: Rule) -> Iterator[tuple[str, Value]]:
@@ -19,3 +21,19 @@ def named_jointly(rule: Rule) -> Iterator[tuple[str, Value]]:
         for value in one.right_operands if one.operator in _LISTS else ():
             if isinstance(value.value, str):
                 yield terms.canonical(terms.expand(value.value)), value
+
+
+def naming_output(rule: Rule) -> tuple[Condition, ...]:
+    """Return the constraints of a rule that makes something, for who reads what it makes.
+
+    That counts as named among what `isAnyOf` of `pe:jointly` says may be together.
+    """
+    every = tuple(conjuncts(rule.constraints))
+    named = tuple(_with(rule.output, one) for one in every)
+    return rule.constraints if named == every else named
+
+
+def _with(asset: str, one: Condition) -> Condition:
+    if not isinstance(one, Constraint) or one.left_operand != JOINTLY or one.operator != _ANY_OF:
+        return one
+    return replace(one, right_operands=(*one.right_operands, Value(asset, type=IRI)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from policy_engine import terms
 from policy_engine.decision.deciding import answering, inheriting, letting, making, prohibiting
+from policy_engine.decision.deciding.judged import Judged
 from policy_engine.decision.explaining import prohibits_it
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.history import History
@@ -48,6 +49,7 @@ class Case:
         maker: frozenset[str] | None = None,
         carried: Carried | None = None,
         reader: "Case | None" = None,
+        judged: Judged | None = None,
     ) -> None:
         self.decider = decider
         self.request = request
@@ -56,6 +58,7 @@ class Case:
         self.maker = maker
         self.carried = carried
         self.reader = reader
+        self.judged = judged or Judged()
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -105,6 +108,7 @@ class Case:
             is_delegation=is_delegation,
             maker=maker,
             reader=reader,
+            judged=self.judged,
         )
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
@@ -278,7 +282,11 @@ class Case:
     @cached_property
     def origins(self) -> Origins:
         """What tells what assets were made from."""
-        return Origins(self.view, self.decider.output, self.decider.certificates, self.decider.past)
+        found, decider = self.judged.origins, self.decider
+        if found is None:
+            found = Origins(self.view, decider.output, decider.certificates, decider.past)
+            self.judged.origins = found
+        return found
 
     def note(self, held: Held, *, applies: bool) -> None:
         """Note a rule among those that the decision tells of."""

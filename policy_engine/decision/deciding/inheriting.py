@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.deciding import answering, prohibiting
+from policy_engine.decision.deciding.judged import Judgement
 from policy_engine.decision.explaining import prohibits_it
 from policy_engine.decision.index import Clause, Made
 from policy_engine.decision.lineage import inputs_of
@@ -27,6 +28,7 @@ def inherited_by(case: "Case", made: Sequence[Made], outputs: Sequence[Output]) 
         for one, output in zip(made, outputs, strict=True)
         if case.ownership and one.asset not in case.above
     ]
+    case.judged.cut.update(one.asset for one in made if one.asset in case.above)
     read = chain(case.facts.together, *(inputs for _, inputs in found_of))
     together = tuple(dict.fromkeys(read))
     for one, inputs in found_of:
@@ -51,6 +53,21 @@ def inherited_by(case: "Case", made: Sequence[Made], outputs: Sequence[Output]) 
 
 def inherited(case: "Case") -> Decision | None:
     """Return the denial of what was made from the targets, None where nothing prohibits it."""
+    request, facts = case.request, case.facts
+    asked = (request.assignee, request.action, request.targets, request.purpose)
+    is_bound = case.decider.index.tells_together
+    together = frozenset(facts.together) if is_bound else frozenset()
+    key = asked, together, facts.was_done, facts.is_derived, case.maker, case.reader
+    found, case.met = case.judged.once(key, case.above, lambda: _judged(case))
+    return found
+
+
+def _judged(case: "Case") -> Judgement:
+    found = _denial(case)
+    return found, case.met
+
+
+def _denial(case: "Case") -> Decision | None:
     denying = prohibiting.prohibitions(case)
     if denying is not None:
         case.met = _met(case, denying.clause)

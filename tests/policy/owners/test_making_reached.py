@@ -129,6 +129,20 @@ def test_a_release_is_joined_with_its_own_input_by_who_is_permitted_both_jointly
     assert asked([*policies, both], SAFE, other, **making).permitted
 
 
+def test_what_is_made_of_a_release_and_its_named_input_is_read_by_its_assignee():
+    named = {"leftOperand": "pe:jointly", "operator": "isAnyOf", "rightOperand": [SAFE, VISITS]}
+    keys = [f"{SAFE}/Key", f"{VISITS}/Key"]
+    action = anonymizing(method="k-anonymity", k=2, joinOn=keys, quasi=[f"{SAFE}/Zip", keys[0]])
+    parts = {"assignee": STAFF, "target": [SAFE, VISITS], "output": AGAIN, "purpose": None}
+    made = permission(uid="urn:m", action=action, constraint=[named], **parts)
+    made = read_policy(text_of([made], uid="urn:again", assigner=LAB_2, profile=None))
+    policies = [*LEAVES, lets(LAB, SAFE, LAB_2), lets(HOSPITAL, VISITS, LAB_2), JOINED, made]
+    proofs = [OF_JOINED, certified(made, OF_JOINED)]
+    assert asked(policies, SAFE, VISITS, action=ANONYMIZE, proofs=proofs).permitted
+    assert asked(policies, AGAIN, proofs=proofs).permitted
+    assert not asked(policies, AGAIN, MINE, proofs=proofs).permitted
+
+
 @pytest.mark.parametrize("other", [MINE, VISITS])
 @pytest.mark.parametrize("action", [TRAIN, "use"])
 def test_what_is_derived_of_a_release_and_its_input_stays_what_it_was_made_from(other, action):
