@@ -77,6 +77,17 @@ def test_masked_columns_of_a_table_keep_their_types(engine):
     assert sorted(found["debt"], key=str) == [-100, -7, 5, None]
 
 
+@pytest.mark.nightly_on_spark
+def test_cells_that_do_not_keep_their_masking_are_counted(engine, tmp_path):
+    rows = "age,pay,debt\n20,1.25,-7\n20,1.0,-1000\n40,-1.25,\n40,,-100\n"
+    (tmp_path / "in.csv").write_text(rows)
+    out = applied("local", tmp_path / "in.csv", tmp_path / "out" / "a.csv", **MASKED).path
+    certify_output(out, asking(**MASKED), engine=engine)
+    out.write_text(out.read_text().replace("1.5", "1.25"))  # and of -1.5 too
+    with pytest.raises(CertificateError, match="V001 2 cells of 'pay' do not keep its rounding"):
+        certify_output(out, asking(**MASKED), engine=engine)
+
+
 def test_dates_are_not_masked(engine, tmp_path):
     (tmp_path / "in.csv").write_text("age,pay,debt\n20,2026-01-01,1\n20,2026-01-02,2\n")
     with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type date32"):
