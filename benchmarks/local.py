@@ -89,7 +89,7 @@ def partitioner(rows, runs):
     import numpy as np
 
     from policy_engine.kernels.axis import Axis, Interval
-    from policy_engine.kernels.bounds import Constraint, Diversity
+    from policy_engine.kernels.bounds import ClassConstraint, Diversity
     from policy_engine.kernels.layout import Cutting, People
     from policy_engine.kernels.mondrian import partition
 
@@ -100,7 +100,7 @@ def partitioner(rows, runs):
     ]
     people = People((random.integers(0, 50, rows).astype(np.int32),))
     for k, l, score in ((5, 0, "loss"), (100, 0, "loss"), (10, 3, "loss"), (5, 0, "span")):  # noqa: E741
-        constraint = Constraint(k, (Diversity(distinct=l),))
+        constraint = ClassConstraint(k, (Diversity(distinct=l),))
         partition(axes, people, constraint, Cutting(score))
         spent, waited = [], []
         for _ in range(runs):
@@ -124,14 +124,14 @@ def many_columns(*, quick):
     import numpy as np
 
     from policy_engine.kernels.axis import Axis, Members
-    from policy_engine.kernels.bounds import Constraint
+    from policy_engine.kernels.bounds import ClassConstraint
     from policy_engine.kernels.full_domain import Ladder, search
     from policy_engine.kernels.layout import Cutting, People
     from policy_engine.kernels.mondrian import partition
 
     random, rows = np.random.default_rng(1), 3_000
     few = [Axis(np.arange(20, dtype=np.int32) % 2, Members(2))]
-    partition(few, People(), Constraint(5, ()), Cutting())  # compiled, or loaded, by now
+    partition(few, People(), ClassConstraint(5, ()), Cutting())  # compiled, or loaded, by now
 
     def ladder():
         codes = random.integers(0, 50, rows).astype(np.int32)
@@ -144,7 +144,7 @@ def many_columns(*, quick):
         codes = [random.integers(0, 50, rows).astype(np.int32) for _ in range(columns)]
         axes = [Axis(column, Members(50)) for column in codes]
         start = time.process_time()
-        classes = partition(axes, People(), Constraint(5, ()), Cutting())
+        classes = partition(axes, People(), ClassConstraint(5, ()), Cutting())
         spent, count = time.process_time() - start, len(classes.starts) - 1
         yield {"what": f"partition 3,000 x {columns}", "cpu_s": round(spent, 2), "classes": count}
     search([ladder()], size=5)

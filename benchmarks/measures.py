@@ -17,7 +17,7 @@ import numpy as np
 from local import ROOT, machine
 
 from policy_engine.kernels import diversity
-from policy_engine.kernels.diversity import Hierarchy, histogram
+from policy_engine.kernels.diversity import ValueHierarchy, histogram
 
 CLASSES_PER_MILLION = 106_005
 """As many as a 5-anonymous million of census records has."""
@@ -81,7 +81,7 @@ def three_levels(values):
     above_groups = values + groups + np.arange(groups) % kinds
     root = values + groups + kinds
     parents = [*above_values, *above_groups, *[root] * kinds, -1]
-    return Hierarchy(np.array(parents), np.arange(values))
+    return ValueHierarchy(np.array(parents), np.arange(values))
 
 
 def cpu_of(call, runs):

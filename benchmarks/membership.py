@@ -37,7 +37,7 @@ from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.one_by_one import OneByOne
 from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.predictions import Predictions
-from policy_engine.audits.membership.records import Fitted, read_records, records_of_arrays
+from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
 from policy_engine.audits.membership.releases import Covered, fit_on_release
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import need_keras
@@ -306,7 +306,7 @@ def adult_run(table, k, models, seed):
         )
         fitted = fit_on_release(learnt_from, LABEL, Covered({}, {}))
     else:
-        learnt_from, fitted = table.take(members), Fitted.of(table, LABEL)
+        learnt_from, fitted = table.take(members), FittedFeatures.of(table, LABEL)
     learnt, shown = (fitted.records(one, "Adult") for one in (learnt_from, table))
     found = {}
     for name, architecture in models.items():

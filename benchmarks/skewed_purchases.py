@@ -35,7 +35,7 @@ saw less):
 
 LDP perturbs what models learn from; the attacker asks about the original records. As members and
 others differ in their noise, an attack may succeed by telling that noise, and not by what a model
-remembers: precision here is no measure of memory.
+remembers: precision here is not a measure of memory.
 """
 
 import argparse
@@ -54,7 +54,7 @@ from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import digest_of, records_of_arrays
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
+from policy_engine.audits.membership.splits import ModelCounts, Splits, make_splits
 from policy_engine.audits.membership.tradeoff import Grid, tradeoff
 from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart
 from policy_engine.kernels.estimates import NotApplicable
@@ -217,7 +217,7 @@ def purchases(classes, size, reading, first):
     features, labels = (np.concatenate(parts) for parts in zip(*sides, strict=True))
     records = records_of_arrays(features, labels, f"Skewed Purchases, {classes} classes")
     learnt, tested = (
-        make_splits(records.labels[rows], records.classes, Wanted(size.shadows, seed=seed))
+        make_splits(records.labels[rows], records.classes, ModelCounts(size.shadows, seed=seed))
         for seed, rows in enumerate((slice(0, count), slice(count, 2 * count)))
     )
     target_test, shadow_test = count + tested.target_train, learnt.shadow_test

@@ -3,7 +3,7 @@
 PolicyEngineError
  ├── PolicyError        reading a policy: every problem at once, each with its place
  ├── PlanError          the policy is well written, but cannot be carried out as it stands
- ├── DataError          a table cannot be found, read, or bear what the policy asks
+ ├── DataError          a table cannot be found or read, or cannot satisfy the policy
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
  ├── RequestError       an access request that cannot be understood
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 CODES = {
     "J001": "the text is not JSON",
-    "J002": "a key stands twice in one object",
+    "J002": "a key appears twice in one object",
     "J003": "the text is too large or nested too deeply",
     "J004": "the text is not UTF-8",
     "F001": "a text that is not RDF in its format",
@@ -93,7 +93,7 @@ CODES = {
     "T003": "a taxonomy that is too large or too deep",
     "T004": "a row with too many or too few levels",
     "T005": "an empty label",
-    "T006": "a value that stands twice in a taxonomy",
+    "T006": "a value that appears twice in a taxonomy",
     "T007": "a generalised value with two parents",
     "T008": "a circle of generalised values",
     "T009": "a concept without a name of its own",
@@ -105,14 +105,14 @@ CODES = {
     "R003": "a bound that the table as a whole does not hold",
     "R004": "a value that cannot be ordered",
     "R005": "a set with too many values to be of use",
-    "R006": "a generalization that the values do not bear",
+    "R006": "a generalization that does not fit the values",
     "R007": "values that the taxonomy lacks",
     "R008": "pseudonyms that link the rows of one person across classes",
     "R009": "no generalisation within the limit on suppression",
     "R010": "a lattice of generalisations too large to search",
     "R011": "more than one machine of the cluster, or its driver, can hold",
     "R012": "keys by which tables are not to be joined",
-    "R013": "a masking that the values do not bear",
+    "R013": "a masking that does not fit the values",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",
@@ -296,7 +296,7 @@ class Problem:
         """Return the problem with its values in its message, for the owner's own eyes."""
         if not self.values:
             return self
-        shown, rest = listed(self.values[:_MOST_QUOTED]), len(self.values) - _MOST_QUOTED
+        shown, rest = join_names(self.values[:_MOST_QUOTED]), len(self.values) - _MOST_QUOTED
         more = f", and {rest} more" if rest > 0 else ""
         return replace(self, message=f"{self.message.removesuffix('.')}: {shown}{more}.", values=())
 
@@ -355,7 +355,7 @@ class PlanError(PolicyEngineError):
 
 
 class DataError(PolicyEngineError):
-    """A table that cannot be found or read, or cannot bear what the policy asks."""
+    """A table that cannot be found or read, or cannot satisfy what the policy asks."""
 
     exit_code = 2
 
@@ -423,7 +423,7 @@ def locate(problem: Problem, source: str) -> str:
     return f"{where}: {problem}" if where else str(problem)
 
 
-def by_place(problem: Problem) -> tuple[int, int]:
+def place_order(problem: Problem) -> tuple[int, int]:
     """Return what problems of one text are sorted by."""
     return problem.place.line, problem.place.column
 
@@ -455,7 +455,7 @@ def _likeness(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, other, one).ratio()
 
 
-def listed(names: Iterable[str], last_word: str = "and") -> str:
+def join_names(names: Iterable[str], last_word: str = "and") -> str:
     """Return names as `'a', 'b' and 'c'`."""
     *head, last = [repr(name) for name in names]
     return f"{', '.join(head)} {last_word} {last}" if head else last

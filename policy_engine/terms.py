@@ -208,7 +208,7 @@ def names_mosaicrown(reference: str) -> bool:
 
 
 def has_known_scheme(iri: str) -> bool:
-    """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1) that is no misspelt prefix.
+    """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1) and no misspelt prefix.
 
     Well known schemes are, and any that `//` follows.
     """
@@ -301,7 +301,7 @@ def dataset_of(iri: str) -> str:
     """Return the dataset that an IRI is a column of by its name, or nothing.
 
     A column's IRI is its dataset's, a slash, and the name with `/`, `?` and `#` encoded. What
-    lies directly on a host is no column, for a host is no dataset.
+    lies directly on a host is not a column, for a host is not a dataset.
     """
     dataset, slash, name = iri.rpartition("/")
     is_name = bool(slash and name) and name not in (".", "..") and not set("?#") & set(name)

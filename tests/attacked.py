@@ -6,7 +6,7 @@ from policy_engine.audits.membership.observations import (
     OF_CONFIDENCES,
     Evidence,
     Observations,
-    Peers,
+    OtherShadows,
     Shadow,
 )
 
@@ -27,7 +27,7 @@ def of_probabilities(probabilities, labels):
 
 def shadow(own, is_member, judged, others=None, knew=None):
     """A shadow; `others` are the other shadows' margins on its own records, and who knew them."""
-    peers = None if others is None else Peers(np.array(others, float), np.array(knew, bool))
+    peers = None if others is None else OtherShadows(np.array(others, float), np.array(knew, bool))
     return Shadow(observed(own), np.array(is_member, bool), observed(judged), peers)
 
 
@@ -38,7 +38,7 @@ def evidence(target, shadows=(), online=(), seed=0, gives=OF_CONFIDENCES):
 
 
 def unseen(*judged):
-    """Shadows that were not trained on the judged records, of whose own nothing is known."""
+    """Shadows that were not trained on the audited records, of whose own nothing is known."""
     return tuple(shadow([3, -1], [True, False], margins) for margins in judged)
 
 

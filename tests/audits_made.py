@@ -5,11 +5,11 @@ import numpy as np
 from policy_engine.audits.membership.figures import AtPrior, Figures, Histogram, Roc, TprAtFpr
 from policy_engine.audits.membership.result import (
     AttackResult,
+    AuditSide,
     Compared,
     EncodedColumn,
     Gain,
     MembershipAudit,
-    Side,
     SingleAndSet,
     Slice,
 )
@@ -165,8 +165,8 @@ def audit(**parts):
         "shadow_models": 10,
         "seed": 7,
         "splits_digest": "b" * 64,
-        "target_train": Side(records=1_000, accuracy=0.97),
-        "target_test": Side(records=1_000, accuracy=0.86),
+        "target_train": AuditSide(records=1_000, accuracy=0.97),
+        "target_test": AuditSide(records=1_000, accuracy=0.86),
         "attacks": (
             attack("shokri", 0.9),
             attack("label-only", 0.1),
@@ -187,7 +187,7 @@ def audit(**parts):
         "epsilon_upper": UPPER,
         "epsilon_lower": LOWER,
         "verdict": ("An attacker gains something.", "It is little."),
-        "warnings": ("One label stands twice.",),
+        "warnings": ("One label appears twice.",),
         "versions": {"policy-engine": "0.5", "numpy": "2.4"},
     }
     return MembershipAudit(**(facts | parts))

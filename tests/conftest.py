@@ -11,14 +11,14 @@ from hypothesis import settings
 
 from policy_engine import apply_policy
 
-# What a test has attacked is no attempt of whoever runs the tests, nor of another run of them.
+# What a test has attacked is not an attempt of whoever runs the tests, nor of another run of them.
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="policy-engine-tests-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 ON_SPARK = ("tests/engines/spark/", "tests/engines/test_both_engines.py")
 ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
-# A busy machine is no fault: no example has a deadline.
+# A busy machine is not a fault: no example has a deadline.
 settings.register_profile("everyday", deadline=None)
 settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)

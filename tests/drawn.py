@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels import diversity
 from policy_engine.kernels.axis import UNIT, Axis, Interval, Members, Tree
-from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Diversity
+from policy_engine.kernels.bounds import TOLERANCE, Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.layout import LEFT_OVER, Cutting, People
 
 
@@ -41,7 +41,7 @@ class Table:
 
     axes: list[Axis]
     people: People
-    constraint: Constraint
+    constraint: ClassConstraint
     cutting: Cutting
 
     @property
@@ -159,7 +159,7 @@ def peoples(draw, rows, *, most_sensitive=2, persons=(False, True)):
         owners = ints(owners)
     people = People(tuple(sensitive), owners)
     bounds = tuple(draw(diversities(people, column)) for column in range(len(sensitive)))
-    return people, Constraint(draw(st.integers(1, min(rows, 4))), bounds)
+    return people, ClassConstraint(draw(st.integers(1, min(rows, 4))), bounds)
 
 
 @st.composite
@@ -206,7 +206,7 @@ def histogram(people, column, rows):
 
 def figures(people, column, rows, distance="variational", ancestry=None, l=2):  # noqa: E741
     h = histogram(people, column, rows)
-    tree = None if ancestry is None else diversity.Hierarchy(ancestry.parent, ancestry.leaf)
+    tree = None if ancestry is None else diversity.ValueHierarchy(ancestry.parent, ancestry.leaf)
     distances = {
         "variational": lambda: diversity.variational(h),
         "ordered": lambda: diversity.ordered(h),

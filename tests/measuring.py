@@ -3,7 +3,7 @@
 import numpy as np
 
 from policy_engine.kernels import constraint as watching
-from policy_engine.kernels.bounds import Ancestry, Constraint
+from policy_engine.kernels.bounds import Ancestry, ClassConstraint
 from policy_engine.kernels.diversity import histogram
 from policy_engine.methods import findings
 from policy_engine.methods.columns import Sensitive
@@ -31,7 +31,7 @@ def taken(method, *classes, column=DISEASE, tree=None, persons=None):
     class_of, codes = _table(classes)
     parts = [method.diversity(column), {"ancestry": ancestry(tree, classes)}]
     rows, overall, widths = _rows(codes, persons)
-    constraint = Constraint(1, (merged(parts),))
+    constraint = ClassConstraint(1, (merged(parts),))
     watched = watching.watch(constraint, [np.bincount(overall[overall >= 0])])
     tally = watching.tally(watched, *widths)
     person = rows.shape[1] - 2 if persons else 0

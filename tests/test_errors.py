@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from policy_engine import errors
-from policy_engine.errors import Place, PolicyError, Problem, did_you_mean, listed, locate
+from policy_engine.errors import Place, PolicyError, Problem, did_you_mean, join_names, locate
 
 
 def test_locate_names_what_is_known():
@@ -24,7 +24,7 @@ def test_an_error_shows_every_problem():
     [(["a"], "'a'"), (["a", "b"], "'a' and 'b'"), (["a", "b", "c"], "'a', 'b' and 'c'")],
 )
 def test_listed(names, text):
-    assert listed(names) == text
+    assert join_names(names) == text
 
 
 def test_did_you_mean_only_what_is_near():

@@ -134,7 +134,7 @@ def number(text):
 
 
 def moment(text):
-    """Return the seconds from the year 1 on, None where a text is no date or time."""
+    """Return the seconds from the year 1 on, None where a text is not a date or time."""
     match = STAMP.fullmatch(text)
     if match is None or (match[5] and not match[2]):
         return None

@@ -15,14 +15,14 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_request
 from policy_engine.decision.consents import Unowned
 from policy_engine.decision.history import History
-from policy_engine.decision.model import Carried
+from policy_engine.decision.model import CarriedOutRule
 from policy_engine.errors import (
     DeniedError,
     PlanError,
     PolicyError,
     Problem,
     RequestError,
-    by_place,
+    place_order,
 )
 from policy_engine.plan.lineage import MadeBy, Maker
 from policy_engine.plan.plan import Plan
@@ -71,7 +71,7 @@ class Acting:
             raise RequestError.of("D001", message, "Give who acts as well: party=IRI.")
 
     def decided(
-        self, decider: Decider, requests: Sequence[tuple[Request, Carried | None]]
+        self, decider: Decider, requests: Sequence[tuple[Request, CarriedOutRule | None]]
     ) -> list[Decision]:
         """Return the decisions on all that the party asks for, once each is a permit.
 
@@ -122,7 +122,7 @@ class Acting:
 
 
 @dataclass(frozen=True)
-class Asked:
+class MakingRequest:
     """The policy that asks for something to be made, with all by which that is decided."""
 
     policy: Policy
@@ -175,17 +175,17 @@ class Asked:
             for problem in _unowned(one, self.policy)
         ]
         if problems:
-            problems = sorted(dict.fromkeys(problems), key=by_place)
+            problems = sorted(dict.fromkeys(problems), key=place_order)
             raise PlanError(*problems, source=self.policy.source)
 
-    def _requests(self, product: Product) -> Iterator[tuple[Request, Carried]]:
+    def _requests(self, product: Product) -> Iterator[tuple[Request, CarriedOutRule]]:
         """Yield what is asked for, each thing with the rule that is carried out."""
         on_the_way: frozenset[str] = frozenset()
         party, purpose = self.acting.party or "", self.acting.purpose
         for rule, action in product.steps:
             targets = [target.iri for target in rule.targets]
             request = read_request(party, action, targets, purpose, self.known)
-            yield request, Carried(self.policy.uid, rule.label(), on_the_way)
+            yield request, CarriedOutRule(self.policy.uid, rule.label(), on_the_way)
             on_the_way |= {rule.output}
 
 
@@ -218,7 +218,7 @@ def asked_by(
     owners: OwnersSource | None,
     data: Mapping[str, Any] | None,
     acting: Acting,
-) -> Asked:
+) -> MakingRequest:
     """Return the policy that asks for something to be made, with all by which that is decided.
 
     Whose its assets are is said in `owners`, and who lets it in the other policies that are given.
@@ -240,7 +240,7 @@ def asked_by(
     stated = load_owners(owners, known, reading.contexts)
     given = tuple(named_data(data or {}, [asking]))
     decider = Decider(known, owners=stated, data=given)
-    return Asked(asking, known, stated, given, acting, decider)
+    return MakingRequest(asking, known, stated, given, acting, decider)
 
 
 def _unowned(one: Unowned, asking: Policy) -> Iterator[Problem]:

@@ -5,13 +5,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import Asked
+from policy_engine.api.acting import MakingRequest
 from policy_engine.api.binding import (
     all_products,
     product_of,
 )
 from policy_engine.api.inputs import ApplyOptions, Inputs
-from policy_engine.api.releasing import How, VerifiedRelease, released
+from policy_engine.api.releasing import ReleaseOptions, VerifiedRelease, released
 from policy_engine.policy import (
     Source,
 )
@@ -86,9 +86,15 @@ def apply_all(
 
 def _understood(
     policy: Source, data: Mapping[str, Any], options: ApplyOptions
-) -> tuple[Asked, Inputs, How]:
+) -> tuple[MakingRequest, Inputs, ReleaseOptions]:
     """Return the policy that asks, what it is bound to, and how its outputs are made."""
     given: dict[str, Any] = {**options}
-    how = How(**{field.name: given.pop(field.name) for field in fields(How) if field.name in given})
+    how = ReleaseOptions(
+        **{
+            field.name: given.pop(field.name)
+            for field in fields(ReleaseOptions)
+            if field.name in given
+        }
+    )
     inputs = Inputs(data, **given)
     return inputs.asked_by(policy), inputs, how

@@ -47,7 +47,7 @@ from policy_engine.audits.reports.audit_folder import (
 )
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.reading_back import texts_of
-from policy_engine.errors import AuditError, did_you_mean, listed
+from policy_engine.errors import AuditError, did_you_mean, join_names
 from policy_engine.methods.audits.classifier import Estimator, Network, read_architecture
 from policy_engine.plan.lineage import MadeBy
 from policy_engine.policy.collecting.files import read_file
@@ -283,7 +283,7 @@ def _check_noise(grid: "Grid") -> None:
 
 
 def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
-    """Raise AuditError (A006) for columns that bear no randomized response, before the training."""
+    """Raise AuditError (A006) before the training, for columns unfit for randomized response."""
     for epsilon in grid.local_epsilons[:1]:
         bins = bins_of(records, settings.bins, settings.ranges)
         perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
@@ -313,7 +313,7 @@ def _architecture(model: Model) -> Network | Estimator:
 def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.bool_] | None]:
     """Return the records, and which of them are members where a column says so.
 
-    That column is no feature: it would tell a model what an attacker is to find out.
+    That column is not a feature: it would tell a model what an attacker is to find out.
     """
     if isinstance(data, tuple):
         return records_of_arrays(*data), None
@@ -341,7 +341,7 @@ def _array(path: Path, members: str) -> list[str]:
 
 
 def _no_members(members: str, names: Any) -> Exception:
-    message = f"There is no {members!r} that says who is a member. There are {listed(names)}."
+    message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.api.acting import Asked
+from policy_engine.api.acting import MakingRequest
 from policy_engine.api.inputs import Inputs
 from policy_engine.certificate.beside import certificate_beside
 from policy_engine.certificate.certificate import Certificate, read_certificate
@@ -53,7 +53,7 @@ def all_products(policy: Policy) -> tuple[Product, ...]:
 
 
 def plans(
-    found: Asked,
+    found: MakingRequest,
     products: Sequence[Product],
     inputs: Inputs,
 ) -> tuple[Plan, ...]:
@@ -113,7 +113,7 @@ def understood(
 
 
 def made_by(
-    found: Asked,
+    found: MakingRequest,
     products: Sequence[Product],
     launcher: Launcher,
     inputs: Inputs,

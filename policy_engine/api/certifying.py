@@ -242,7 +242,7 @@ def _audited_again(
     if not plan.audits:
         return release
     if not has_data:
-        message = "The policy asks for an audit, which the output alone does not bear."
+        message = "The policy asks for an audit, for which the output alone is not enough."
         raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 

@@ -88,7 +88,7 @@ def compare_release(
         def anonymized(part: Any) -> Any:
             return engine.anonymize(part, asked, output).table
 
-        settings = utility.Settings(
+        settings = utility.ComparisonSettings(
             queries=queries,
             task=utility.Task(anonymized if classifier else None, target=target),
             seed=seed,

@@ -255,8 +255,8 @@ def attest_output(
 
     Such are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`.
     With `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for
-    an output that cannot be attested, RequestError (D001) for a person that is no IRI, DataError
-    where the output cannot be read, OutputError where the attestation cannot be written.
+    an output that cannot be attested, RequestError (D001) for a person that is not an IRI,
+    DataError where the output cannot be read, OutputError where the attestation cannot be written.
     """
     read = Reading(**reading).policy(policy)
     names = Names([read])

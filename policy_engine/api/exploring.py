@@ -24,7 +24,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     Problem,
     did_you_mean,
-    listed,
+    join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Finding, Measurement, Method, findings, parameters
@@ -133,7 +133,7 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
     problems = [
         Problem(
             "M004",
-            f"{listed(step.methods)} has no parameter {name!r}. It has {listed(known)}.",
+            f"{join_names(step.methods)} has no parameter {name!r}. It has {join_names(known)}.",
             did_you_mean(name, known),
         )
         for name in unknown

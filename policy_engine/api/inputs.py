@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.api.acting import Acting, Asked, asked_by
+from policy_engine.api.acting import Acting, MakingRequest, asked_by
 from policy_engine.api.deciding import Proof, proofs
 from policy_engine.certificate.sources import Word
 from policy_engine.decision import World
@@ -14,7 +14,7 @@ from policy_engine.engines.engine import Progress
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import (
-    USUAL,
+    DEFAULT_LIMITS,
     Limits,
     Reading,
     ReadingOptions,
@@ -73,7 +73,7 @@ class Inputs:
     data: Mapping[str, Any] | None = None
     contexts: Mapping[str, Any] | None = None
     parents: Sequence[Source] = ()
-    limits: Limits = USUAL
+    limits: Limits = DEFAULT_LIMITS
     vocabularies: Sequence[VocabularySource] = ()
     taxonomies: Mapping[str, Any] | None = None
     engine: "EngineName | SparkEngine" = "local"
@@ -96,7 +96,7 @@ class Inputs:
         """What vouches for the data, read."""
         return proofs(self.certificates)
 
-    def asked_by(self, policy: Source, *, is_trial: bool = False) -> Asked:
+    def asked_by(self, policy: Source, *, is_trial: bool = False) -> MakingRequest:
         """Return a policy that asks for something to be made, and by what it is decided whether
         that may be done.
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from policy_engine.api.acting import Asked
+from policy_engine.api.acting import MakingRequest
 from policy_engine.api.arguments import checked
 from policy_engine.api.binding import Planned, made_by, planned
 from policy_engine.api.inputs import Inputs
@@ -112,7 +112,7 @@ class VerifiedRelease:
         return frame
 
     def _check_table(self) -> None:
-        """Refuse a model: the table that it learnt from is held, and is no part of the release."""
+        """Refuse a model: the table that it learnt from is held, and is not released."""
         if self.plan.train:
             raise DataError.of("C010", "A model was released, and a model is not a table.")
 
@@ -150,7 +150,7 @@ class VerifiedRelease:
 
 
 @dataclass(frozen=True)
-class How:
+class ReleaseOptions:
     """How outputs are made, and what is kept of that: see `apply_policy`."""
 
     overwrite: bool = False
@@ -165,7 +165,7 @@ class How:
     time_limit: float | None = None
     cells: CellStyle = "text"
 
-    def of(self, plan: Plan, file: Place | None) -> "How":
+    def of(self, plan: Plan, file: Place | None) -> "ReleaseOptions":
         """Return the same for one of several outputs: what is kept of it has its name.
 
         Its seed is its own, too: models of one seed would learn from the same records.
@@ -187,11 +187,11 @@ def _seed_of(seed: int, asset: str) -> int:
 
 
 def released(
-    found: Asked,
+    found: MakingRequest,
     products: Sequence[Product],
     inputs: Inputs,
     output: str | Path | None,
-    how: How,
+    how: ReleaseOptions,
 ) -> tuple[VerifiedRelease, ...]:
     """Return outputs of a policy, made of what is given once that is permitted to whoever acts.
 
@@ -213,14 +213,14 @@ def applied(
     makers: Sequence[MadeBy],
     launcher: Launcher,
     output: str | Path | None,
-    how: How,
+    how: ReleaseOptions,
 ) -> tuple[VerifiedRelease, ...]:
     """Return the outputs of plans, each made, measured and written, by its maker.
 
     All are verified before one of them is published or returned, and all are published in one
-    step. What is kept of each of several has its name (`How.of`). Raises a PolicyEngineError of
-    the stage that found a problem; then nothing is written but, where an attack reached more than
-    is allowed, the report and a certificate that says so.
+    step. What is kept of each of several has its name (`ReleaseOptions.of`). Raises a
+    PolicyEngineError of the stage that found a problem; then nothing is written but, where an
+    attack reached more than is allowed, the report and a certificate that says so.
     """
     for one in planned:
         _check_bounded(one.plan, how.time_limit)
@@ -255,7 +255,7 @@ class _Job:
     planned: Planned
     made_by: MadeBy
     engine: Engine
-    how: How
+    how: ReleaseOptions
     file: Place | None
 
     @property
@@ -320,7 +320,7 @@ def _verified(proved: Sequence[_Proved]) -> tuple[VerifiedRelease, ...]:
     return tuple(one.verified() for one in proved)
 
 
-def _written(jobs: Sequence[_Job], output: str | Path, how: How) -> Sequence[_Proved]:
+def _written(jobs: Sequence[_Job], output: str | Path, how: ReleaseOptions) -> Sequence[_Proved]:
     """Return outputs that were published, all of them in one step."""
     records = [job.check(output) for job in jobs]
     places = {job.planned.plan.publish.asset: job.file for job in jobs if job.file is not None}

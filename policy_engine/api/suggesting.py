@@ -22,7 +22,7 @@ def suggest_hierarchy(
     """Return a proposal for a generalisation hierarchy of a column, to be edited by a person.
 
     `kind` forces quantiles, prefix, calendar or frequency; without it, the values decide.
-    Raises DataError where there is no such column, or its values do not bear the kind.
+    Raises DataError where there is no such column, or its values do not fit the kind.
     """
     from policy_engine.data.taxonomy.suggestion import suggest  # noqa: PLC0415
     from policy_engine.engines.tables import counted  # noqa: PLC0415 (slow to import)

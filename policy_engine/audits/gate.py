@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.membership_inference import (
     GATE_ATTACKS,
@@ -45,7 +45,7 @@ def _reasons(attacks: Sequence[AttackMeasurement]) -> str:
     """Return why attacks are no evidence, each reason with its attacks."""
     reasons = dict.fromkeys(one.unfit for one in attacks)
     return "; ".join(
-        f"of {listed(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"
+        f"of {join_names(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"
         for why in reasons
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.data.catalog import Catalog, make_catalog
-from policy_engine.errors import DataError, PolicyEngineError, Problem, by_place
+from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
 from policy_engine.plan.spelling import column_problems, in_spelling_of
 from policy_engine.plan.training import check_plannable
 from policy_engine.policy import InForce, Policy, Reading
@@ -83,7 +83,7 @@ def _by_file(found: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Probl
 
 def _with(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
     if problems:
-        told = tuple(sorted((*one.problems, *problems), key=by_place))
+        told = tuple(sorted((*one.problems, *problems), key=place_order))
         return replace(one, problems=told, hints=(), exit_code=one.exit_code or 1)
     return replace(one, hints=(*one.hints, *hints)) if hints else one
 

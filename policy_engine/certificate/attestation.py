@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from policy_engine import terms
 from policy_engine.data import storage
 from policy_engine.data.storage import Place
-from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, listed
+from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, join_names
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 from policy_engine.policy.syntax.json_text import read_json
@@ -86,7 +86,7 @@ def attest(
 
     `asset` names the output, where the policy has several that can be attested. Raises
     CertificateError (V012) for one that is certified instead, or that the policy does not have,
-    RequestError (D001) for a person that is no IRI, DataError where the output cannot be read.
+    RequestError (D001) for a person that is not an IRI, DataError where the output cannot be read.
     """
     if not terms.has_known_scheme(by):
         message = f"Who attests is named by an IRI. Given: {by!r}."
@@ -113,7 +113,7 @@ def read_attestation(text: str | bytes, source: str = "") -> Attestation:
         document = read_json(text, source)
         found = Attestation.model_validate_json(json.dumps(document.value[KEY]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
-        message = f"The text is no attestation of this version ({type(error).__name__})."
+        message = f"The text is not an attestation of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
     if document.problems or json.loads(found.to_jsonld()) != document.value:
         message = "The attestation contradicts itself, or says more than attestations do."
@@ -159,6 +159,6 @@ def _rule(policy: Policy, asset: str) -> Rule:
         what = f"no output{f' {asset!r}' if asset else ''} to attest, nor any that can be attested"
     else:
         what = f"no output {asset!r} to attest" if asset else "several outputs to attest"
-    message = f"{policy.uid} has {what}.{f' Allowed are {listed(known)}.' if known else ''}"
+    message = f"{policy.uid} has {what}.{f' Allowed are {join_names(known)}.' if known else ''}"
     hint = "What is anonymised or trained is certified when it is made, and never attested."
     raise CertificateError.of("V012", message, hint)

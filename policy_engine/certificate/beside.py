@@ -15,7 +15,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import SPARK_FORMATS, with_ending
 from policy_engine.data.storage import Place
 from policy_engine.engines.engine import Stored
-from policy_engine.errors import CertificateError, DataError, listed
+from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
     CERTIFICATE,
     certificate_name,
@@ -96,7 +96,7 @@ def load_certificate(path: Place) -> Certificate:
     """
     found = load_certificates(path)
     if len(found) > 1:
-        files = listed([one.file for one in found])
+        files = join_names([one.file for one in found])
         message = f"{str(path)!r} holds {len(found)} certificates, of {files}."
         raise CertificateError.of("V015", message, "Name the file of one of them.")
     return found[0]
@@ -108,7 +108,7 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
     Where the certified output lies beside it, a file or a folder of files, its digest is compared;
     of a model, with everything that its folder holds, and nothing else may lie beside the two;
     where a folder is named the model has to be there. Raises DataError (C002) without a file,
-    CertificateError where it is no certificate (V005), the output beside it is not the one that
+    CertificateError where it is not a certificate (V005), the output beside it is not the one that
     was certified, or something lies there of which the certificate says nothing (V004), two
     certificates name it (V015), or the release is half published, or was published meanwhile
     (V010).
@@ -166,7 +166,7 @@ def _load(file: Place, known: Mapping[str, Certificate], *, is_named: bool) -> C
 def _check_one(output: str, found: Collection[str], folder: Place) -> None:
     """Raise CertificateError (V015) where several certificates name one output."""
     if len(found) > 1:
-        message = f"Several certificates name {output!r}: {listed(found)}."
+        message = f"Several certificates name {output!r}: {join_names(found)}."
         hint = "Only one of them is of it. Take the others away."
         raise CertificateError.of("V015", message, hint, str(folder))
 

@@ -24,7 +24,7 @@ from policy_engine.errors import (
     InternalError,
     PolicyError,
     Problem,
-    listed,
+    join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
@@ -335,7 +335,7 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
         document = read_json(text, source)
         certificate = Certificate.model_validate_json(json.dumps(document.value["pe:certificate"]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
-        message = f"The text is no certificate of this version ({type(error).__name__})."
+        message = f"The text is not a certificate of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
     if document.problems or json.loads(certificate.to_jsonld()) != document.value:
         message = "The certificate contradicts itself, or says more than certificates do."
@@ -373,12 +373,13 @@ def _check_columns(release: Release, written: Written, step: Anonymize, engine: 
             found = (found - ends) | {name}
     problems = []
     if found - asked:
-        message = (
-            f"The output holds {listed(sorted(found - asked))}, which the policy does not release."
-        )
+        others = join_names(sorted(found - asked))
+        message = f"The output holds {others}, which the policy does not release."
         problems.append(Problem("V002", message))
     if asked - found:
-        message = f"The output lacks {listed(sorted(asked - found))}, which the policy releases."
+        message = (
+            f"The output lacks {join_names(sorted(asked - found))}, which the policy releases."
+        )
         problems.append(Problem("V002", message))
     if problems:
         raise CertificateError(*problems, source=release.output.location)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, shortcomings
-from policy_engine.errors import CertificateError, listed
+from policy_engine.errors import CertificateError, join_names
 from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.lineage import Generalised, Upstream
@@ -29,8 +29,8 @@ def upstream_of(
     """
     assets = [one.asset for one in reads]
     if given and not any(asset_of(one) in assets for one in given):
-        found = listed([*map(asset_of, given)])
-        message = f"No certificate is of the input {listed(assets, 'or')}. "
+        found = join_names([*map(asset_of, given)])
+        message = f"No certificate is of the input {join_names(assets, 'or')}. "
         message += f"Given are those of {found}."
         raise CertificateError.of("V013", message, "", reads[0].location)
     found_of = (_upstream_of(one.asset, one.location, given, beside) for one in reads)
@@ -92,7 +92,7 @@ def _generalised(certificate: Certificate) -> Iterator[Generalised]:
     """Yield the columns of a release whose cells stand for several values.
 
     Those that it generalised, and those that it kept as the release before it generalised them.
-    A range in two columns of its ends is there by three names: each of them is no value.
+    A range in two columns of its ends is there by three names: each of them is not a value.
     """
     plan = certificate.plan
     asked = plan.anonymize.columns.quasi_identifier if plan.anonymize else ()

@@ -39,7 +39,7 @@ def evaluate(
     *,
     reading: "Reading",
 ) -> None:
-    """Print what each rule of a policy comes to for a request: an ODRL compliance report."""
+    """Print what each rule of a policy evaluates to for a request: an ODRL compliance report."""
     from policy_engine.decision.compliance import compliance_report  # noqa: PLC0415 (slow to import)
 
     with unanswered(PolicyEngineError):

@@ -41,7 +41,7 @@ class DrawingFormat(StrEnum):
     DOT = "dot"
 
 
-class ReportFormat(StrEnum):
+class PageFormat(StrEnum):
     """How to report tests: for people, for machines, or for what shows tests."""
 
     TEXT = "text"
@@ -279,8 +279,8 @@ def run_tests(
     ] = 0.0,
     owners: OwnersOption = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("--format", help="How to print.")
-    ] = ReportFormat.TEXT,
+        PageFormat, typer.Option("--format", help="How to print.")
+    ] = PageFormat.TEXT,
     *,
     reading: "Reading",
 ) -> None:
@@ -292,11 +292,11 @@ def run_tests(
             file, reading.contexts, reading.limits, reading.vocabularies, owners
         )
     passed = report.passed and report.coverage * 100 >= min_coverage
-    if output_format is ReportFormat.JSON:
+    if output_format is PageFormat.JSON:
         summary = {"passed": passed, "coverage": report.coverage}
         print_json({**summary, **report.model_dump(mode="json")})
     else:
-        lines = report_lines if output_format is ReportFormat.TEXT else junit_lines
+        lines = report_lines if output_format is PageFormat.TEXT else junit_lines
         for line in lines(report, min_coverage):
             typer.echo(line)
     raise typer.Exit(0 if passed else 1)

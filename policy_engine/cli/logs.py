@@ -12,7 +12,7 @@ from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
 
 if TYPE_CHECKING:
-    from policy_engine.decision.log import Entry, LoggedDeed, Record, Verification
+    from policy_engine.decision.log import Entry, LoggedDeed, LogRecord, Verification
 
 logs = typer.Typer(
     help="The decision log: check that it is whole, show what was decided and done.",
@@ -101,7 +101,7 @@ def _of_deed(head: str, deed: "LoggedDeed") -> list[str]:
     return [who, deed.duty, f"of {deed.policy}", f"at {deed.time}", evidence]
 
 
-def _of_decision(head: str, kept: "Record") -> list[str]:
+def _of_decision(head: str, kept: "LogRecord") -> list[str]:
     asked = kept.request
     return [
         f"{head}  {kept.effect:6}  {terms.compact(asked.assignee)}",

@@ -32,14 +32,14 @@ class ProblemFormat(StrEnum):
     SARIF = "sarif"
 
 
-class Engine(StrEnum):
+class EngineChoice(StrEnum):
     """Where to run."""
 
     LOCAL = "local"
     SPARK = "spark"
 
 
-class Cells(StrEnum):
+class CellFormat(StrEnum):
     """How to write ranges."""
 
     TEXT = "text"
@@ -197,7 +197,7 @@ AttemptsOption = Annotated[
         "policy-engine/attempts in the folder that XDG_STATE_HOME names, or in ~/.local/state.",
     ),
 ]
-EngineOption = Annotated[Engine, typer.Option("--engine", help="Where to run.")]
+EngineOption = Annotated[EngineChoice, typer.Option("--engine", help="Where to run.")]
 MasterOption = Annotated[
     str,
     typer.Option(
@@ -212,10 +212,10 @@ ConfOption = Annotated[
 ]
 
 
-def engine_of(engine: Engine, master: str, conf: list[str]) -> Any:
+def engine_of(engine: EngineChoice, master: str, conf: list[str]) -> Any:
     """Return the engine for the API. Raises RequestError for what the local one does not take,
     and EngineError (S001) where there is no PySpark."""
-    if engine is Engine.LOCAL:
+    if engine is EngineChoice.LOCAL:
         if master or conf:
             raise usage("--master and --conf are for --engine spark. The engine is 'local'.")
         return "local"
@@ -517,7 +517,7 @@ def contexts_of(options: list[str]) -> dict[str, Any]:
     for url, path in paths_of(options, "--context").items():
         value = read_json(read_file(Path(path)), path).value
         if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
-            raise usage(f"{path!r} is no JSON-LD context: it needs one object under '@context'.")
+            raise usage(f"{path!r} is not a JSON-LD context: it needs one object under '@context'.")
         contexts[url] = value
     return contexts
 

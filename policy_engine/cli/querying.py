@@ -26,7 +26,7 @@ from policy_engine.cli.options import (
     unanswered,
 )
 from policy_engine.data.atomic_file import check_free
-from policy_engine.errors import PolicyEngineError, listed
+from policy_engine.errors import PolicyEngineError, join_names
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
@@ -159,7 +159,7 @@ def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:
     for reason in result.reasons:
         typer.echo(f"  {reason}", err=True)
     for choice in result.allowed:
-        some = (f"{listed(names)} of {iri}" for iri, names in choice.items())
+        some = (f"{join_names(names)} of {iri}" for iri, names in choice.items())
         together = " together" if sum(map(len, choice.values())) > 1 else ""
         typer.echo(f"  this may be read{together}: {', and '.join(some)}", err=True)
     if result.suggestion:

@@ -11,10 +11,10 @@ from policy_engine.cli.answers import print_json, progress_bar, summary, warning
 from policy_engine.cli.options import (
     AssetOption,
     AttemptsOption,
-    Cells,
+    CellFormat,
     ConfOption,
     DataOption,
-    Engine,
+    EngineChoice,
     EngineOption,
     Format,
     FormatOption,
@@ -60,7 +60,7 @@ def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     owners: OwnersOption = None,
@@ -128,7 +128,7 @@ def _estimated(
     plan: "Plan",
     data: dict[str, str],
     certificates: list[Path],
-    engine: Engine,
+    engine: EngineChoice,
     how: dict[str, Any],
 ) -> _Shown:
     from policy_engine.api.planning import estimate_policy, estimate_search  # noqa: PLC0415
@@ -136,7 +136,7 @@ def _estimated(
     asset, cost, effort = plan.publish.asset, None, None
     if plan.audits and data:
         cost = estimate_policy(policy, data, certificates=certificates, asset=asset, **how)
-    if plan.anonymize and engine is Engine.LOCAL:
+    if plan.anonymize and engine is EngineChoice.LOCAL:
         effort = estimate_search(policy, data, asset=asset, **how)
     return _Shown(plan, cost, effort)
 
@@ -150,7 +150,7 @@ def apply(
         str, typer.Option("--output", metavar="DIR_OR_FILE", help="Where the release goes.")
     ],
     data: DataOption,
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     overwrite: Annotated[
@@ -165,8 +165,8 @@ def apply(
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     cells: Annotated[
-        Cells, typer.Option(help="Ranges as text, or as two columns of their ends.")
-    ] = Cells.TEXT,
+        CellFormat, typer.Option(help="Ranges as text, or as two columns of their ends.")
+    ] = CellFormat.TEXT,
     owners: OwnersOption = None,
     output_format: FormatOption = Format.TEXT,
     report: Annotated[
@@ -303,7 +303,7 @@ def certify(
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
@@ -467,7 +467,7 @@ def explore(
     ] = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
-    engine: EngineOption = Engine.LOCAL,
+    engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,

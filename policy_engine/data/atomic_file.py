@@ -60,7 +60,7 @@ def _is_stream(path: Path) -> bool:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Tell whether a file that is no link holds just this."""
+    """Tell whether a file that is not a link holds just this."""
     is_file = path.is_file() and not path.is_symlink()
     return is_file and path.stat().st_size == len(data) and path.read_bytes() == data
 

@@ -23,7 +23,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     Problem,
     did_you_mean,
-    listed,
+    join_names,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Catalog:
                 return dataset
         known = [dataset.iri for dataset in self.datasets]
         message = f"No data is given for {iri!r}."
-        message += f" Data is given for {listed(known)}." if known else ""
+        message += f" Data is given for {join_names(known)}." if known else ""
         raise DataError.of("C001", message, f"Give {iri}=PATH.")
 
     def digests(self, names: tuple[str, ...]) -> dict[str, str]:
@@ -167,7 +167,7 @@ def _taxonomy(source: Any) -> "Taxonomy":
     if isinstance(source, Taxonomy):
         return source
     if not isinstance(source, str | Path):
-        message = f"A {type(source).__name__} is no taxonomy."
+        message = f"A {type(source).__name__} is not a taxonomy."
         raise DataError.of("C012", message, "Give a path, or what read_taxonomy returns.")
     path = Path(source)
     if not is_file(path):
@@ -237,7 +237,7 @@ def format_of(path: Path, formats: tuple[str, ...] = FORMATS) -> Format:
     known = with_ending(path.name, formats)
     if known:
         return known  # type: ignore[return-value]
-    allowed = listed(f".{name}" for name in formats)
+    allowed = join_names(f".{name}" for name in formats)
     raise DataError.of("C004", f"The ending of {path.name!r} is not known. Known are {allowed}.")
 
 
@@ -261,7 +261,7 @@ def missing_columns(wanted: tuple[str, ...], dataset: Dataset) -> Iterator[Probl
     missing = [name for name in wanted if name not in dataset.columns]
     if len(missing) == len(wanted):
         # What the first line holds may be a person's data: it is not quoted.
-        message = f"{dataset.iri} has none of the columns {listed(wanted)}."
+        message = f"{dataset.iri} has none of the columns {join_names(wanted)}."
         known = {*map(_normal, dataset.columns)}
         form = _FORM if any(_normal(name) in known for name in wanted) else ""
         yield Problem("C005", message, form or _hint(dataset) or "Has the file a header?")
@@ -289,7 +289,7 @@ def _near(name: str, dataset: Dataset) -> str:
     told = [one for one in dataset.columns if repr(one) in hint and _ESCAPED.search(one)]
     if not told:
         return hint
-    return f"{hint} As an IRI: {listed([column_iri(dataset.iri, one) for one in told], 'or')}."
+    return f"{hint} As an IRI: {join_names([column_iri(dataset.iri, one) for one in told], 'or')}."
 
 
 def folded(name: str) -> str:

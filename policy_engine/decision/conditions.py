@@ -55,7 +55,7 @@ _ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def evaluate(condition: Condition, facts: Facts) -> Verdict:
-    """Return what a condition comes to (ODRL Information Model 2.2, sections 2.5.1 and 2.5.2).
+    """Return what a condition evaluates to (ODRL Information Model 2.2, sections 2.5.1 and 2.5.2).
 
     Names are compared through what includes what: `eq`, `isA` and `isPartOf` hold of a value
     that the right operand includes, and are unknown of one that includes the right operand,
@@ -226,7 +226,7 @@ def _parts_of(lefts: tuple[Literals, ...], rights: _Rights, compare: _Compare) -
 
 
 def _undivided(truths: Iterable[Truth]) -> Truth:
-    """Return what both all of several and any of several come to; None where these differ."""
+    """Return what both all of several and any of several evaluate to; None where these differ."""
     every = set(truths)
     return every.pop() if len(every) == 1 else None
 

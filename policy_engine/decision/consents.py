@@ -42,7 +42,7 @@ class Derived:
         self._let: dict[str, Sequence[Consent]] = {}
 
     def made(self, making: Clause) -> Transformation | None:
-        """Return what a rule asks to be made, None where it is no permission to anonymise."""
+        """Return what a rule asks to be made, None where it is not a permission to anonymise."""
         uid = making.policy.uid
         if uid not in self._made:
             self._made[uid] = transformations(making.policy)

@@ -18,14 +18,21 @@ from policy_engine.decision.ended import Void, void_by_proofs, void_of
 from policy_engine.decision.facts import unclear_labels
 from policy_engine.decision.history import History
 from policy_engine.decision.holding import datasets_of
-from policy_engine.decision.index import Clause, Index, Made
+from policy_engine.decision.index import Clause, Index, RuleOutput
 from policy_engine.decision.lineage import Lineage
-from policy_engine.decision.model import Carried, Decision, Request, RowAccess, World, in_full
+from policy_engine.decision.model import (
+    CarriedOutRule,
+    Decision,
+    Request,
+    RowAccess,
+    World,
+    in_full,
+)
 from policy_engine.decision.outputs import Output, plans_of
 from policy_engine.decision.ownership import Leave
 from policy_engine.decision.purposes import purposes_of
 from policy_engine.decision.views import View
-from policy_engine.errors import ArgumentError, RequestError, listed
+from policy_engine.errors import ArgumentError, RequestError, join_names
 from policy_engine.plan.consenting import Shortfall
 from policy_engine.plan.lineage import Consented, Upstream
 from policy_engine.plan.plan import Plan
@@ -78,7 +85,7 @@ class Decider:
     ) -> None:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
-            message = f"Two policies have one uid. Given: {listed(uids)}."
+            message = f"Two policies have one uid. Given: {join_names(uids)}."
             raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
         self.policies = tuple(policies)
         self.certificates = tuple(one for one in certificates if isinstance(one, Certificate))
@@ -120,14 +127,14 @@ class Decider:
         request: Request,
         world: World | None = None,
         history: History | None = None,
-        carried: Carried | None = None,
+        carried: CarriedOutRule | None = None,
     ) -> Decision:
         """Return the answer to a request in a state of the world.
 
         Without a time of the world, the clock's is taken, and the decision says so. With a
         `history`, it says how often rules were exercised; `DecisionLog.decide` answers by that of
         a log, and adds to it in one go. Of a request to make something, `carried` says by which
-        rule that is done. Raises ArgumentError (U002) for what is no Request or no World, and
+        rule that is done. Raises ArgumentError (U002) for what is not a Request or not a World, and
         RequestError (D005) where the world says of counts what the history does not.
         """
         _check(request, world)
@@ -204,7 +211,7 @@ class Decider:
 
     def _makings(
         self, policy: Policy, world: World | None, history: History | None, purpose: str
-    ) -> "Iterator[tuple[Case, Made]]":
+    ) -> "Iterator[tuple[Case, RuleOutput]]":
         """Yield what a policy makes, each with the case of making it for a purpose."""
         for made in self.index.outputs:
             rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
@@ -325,7 +332,9 @@ class Decider:
         known = Closures(self.index.trusted.hierarchy.joined([policy.hierarchy]))
         if not heard.isdisjoint(known.up("party", word.by)):
             return ""
-        return f"What {word.by} attests of it does not count: that is for {listed(sorted(heard))}."
+        return (
+            f"What {word.by} attests of it does not count: that is for {join_names(sorted(heard))}."
+        )
 
     def standing(
         self,

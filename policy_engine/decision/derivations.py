@@ -15,7 +15,7 @@ from policy_engine.policy import Policy
 
 
 @dataclass(frozen=True)
-class Source:
+class DerivationSource:
     """What something was made from; a release has the sha-256 that it was known by then."""
 
     asset: str
@@ -32,7 +32,7 @@ class Derivation:
 
     asset: str
     digest: str
-    sources: tuple[Source, ...]
+    sources: tuple[DerivationSource, ...]
     ended: str = ""
 
 
@@ -62,9 +62,9 @@ def _told(decider: Decider, world: World | None, history: History | None) -> Ite
 
 
 def _derived(ended: str, one: Upstream, read: Iterable[str]) -> Derivation:
-    sources = [Source(up.asset, up.output_digest) for up in one.upstream]
+    sources = [DerivationSource(up.asset, up.output_digest) for up in one.upstream]
     known = {source.asset for source in sources}
-    sources += [Source(asset) for asset in read if asset not in known]
+    sources += [DerivationSource(asset) for asset in read if asset not in known]
     return Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
@@ -86,7 +86,9 @@ def _attested(
     for one in decider.attestations:
         policy = next((known for known in decider.policies if known.uid == one.policy), None)
         made = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
-        sources = dict.fromkeys(Source(target.iri) for rule in made for target in rule.targets)
+        sources = dict.fromkeys(
+            DerivationSource(target.iri) for rule in made for target in rule.targets
+        )
         ended = _unattested(decider, world, history, policy, one)
         yield Derivation(one.asset, one.output_digest, tuple(sources), ended)
 

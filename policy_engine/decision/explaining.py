@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
 from policy_engine.decision.facts import RequestFacts
-from policy_engine.decision.holding import Held
+from policy_engine.decision.holding import RuleMatch
 from policy_engine.decision.model import Step
 from policy_engine.decision.verdict import unseen
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.policy.wording import INCLUSION
 
 
-def derivation(held: Held) -> Iterator[str]:
+def derivation(held: RuleMatch) -> Iterator[str]:
     """Yield the steps from a rule that permits or prohibits to the request."""
     rule = held.clause.rule
     verb = "prohibits" if rule.kind == "prohibition" else "permits"
@@ -24,7 +24,7 @@ def derivation(held: Held) -> Iterator[str]:
     yield from held.done
 
 
-def prohibits_it(held: Held, facts: RequestFacts) -> str:
+def prohibits_it(held: RuleMatch, facts: RequestFacts) -> str:
     """Return the reason of a denial by a prohibition, and what was not told that may lift it."""
     reason = f"{held.clause.name} prohibits it."
     asked = {operand for verdict in held.verdicts for operand in unseen(verdict)}
@@ -45,7 +45,7 @@ def ways(steps: Sequence[Step]) -> Iterator[str]:
             yield f" {INCLUSION[step.part]} ".join(map(terms.compact, step.path))
 
 
-def misses(void: Mapping[str, str], near: Sequence[Held]) -> Iterator[str]:
+def misses(void: Mapping[str, str], near: Sequence[RuleMatch]) -> Iterator[str]:
     """Yield why nothing permits: policies that are void, and rules that lack something."""
     yield from (f"{uid} is void: {why}" for uid, why in void.items())
     lines = (f"{held.clause.name}: {', and '.join(held.missing)}" for held in near)

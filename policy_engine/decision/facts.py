@@ -1,4 +1,4 @@
-"""What a condition can be held against: a request, the state of the world, and the log."""
+"""What a condition can be evaluated against: a request, the state of the world, and the log."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence

@@ -23,7 +23,7 @@ class MadeFrom:
 
 
 @dataclass
-class Tally:
+class ExecutionTally:
     """How often one rule was exercised: in all, by a party, and by which assets at a time."""
 
     total: int = 0
@@ -62,7 +62,7 @@ class History:
     known by the uid of their policy and their label.
     """
 
-    tallies: dict[tuple[str, str, bool], Tally] = field(default_factory=dict)
+    tallies: dict[tuple[str, str, bool], ExecutionTally] = field(default_factory=dict)
     unnamed: dict[str, frozenset[str]] = field(default_factory=dict)
     """The digests that every entry has in which a rule of a policy was exercised that has no uid.
 
@@ -94,7 +94,7 @@ class History:
     ) -> None:
         """Take up that a rule, by its policy and label, was exercised once."""
         policy, label = rule
-        tally = self.tallies.setdefault((policy, label, action in MAKING), Tally())
+        tally = self.tallies.setdefault((policy, label, action in MAKING), ExecutionTally())
         tally.total += 1
         tally.parties[party] += 1
         tally.assets[tuple(assets)] += 1
@@ -197,7 +197,7 @@ class History:
         tallies = {}
         for policy, label, making, total, parties, assets in plain["tallies"]:
             by_asset = Counter({tuple(together): times for together, times in assets})
-            tallies[policy, label, making] = Tally(total, Counter(parties), by_asset)
+            tallies[policy, label, making] = ExecutionTally(total, Counter(parties), by_asset)
         return cls(
             tallies,
             {policy: frozenset(digests) for policy, digests in plain["unnamed"].items()},

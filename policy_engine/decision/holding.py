@@ -1,4 +1,4 @@
-"""One rule held against one request: what includes what, and what its conditions come to."""
+"""One rule evaluated against one request: what includes what, and whether its conditions hold."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,8 +9,8 @@ from policy_engine.decision.closures import Closures
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.index import Clause
-from policy_engine.decision.members import Members
-from policy_engine.decision.model import Owed, Request, Step
+from policy_engine.decision.members import RefinedMembers
+from policy_engine.decision.model import OutstandingDuty, Request, Step
 from policy_engine.decision.verdict import unseen
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
@@ -19,7 +19,7 @@ from policy_engine.policy.model import COUNTS, OFFER
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RuleMatch:
     """What came of holding a rule against a request.
 
     `missing` says what keeps a permission from covering it, a sentence each; `done` by what its
@@ -29,17 +29,17 @@ class Held:
     clause: Clause
     steps: tuple[Step, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    owed: tuple[Owed, ...] = ()
+    owed: tuple[OutstandingDuty, ...] = ()
     missing: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
 
 
-class Asked:
+class ExpandedRequest:
     """A request with all that includes its parts, looked up once for each hierarchy."""
 
     __slots__ = ("action", "closures", "members", "party", "purpose", "request", "targets")
 
-    def __init__(self, request: Request, closures: Closures, members: Members) -> None:
+    def __init__(self, request: Request, closures: Closures, members: RefinedMembers) -> None:
         up = closures.up
         self.request = request
         self.closures = closures
@@ -50,7 +50,7 @@ class Asked:
         self.purpose = up("purpose", request.purpose) if request.purpose else Ways()
 
 
-def covers(clause: Clause, asked: Asked) -> bool:
+def covers(clause: Clause, asked: ExpandedRequest) -> bool:
     """Tell whether a permission covers a request, its conditions and duties left aside."""
     return (
         not clause.actions.isdisjoint(asked.action)
@@ -62,7 +62,7 @@ def covers(clause: Clause, asked: Asked) -> bool:
     )
 
 
-def lacks(clause: Clause, asked: Asked) -> int:
+def lacks(clause: Clause, asked: ExpandedRequest) -> int:
     """Return how many parts of a request a permission does not cover."""
     targets = clause.targets
     return (
@@ -73,15 +73,20 @@ def lacks(clause: Clause, asked: Asked) -> int:
     )
 
 
-def hold(
-    clause: Clause, asked: Asked, facts: RequestFacts, *, rows: bool = False, unheard: str = ""
-) -> Held:
+def match_permission(
+    clause: Clause,
+    asked: ExpandedRequest,
+    facts: RequestFacts,
+    *,
+    rows: bool = False,
+    unheard: str = "",
+) -> RuleMatch:
     """Hold a permission against a request. With `rows`, what depends on rows is left aside.
 
     `unheard` is why it does not count, if it does not, whatever else holds.
     """
     if clause.is_plain and not unheard and covers(clause, asked):
-        return Held(clause, steps(clause, asked))
+        return RuleMatch(clause, steps(clause, asked))
     missing = [*_not_covered(clause, asked), *filter(None, [unheard])]
     if clause.policy.type == OFFER:
         missing.append("its policy is an Offer, which proposes and grants nothing")
@@ -92,16 +97,20 @@ def hold(
         if verdict.state != "satisfied" and not (rows and about):
             missing.append(_unmet(verdict, facts, about=about))
     duties = () if missing else tuple(_duties(clause, facts))
-    owed = tuple(one for one in duties if isinstance(one, Owed))
+    owed = tuple(one for one in duties if isinstance(one, OutstandingDuty))
     missing += [_not_done(one, facts) for one in owed]
     found = steps(clause, asked) if not missing else ()
     done = () if missing else tuple(one for one in duties if isinstance(one, str))
-    return Held(clause, found, verdicts, owed, tuple(missing), done)
+    return RuleMatch(clause, found, verdicts, owed, tuple(missing), done)
 
 
 def prohibits(
-    clause: Clause, asked: Asked, own: Closures, facts: RequestFacts, needed: Sequence[str]
-) -> Held | None:
+    clause: Clause,
+    asked: ExpandedRequest,
+    own: Closures,
+    facts: RequestFacts,
+    needed: Sequence[str],
+) -> RuleMatch | None:
     """Return how a prohibition applies to a request, None where it is known not to.
 
     `asked` is the request by all that is known, `own` are the closures of the rule's own policy.
@@ -112,10 +121,10 @@ def prohibits(
     verdicts = () if clause.is_plain else _prohibiting(clause, asked, own, facts, needed)
     if verdicts is None:
         return None
-    return Held(clause, steps(clause, asked, from_below=True), verdicts)
+    return RuleMatch(clause, steps(clause, asked, from_below=True), verdicts)
 
 
-def meets(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
+def meets(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, its conditions left aside."""
     overlaps = asked.closures.overlaps
     if clause.targets and not any(
@@ -125,7 +134,7 @@ def meets(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
     return reaches(clause, asked, needed)
 
 
-def reaches(clause: Clause, asked: Asked, needed: Sequence[str]) -> bool:
+def reaches(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, its targets and conditions left aside."""
     request, overlaps = asked.request, asked.closures.overlaps
     if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
@@ -155,7 +164,7 @@ def is_about_rows(condition: Condition, datasets: Collection[str]) -> bool:
     )
 
 
-def steps(clause: Clause, asked: Asked, *, from_below: bool = False) -> tuple[Step, ...]:
+def steps(clause: Clause, asked: ExpandedRequest, *, from_below: bool = False) -> tuple[Step, ...]:
     """Return the ways by which the parts of a request are included in those of a rule.
 
     With `from_below`, as for prohibitions, a part of the rule may be what is included.
@@ -207,7 +216,7 @@ def _way(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:
 # -- what is missing ------------------------------------------------------------------------------
 
 
-def _not_covered(clause: Clause, asked: Asked) -> Iterator[str]:
+def _not_covered(clause: Clause, asked: ExpandedRequest) -> Iterator[str]:
     """Yield what keeps a permission from covering the parts of a request."""
     request, rule = asked.request, clause.rule
     if clause.assignees and clause.assignees.isdisjoint(asked.party):
@@ -236,20 +245,20 @@ def _unmet(verdict: Verdict, facts: RequestFacts, *, about: bool) -> str:
     return f"its constraint is {verdict.state}: {verdict.reason}{needed}"
 
 
-def _duties(clause: Clause, facts: RequestFacts) -> Iterator[Owed | str]:
+def _duties(clause: Clause, facts: RequestFacts) -> Iterator[OutstandingDuty | str]:
     for duty in clause.rule.duties:
         yield from _outcomes(duty, clause, facts)
 
 
 def outstanding(
     duty: Rule, clause: Clause, facts: RequestFacts, doers: Sequence[str] = ()
-) -> Iterator[Owed]:
+) -> Iterator[OutstandingDuty]:
     """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
 
     It is owed by `doers`, else by its assignees or whoever asks.
     """
     found = _outcomes(duty, clause, facts, doers)
-    yield from (one for one in found if isinstance(one, Owed))
+    yield from (one for one in found if isinstance(one, OutstandingDuty))
 
 
 def _outcomes(
@@ -258,7 +267,7 @@ def _outcomes(
     facts: RequestFacts,
     doers: Sequence[str] = (),
     since: datetime | None = None,
-) -> Iterator[Owed | str]:
+) -> Iterator[OutstandingDuty | str]:
     """Yield what became of a duty, and of the consequences of one that was violated.
 
     Where it is fulfilled, a sentence tells by what. It is owed by `doers`, else by its assignees
@@ -271,7 +280,7 @@ def _outcomes(
     )
     state = facts.performance(duty, clause.policy, found.values())
     if state != "fulfilled":
-        yield Owed(
+        yield OutstandingDuty(
             policy=clause.policy.uid,
             rule=clause.label,
             duty=duty.label(),
@@ -299,12 +308,12 @@ def _iris(parties: Sequence[Party]) -> tuple[str, ...]:
     return tuple(party.iri for party in parties)
 
 
-def _not_done(owed: Owed, facts: RequestFacts) -> str:
+def _not_done(owed: OutstandingDuty, facts: RequestFacts) -> str:
     doubt = facts.doubt(facts.world.duties, owed.duty)
     return f"its duty {_done(owed)} is {owed.state} ({owed.duty}){doubt}"
 
 
-def _done(owed: Owed) -> str:
+def _done(owed: OutstandingDuty) -> str:
     return " and ".join(map(terms.compact, owed.actions)) or owed.duty
 
 
@@ -317,8 +326,8 @@ _Group = tuple[Part, Sequence[_Member], Sequence[str]]
 """What a rule names in a part, and what of a request that has to be matched with."""
 
 
-def _permitting(clause: Clause, asked: Asked, facts: RequestFacts) -> _Verdicts:
-    """Return what the conditions of a permission come to, and the refinements of what covers it.
+def _permitting(clause: Clause, asked: ExpandedRequest, facts: RequestFacts) -> _Verdicts:
+    """Return what the conditions of a permission evaluate to, and the refinements.
 
     Every one of the members that could be meant has to meet the refinements. Where several of
     its parties, assets or actions cover a name, that counts whose refinements come out best.
@@ -340,9 +349,13 @@ def _permitting(clause: Clause, asked: Asked, facts: RequestFacts) -> _Verdicts:
 
 
 def _prohibiting(
-    clause: Clause, asked: Asked, own: Closures, facts: RequestFacts, needed: Sequence[str]
+    clause: Clause,
+    asked: ExpandedRequest,
+    own: Closures,
+    facts: RequestFacts,
+    needed: Sequence[str],
 ) -> _Verdicts | None:
-    """Return what the conditions of a prohibition that overlaps a request come to.
+    """Return what the conditions of a prohibition that overlaps a request evaluate to.
 
     None where it is lifted: a constraint is unsatisfied, or for each member that could be meant
     a refinement. One member of whom that is not known is enough for it to apply.
@@ -383,7 +396,7 @@ def _left(
     part: Part,
     names: Sequence[str],
     members: Sequence[_Member],
-    asked: Asked,
+    asked: ExpandedRequest,
     facts: RequestFacts,
 ) -> Iterator[_Verdicts]:
     """Yield, for each of several members that overlaps a name, how it is left to apply."""
@@ -401,9 +414,9 @@ def _left(
 
 
 def _alternatives(
-    part: Part, name: str, member: _Member, asked: Asked, facts: RequestFacts
+    part: Part, name: str, member: _Member, asked: ExpandedRequest, facts: RequestFacts
 ) -> Iterator[_Verdicts]:
-    """Yield what a member's refinements come to of each that it could mean of a name."""
+    """Yield what a member's refinements evaluate to of each that it could mean of a name."""
     if not member.refinements:
         yield ()
         return
@@ -415,7 +428,7 @@ def _alternatives(
 
 
 def _meant(
-    part: Part, name: str, member: _Member, asked: Asked, facts: RequestFacts
+    part: Part, name: str, member: _Member, asked: ExpandedRequest, facts: RequestFacts
 ) -> Sequence[str]:
     if part == "action":
         reach, source = asked.closures.reach, member.iri

@@ -29,8 +29,8 @@ class Clause:
     Whether it matches is always worked out in full: the index only tells where to look.
     `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
     it is made of. The `rule` of a permission is without what refines how something is made, which
-    is no condition; `makes_by` are the actions of which it says how, and `whole` is the rule as it
-    stands; of a permission to read what is made, the one to make it.
+    is not a condition; `makes_by` are the actions of which it says how, and `whole` is the rule as
+    it stands; of a permission to read what is made, the one to make it.
     """
 
     number: int
@@ -253,7 +253,7 @@ def below(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RuleOutput:
     """An output that a rule of a policy speaks of."""
 
     policy: Policy
@@ -290,7 +290,7 @@ class Index:
             if policy.uid in self.ended
             or (policy.conflict == "invalid" and clash(policy, self._may_void(policy).hierarchy))
         )
-        self.outputs: list[Made] = []
+        self.outputs: list[RuleOutput] = []
         self.by_output: dict[str, list[int]] = {}
         self.inputs: dict[str, dict[str, None]] = {}
         numbers = iter(range(1 << 62))
@@ -307,7 +307,7 @@ class Index:
             clause = Clause.of(next(numbers), policy, rule, closures)
             self.permissions.add(clause)
             if rule.output and policy.type != OFFER:
-                self._add_output(Made(policy, rule.output, clause))
+                self._add_output(RuleOutput(policy, rule.output, clause))
                 of_output = self.inputs.setdefault(rule.output, {})
                 of_output.update(dict.fromkeys(target.iri for target in rule.targets))
             for granted in _granted(rule, policy.vocabulary.reading):
@@ -316,15 +316,15 @@ class Index:
         for rule in policy.prohibitions:
             self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))
 
-    def _add_output(self, made: Made) -> None:
+    def _add_output(self, made: RuleOutput) -> None:
         for key in {made.asset, *map(below, self.closures.reach("asset", made.asset))}:
             self.by_output.setdefault(key, []).append(len(self.outputs))
         self.outputs.append(made)
 
     @cached_property
-    def makers(self) -> Mapping[str, Sequence[Made]]:
+    def makers(self) -> Mapping[str, Sequence[RuleOutput]]:
         """What the policies make, by the asset that it is."""
-        found: dict[str, list[Made]] = {}
+        found: dict[str, list[RuleOutput]] = {}
         for one in self.outputs:
             found.setdefault(one.asset, []).append(one)
         return found

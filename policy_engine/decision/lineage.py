@@ -7,7 +7,7 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.decision.ended import Void
-from policy_engine.decision.index import Made
+from policy_engine.decision.index import RuleOutput
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
 from policy_engine.plan.lineage import Upstream
@@ -18,11 +18,11 @@ from policy_engine.policy.validation.clashes import starts
 
 OutputOf = Callable[[Policy, str, str], Output]
 """The output that a policy speaks of, with what of a digest vouches for it."""
-MadeOf = Callable[[str], Sequence[Made]]
+MadeOf = Callable[[str], Sequence[RuleOutput]]
 """The outputs that an asset is, belongs to or holds."""
 VoidOf = Callable[[str], Iterable[Void]]
 """The outputs of policies that are not in force with which an asset has to do."""
-Over = Callable[[Sequence[Made]], str]
+Over = Callable[[Sequence[RuleOutput]], str]
 """Why what rules of one policy made is not to be made any more, empty where it is."""
 _Key = tuple[str, str, int]
 """A release: the uid of its policy, its asset, and what vouches for it, by identity."""
@@ -157,7 +157,7 @@ class Lineage:
             return _Need(way, f"whose policy {one.policy} is not among those in force")
         return self._needed(way, makers, one.output_digest)
 
-    def _untold(self, way: str, made: Made, *, is_named: bool) -> _Need:
+    def _untold(self, way: str, made: RuleOutput, *, is_named: bool) -> _Need:
         """Return what is needed of an input that is not named as the release that it is.
 
         Certificates name their inputs (`is_named`); attestations do not, and nor is named what
@@ -169,7 +169,7 @@ class Lineage:
             return _Need(way, "which was attested, without its attestation")
         return self._needed(way, self._makers(made.policy.uid, made.asset))
 
-    def _needed(self, way: str, makers: Sequence[Made], digest: str = "") -> _Need:
+    def _needed(self, way: str, makers: Sequence[RuleOutput], digest: str = "") -> _Need:
         policy, asset = makers[0].policy, makers[0].asset
         output = self._output(policy, asset, digest)
         found = self._of(output)
@@ -183,7 +183,7 @@ class Lineage:
             return _Need(way, f"which is not to be made any more: {over}")
         return _Need(way, "", found)
 
-    def _makers(self, uid: str, asset: str) -> list[Made]:
+    def _makers(self, uid: str, asset: str) -> list[RuleOutput]:
         return [one for one in self._view.index.makers.get(asset, ()) if one.policy.uid == uid]
 
 
@@ -191,7 +191,7 @@ def _sentence(why: str) -> str:
     return f"{why.removesuffix('.')}." if why else ""
 
 
-def inputs_of(output: Output, made: Made, targets: Sequence[str]) -> tuple[str, ...]:
+def inputs_of(output: Output, made: RuleOutput, targets: Sequence[str]) -> tuple[str, ...]:
     """Return what the targets were made from: the columns of the input that are in them.
 
     All that went into the output, where a target is the output, or holds it, or where it is a

@@ -10,7 +10,7 @@ from policy_engine.policy import Condition
 from policy_engine.policy.hierarchy import Part
 
 
-class Members:
+class RefinedMembers:
     """The members of parties and assets, as far as they are known when a request is made.
 
     A refinement (ODRL Information Model 2.2, section 2.5.3) chooses among the members of a

@@ -210,7 +210,7 @@ class Step(BaseModel):
 
 
 class Match(BaseModel):
-    """A rule that covers the request: by which ways, and what its conditions came to.
+    """A rule that covers the request: by which ways, and what its conditions evaluated to.
 
     `applies` tells whether it permits (all satisfied, no duty outstanding) or prohibits (not
     known to be unsatisfied).
@@ -236,7 +236,7 @@ class NearMiss(BaseModel):
     missing: tuple[str, ...]
 
 
-class Owed(BaseModel):
+class OutstandingDuty(BaseModel):
     """A duty that is outstanding: what has to be done, by whom, and under which rule."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -250,7 +250,7 @@ class Owed(BaseModel):
 
 
 class Counted(BaseModel):
-    """An execution of a rule, on assets that were read together, that a permit comes to.
+    """An execution of a rule, on assets that were read together, that a permit counts as.
 
     By a `party` where that is another one than who asks: who granted it by the owner's leave.
     """
@@ -288,7 +288,7 @@ class Decision(BaseModel):
     derivation: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
-    duties: tuple[Owed, ...] = ()
+    duties: tuple[OutstandingDuty, ...] = ()
     strategy: Strategy | Literal[""] = ""
     time: datetime | None = None
     time_by: Literal["caller", "clock"] = "clock"
@@ -304,7 +304,7 @@ class Decision(BaseModel):
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedOutRule:
     """The rule that is carried out by making something, by its policy's uid and its label.
 
     Of other permissions to make it, those count that leave open how. What is made `on_the_way`
@@ -332,7 +332,7 @@ class RowAccess:
     Without `permissions` there is none: then `decision` says why. A row may be read where all
     constraints of one of the `permissions` are satisfied, and of no prohibition are all
     satisfied or unknown; a prohibition of a policy whose strategy is `perm` yields to that
-    policy's own permissions. What constraints not about rows came to stands in the matches of
+    policy's own permissions. What constraints not about rows evaluated to stands in the matches of
     `decision`. `zone` is the time zone of dates and times that name none. `decided` returns the
     decision by which the rows of some of the permissions are read, an execution of these.
     """

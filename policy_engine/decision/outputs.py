@@ -9,7 +9,7 @@ from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, pro
 from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.errors import PlanError
 from policy_engine.plan.plan import Plan, plan_of
-from policy_engine.plan.steps import Attack
+from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import certified_duties, products
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
@@ -168,7 +168,7 @@ def _bound_to_nothing(plan: Plan) -> Plan:
     duties, are of no matter.
     """
     steps = [step.of_policy() for step in plan.public().steps if step.stage != "audit"]
-    audits = sorted(plan.audits, key=Attack.model_dump_json)
+    audits = sorted(plan.audits, key=AuditStep.model_dump_json)
     named = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
     changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **named}

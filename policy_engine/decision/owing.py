@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.history import Deed, History
 from policy_engine.decision.settling import begun, counts_for, deeds_by, settled
-from policy_engine.errors import RequestError, did_you_mean, listed
+from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy import Hierarchy, InForce, Party, Policy, Rule
 from policy_engine.policy.collecting.ending import goes_on
 from policy_engine.policy.doing import doing_of
@@ -138,11 +138,11 @@ def find_duty(
         return found[0]
     what = "duty or prohibition" if violated else "duty"
     if found:
-        message = f"Several have the {what} {name!r}: {listed(one.uid for one, _ in found)}."
+        message = f"Several have the {what} {name!r}: {join_names(one.uid for one, _ in found)}."
         raise RequestError.of("D006", message, "Say which one: of=POLICY.")
     labels = sorted({rule.label() for _, rule in known})
     message = f"No policy has the {what} {name!r}."
-    message += f" Known are {listed(labels)}." if labels else " None has any."
+    message += f" Known are {join_names(labels)}." if labels else " None has any."
     raise RequestError.of("D006", message, did_you_mean(full, labels))
 
 
@@ -158,7 +158,7 @@ def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | No
     known = closures(policy, hierarchy or Hierarchy())
     named = next((names for one in _above(policy, duty) if (names := _names(one.assignees))), ())
     if named and not any(counts_for(party, name, known) for name in named):
-        message = f"{duty.label()} is nothing that {party} has to do. It is of {listed(named)}."
+        message = f"{duty.label()} is nothing that {party} has to do. It is of {join_names(named)}."
         hint = "Where the party belongs to one of them, say so: hierarchy=HIERARCHY."
         raise RequestError.of("D008", message, hint)
 

@@ -35,7 +35,7 @@ def read_request(
     for part, given in parts.items():
         for name in given:
             if _NO_TEXT.search(name):
-                message = f"The {part} {name!r} is no text that UTF-8 can write."
+                message = f"The {part} {name!r} is not a text that UTF-8 can write."
                 raise RequestError.of("D001", message)
     names = Names(policies)
     iris = {part: tuple(names.full(name, part) for name in given) for part, given in parts.items()}
@@ -53,7 +53,7 @@ def read_request(
 def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     """Raise RequestError (D001) for a name that stands for nothing, or that the DPV lacks."""
     if not terms.has_known_scheme(name):
-        message = f"The {part} {name!r} is no whole IRI and no term of the contexts."
+        message = f"The {part} {name!r} is neither a whole IRI nor a term of the contexts."
         raise RequestError.of("D001", message, did_you_mean(name, _names_of(part, policies)))
     if terms.levels(name) > terms.MOST_LEVELS:
         message = f"The {part} has {terms.levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."

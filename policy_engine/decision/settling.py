@@ -35,7 +35,7 @@ class Settled:
 def settled(
     duty: Rule, deeds: Iterable[Deed], now: datetime, since: datetime | None = None
 ) -> Settled:
-    """Return what the deeds of a party, in the order in which they were recorded, come to.
+    """Return what the deeds of a party, in the order in which they were recorded, amount to.
 
     A deed counts from its own time on. One from before a duty came to be owed (`since`) counts for
     a duty of a permission alone, which may be done before anybody asks. The last deed tells what

@@ -32,7 +32,7 @@ def is_over(rule: Rule, facts: Facts) -> str:
     """Return why a rule cannot hold at the time of a request, empty where it may.
 
     Its constraints and refinements are looked at with all else but the time unknown, in Kleene's
-    logic: what is known not to hold then does not hold whatever the rest comes to. Of several
+    logic: what is known not to hold then does not hold whatever the rest evaluates to. Of several
     assignees or actions each is looked at, of several targets any.
     """
     known = _TimeAlone(facts)

@@ -1,4 +1,4 @@
-"""What a condition came to, why in a few words, and as JSON."""
+"""What a condition evaluated to, why in a few words, and as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a condition came to: its state, and what its left operand was.
+    """What a condition evaluated to: its state, and what its left operand was.
 
     `parts` are those of a logical constraint, in its order.
     """
@@ -205,7 +205,7 @@ def _literal_json(value: Literals) -> Any:
 
 def _read(given: Any) -> Verdict:
     if given["state"] not in get_args(State):
-        raise ValueError(f"{given['state']!r} is no state of a condition")
+        raise ValueError(f"{given['state']!r} is not a state of a condition")
     parts = tuple(map(_read, given.get("parts", ())))
     seen = given["seen"]
     values = None if seen is None else tuple(map(_read_literal, seen))

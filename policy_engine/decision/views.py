@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.holding import Asked
-from policy_engine.decision.index import Clause, Index, Made, below
+from policy_engine.decision.holding import ExpandedRequest
+from policy_engine.decision.index import Clause, Index, RuleOutput, below
 from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 from policy_engine.policy.owners import Owners, Standing
 
@@ -48,26 +48,26 @@ class View:
             found = self._own[id(clause.closures)] = clause.closures.under(self.more)
         return found
 
-    def permissions(self, asked: Asked) -> list[Clause]:
+    def permissions(self, asked: ExpandedRequest) -> list[Clause]:
         """Return the permissions that may cover a request, in the order of the policies."""
         near = self.index.permissions.near(
             asked.targets[0], asked.party, asked.action, asked.purpose
         )
         return near if self.void == self.index.void else [*self._valid(near)]
 
-    def nearly(self, asked: Asked, most: int) -> list[Clause]:
+    def nearly(self, asked: ExpandedRequest, most: int) -> list[Clause]:
         """Return permissions that lack some part of a request."""
         near = self.index.permissions.nearly(asked.targets[0], asked.party, most)
         return near if self.void == self.index.void else [*self._valid(near)]
 
-    def prohibitions(self, asked: Asked) -> list[Clause]:
+    def prohibitions(self, asked: ExpandedRequest) -> list[Clause]:
         """Return the prohibitions that may overlap a request, in the order of the policies."""
         request, rules = asked.request, self.index.prohibitions
         targets = [key for target in request.targets for key in self._keys("asset", target)]
         assignees = self._keys("party", request.assignee)
         return rules.near(targets, assignees, self._purposes(request.purpose))
 
-    def touched(self, asked: Asked) -> list[int]:
+    def touched(self, asked: ExpandedRequest) -> list[int]:
         """Return the numbers of the outputs that targets are, belong to or hold, or might."""
         if not self.index.outputs:
             return []
@@ -77,7 +77,7 @@ class View:
         """Yield the outputs that an asset is, belongs to or holds, or might."""
         yield from (self.index.outputs[number].asset for number in self._outputs(asset))
 
-    def made(self, asset: str) -> Iterator[Made]:
+    def made(self, asset: str) -> Iterator[RuleOutput]:
         """Yield who makes the outputs that an asset is, belongs to or holds, or might."""
         yield from (self.index.outputs[number] for number in sorted({*self._outputs(asset)}))
 

@@ -13,9 +13,9 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
     RequestError,
-    by_place,
     did_you_mean,
-    listed,
+    join_names,
+    place_order,
 )
 from policy_engine.policy import Policy
 from policy_engine.policy.hierarchy import PARTS
@@ -39,7 +39,7 @@ _INNER = {
     ("of", 2): "it holds facts by left operand",
     ("of", 3): _FACT,
     ("counts", 2): "how often a rule was exercised is a whole number, 0 or more",
-    ("duties", 2): f"a duty is {listed(get_args(Performance), 'or')}",
+    ("duties", 2): f"a duty is {join_names(get_args(Performance), 'or')}",
     ("memberships", 2): "it is a list of pairs, each a narrower name and a wider one",
     ("memberships", 3): "it is a pair of a narrower name and a wider one",
 }
@@ -88,7 +88,7 @@ def _document(text: str | bytes, source: str) -> Document:
 
 
 def _no_json(one: Problem) -> Problem:
-    return replace(one, code="D003", message=f"The state of the world is no JSON. {one.message}")
+    return replace(one, code="D003", message=f"The state of the world is not JSON. {one.message}")
 
 
 def _world(value: Any, source: str, place: Any) -> World:
@@ -99,7 +99,7 @@ def _world(value: Any, source: str, place: Any) -> World:
             Problem("D003", message, hint, place(way))
             for way, (message, hint) in world_faults(error).items()
         ]
-        raise RequestError(*sorted(problems, key=by_place), source=source) from None
+        raise RequestError(*sorted(problems, key=place_order), source=source) from None
 
 
 def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
@@ -113,7 +113,7 @@ def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
         if one["type"] in _UNKNOWN and len(loc) == _UNKNOWN[one["type"]] + 1:
             known = _KEYS[len(loc) - 1]
             whole = "The state of the world" if len(loc) == 1 else f"{loc[0]!r}"
-            message = f"{whole} has no key {loc[-1]!r}. It has {listed(known)}."
+            message = f"{whole} has no key {loc[-1]!r}. It has {join_names(known)}."
             found.setdefault(loc, (message, did_you_mean(str(loc[-1]), known)))
             continue
         way = _part(loc)
@@ -125,7 +125,7 @@ def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
     return found
 
 
-_NO_OBJECT = f"A state of the world is an object with the keys {listed(_KEYS[0])}."
+_NO_OBJECT = f"A state of the world is an object with the keys {join_names(_KEYS[0])}."
 
 
 def _part(loc: Way) -> Way:

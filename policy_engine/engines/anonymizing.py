@@ -23,10 +23,10 @@ from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.diversity import Histogram, histogram
+from policy_engine.kernels.diversity import ValueHistogram, histogram
 from policy_engine.kernels.grouping import classes_of, distinct, first_rows
 from policy_engine.kernels.layout import People
-from policy_engine.kernels.mondrian import Classes, never
+from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.methods import Bound
 from policy_engine.plan.steps import Anonymize, CellStyle
 
@@ -75,7 +75,7 @@ class Grouped:
     what was not looked at in a `stage`.
     """
 
-    classes: Classes
+    classes: Partition
     cells: Mapping[str, tuple[NDArray[np.int64], list[str | None]]]
     suppressed: int = 0
     stage: Stage = "partitioning"
@@ -90,7 +90,7 @@ def prepare(
 ) -> Prepared:
     """Encode the columns of a table by their roles; what else is `released` stays as it is.
 
-    Raises DataError where values do not bear what is asked of their column.
+    Raises DataError where values do not support what is asked of their column.
     """
     columns = step.columns
     quasi, sensitive = {}, {}
@@ -154,7 +154,7 @@ class Overview:
 
     rows: int
     persons: int | None
-    histograms: Mapping[str, Histogram]
+    histograms: Mapping[str, ValueHistogram]
     ancestries: Mapping[str, Ancestry]
 
 
@@ -194,7 +194,7 @@ def _too_little(table: Overview, step: Anonymize) -> Iterator[Problem]:
                 yield _unbearable(bound, figure, counts)
 
 
-def _unbearable(bound: Bound, figure: float, counts: Histogram) -> Problem:
+def _unbearable(bound: Bound, figure: float, counts: ValueHistogram) -> Problem:
     words = {"at least": "below", "at most": "above", "below": "not below"}[bound.sense]
     reached = _rounded(figure, up=bound.sense != "at least")
     if not counts.members[0]:
@@ -296,7 +296,7 @@ def _shown(
 
 
 def _cells_of_grid(
-    one: Generalizer, classes: Classes
+    one: Generalizer, classes: Partition
 ) -> tuple[NDArray[np.int64], list[str | None]]:
     """Return the cells of the classes of a grid, in which a value has one cell in every row.
 
@@ -309,7 +309,7 @@ def _cells_of_grid(
     interval = np.concatenate([[0], np.cumsum(np.cumsum(covers)[:-1] == 0)])
     of_row = interval[one.column.codes]
     edges = np.concatenate([[0], np.cumsum(np.bincount(of_row))])
-    cell, texts = one.cells(Classes(np.argsort(of_row, kind="stable"), edges))
+    cell, texts = one.cells(Partition(np.argsort(of_row, kind="stable"), edges))
     return cell[interval[codes[starts]]], texts
 
 
@@ -320,7 +320,7 @@ def _mondrian(
     progress: Progress,
     care: Care,
     is_over: IsOver,
-) -> tuple[Classes, Stage]:
+) -> tuple[Partition, Stage]:
     """Return the classes, and the stage at which the time was over, if it was."""
     people, rows = prepared.people(), prepared.rows
     cutting, constraint = care.cutting(step), step.constraint(prepared.ancestries)
@@ -350,7 +350,7 @@ def _mondrian(
     return classes, stage
 
 
-def _in_order(classes: Classes) -> Classes:
+def _in_order(classes: Partition) -> Partition:
     """Order the rows of each class by their numbers."""
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
     return replace(classes, order=classes.order[np.lexsort((classes.order, leaf))])
@@ -432,7 +432,7 @@ def _full_domain(
 
 
 def _recoded(
-    prepared: Prepared, ladders: list[full_domain.Ladder], found: full_domain.Recoding
+    prepared: Prepared, ladders: list[full_domain.Ladder], found: full_domain.LatticeRecoding
 ) -> Grouped:
     """Return the classes of a node of the lattice, in the order of their generalised values."""
     count = int(found.class_of.max(initial=-1)) + 1
@@ -453,10 +453,10 @@ def _recoded(
         )
     }
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    return Grouped(Classes(order, starts), made, prepared.rows - len(kept))
+    return Grouped(Partition(order, starts), made, prepared.rows - len(kept))
 
 
-def sorted_within(prepared: Prepared, classes: Classes) -> Classes:
+def sorted_within(prepared: Prepared, classes: Partition) -> Partition:
     """Order the rows of each class by the values kept, so that input order leaves no trace."""
     kept = [codes for column in prepared.kept.values() for codes in column]
     if not kept:
@@ -464,10 +464,10 @@ def sorted_within(prepared: Prepared, classes: Classes) -> Classes:
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
     keys = [column[classes.order] for column in reversed(kept)]
     order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
-    return Classes(order, classes.starts)
+    return Partition(order, classes.starts)
 
 
-def cell_array(classes: Classes, cell: NDArray[np.int64], texts: list[str | None]) -> pa.Array:
+def cell_array(classes: Partition, cell: NDArray[np.int64], texts: list[str | None]) -> pa.Array:
     """Return the cell of every row, in the order of the classes, as dictionary-encoded text."""
     rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
     empty = np.array([text is None for text in texts])[rows]

@@ -16,7 +16,7 @@ from policy_engine.plan.steps import CellStyle
 
 class Care(Enum):
     """As the plan asks; with cuts that no two classes with equal cells can come of; or all rows
-    in one class, which holds every bound that the table bears."""
+    in one class, which holds every bound that the table can satisfy."""
 
     AS_ASKED = "as asked"
     APART = "apart"

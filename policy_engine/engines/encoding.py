@@ -69,7 +69,7 @@ class Encoded:
 
     def values(self) -> NDArray[np.int32]:
         """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
-        blank = sum(label == "" for label in self.labels[:2])  # an empty text is no value either
+        blank = sum(label == "" for label in self.labels[:2])  # an empty text is not a value either
         values: NDArray[np.int32] = np.maximum(self.codes - np.int32(blank), np.int32(-1))
         return values
 

@@ -15,7 +15,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Publish
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
-    from policy_engine.kernels.grouping import Whole
+    from policy_engine.kernels.grouping import ClassTotals
 
 FIRST_ROWS = 1_000
 """How many rows are looked at to see what a column holds."""
@@ -96,7 +96,7 @@ class Measured:
     """What was measured on a table: of every bound, and of its classes together."""
 
     measurements: tuple[Measurement, ...]
-    whole: "Whole"
+    whole: "ClassTotals"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def join_tables(tables: Sequence[pa.Table], step: Join) -> pa.Table:
     """Return the rows of the first table that have a partner in every other, with these.
 
     Of tables one of which has several rows for a key, of that one instead. Keys are the same where
-    their texts are, letter by letter; an integer's text is its digits, and a blank one is no key.
+    their texts are, letter by letter; an integer's text is its digits, and a blank is not a key.
     Raises DataError (R012) for keys of other types, and for those that stand in several rows,
     (R001) where none is in all.
     """

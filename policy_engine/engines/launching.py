@@ -117,7 +117,7 @@ def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Itera
     """Start what was chosen; a session that was started here ends with the block.
 
     Unless `keep` says that what is made stays on its cluster. Raises PlanError (M003) for what
-    is no engine, EngineError where it cannot be started.
+    is not an engine, EngineError where it cannot be started.
     """
     if choice == "local":
         yield Launcher()
@@ -159,6 +159,8 @@ def key_of(given: Key) -> bytes | None:
         except OSError as error:
             raise unreadable(path, error) from None
     elif not isinstance(given, bytes):
-        message = f"A {type(given).__name__} is no key. Allowed are bytes, or the path of a file."
+        message = (
+            f"A {type(given).__name__} is not a key. Allowed are bytes, or the path of a file."
+        )
         raise DataError.of("C013", message)
     return given.strip() if given else None

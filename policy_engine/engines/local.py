@@ -48,7 +48,7 @@ from policy_engine.engines.masking import broken, masked
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
-from policy_engine.kernels.mondrian import Classes, never
+from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish
@@ -131,7 +131,7 @@ class LocalEngine:
 
         The order is that of the classes and, within one, of the values kept: the place of a
         row says nothing about where it stood in the input. Raises DataError where the table
-        as a whole cannot hold a bound, or values do not bear what is asked of their column.
+        as a whole cannot hold a bound, or values do not support what is asked of their column.
         """
         # From here on there are only pseudonyms: the order of rows must not follow the names.
         table, prepared = self._prepare(table, step, output)
@@ -161,7 +161,7 @@ class LocalEngine:
         table: pa.Table,
         step: Anonymize,
         grouped: Grouped,
-        classes: Classes,
+        classes: Partition,
         output: Publish,
     ) -> pa.Table:
         """Return the columns of the output. Raises DataError (C006) where two have one name."""
@@ -181,7 +181,7 @@ class LocalEngine:
         table: pa.Table,
         step: Anonymize,
         grouped: Grouped,
-        classes: Classes,
+        classes: Partition,
         style: CellStyle,
     ) -> Iterator[tuple[pa.Field, pa.Array]]:
         """Yield the column of the output, or the two, that a column of the input becomes."""
@@ -311,7 +311,7 @@ def _persons_of(written: Written, table: pa.Table, step: Anonymize) -> NDArray[n
 
 
 def _generalised(
-    name: str, grouped: Grouped, classes: Classes, style: CellStyle
+    name: str, grouped: Grouped, classes: Partition, style: CellStyle
 ) -> Iterator[tuple[pa.Field, pa.Array]]:
     """Yield the column of a quasi-identifier, or the two columns of its ranges' ends."""
     numbers, texts = grouped.cells[name]

@@ -36,7 +36,7 @@ def _read(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _figure(text: str) -> str | None:
-    """Return one text for all ways to write a number, none for what is no number."""
+    """Return one text for all ways to write a number, none for what is not a number."""
     if not is_number(text):
         return None if text.lower() == "nan" else text
     number, exponent = scaled(text)

@@ -160,7 +160,7 @@ class Extent(NamedTuple):
     """What a growing set of rows covers: working memory.
 
     `state` (dimensions + 1, 5) holds a row for each dimension: LOW and HIGH, the least and
-    greatest code that is no missing value, -1 before the first; NODE, the lowest node above
+    greatest code that is not a missing value, -1 before the first; NODE, the lowest node above
     them; the COUNT of a set's members; and whether a value is MISSING. `seen` (codes,) holds
     the stamp of the last sweep that met a code; the STAMP itself stands behind the last
     dimension, and beside it what ALL rows of the node cost in the dimensions of `words`, -1
@@ -387,7 +387,7 @@ def are_apart(axes, dim, low, last, first, high):  # type: ignore[no-untyped-def
 
 @compiled
 def cost_of_node(facts, places, nodes, state, dim):  # type: ignore[no-untyped-def]
-    """Return the price of the cell of a dimension that is no set."""
+    """Return the price of the cell of a dimension that is not a set."""
     low, high = state[dim, LOW], state[dim, HIGH]
     if low < 0:
         return 0

@@ -50,7 +50,7 @@ class Diversity:
 
 
 @dataclass(frozen=True)
-class Constraint:
+class ClassConstraint:
     """The bounds that a cut may not break, on either of its sides.
 
     `size` is the least number of rows, or of persons, in a class (the k of k-anonymity);

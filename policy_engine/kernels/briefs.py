@@ -26,7 +26,7 @@ from policy_engine.kernels.axis import (
 )
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
-from policy_engine.kernels.layout import TURN, Scratch, Table
+from policy_engine.kernels.layout import TURN, CodedTable, Scratch
 from policy_engine.kernels.sides import Sides, fits
 from policy_engine.kernels.summary import Summary, price_codes, summarise, summary
 
@@ -46,19 +46,19 @@ class Brief(NamedTuple):
     present: NDArray[np.uint64]
 
 
-class Side(NamedTuple):
+class BriefSide(NamedTuple):
     """One side of a cut: its number of rows, and its extents, (dimensions, 2)."""
 
     rows: int
     extents: Ints
 
 
-class Choice(NamedTuple):
+class CutChoice(NamedTuple):
     """A cut, and the sides that it makes."""
 
     cut: Cut
-    left: Side
-    right: Side
+    left: BriefSide
+    right: BriefSide
 
 
 def is_told(axes: Axes) -> bool:
@@ -66,7 +66,7 @@ def is_told(axes: Axes) -> bool:
     return len(summary(axes).times) > 0
 
 
-def brief(table: Table, scratch: Scratch, rows: NDArray[np.int32], extents: Ints) -> Brief:
+def brief(table: CodedTable, scratch: Scratch, rows: NDArray[np.int32], extents: Ints) -> Brief:
     """Return what rows of a node, (rows, columns), cover; `extents` are those of the node."""
     scratch.node[:, :2] = extents
     summarise(table.axes, scratch.summary, rows, 0, len(rows), scratch.node)
@@ -101,13 +101,13 @@ def merged(briefs: list[Brief]) -> Brief:
 
 
 def choose(
-    table: Table,
+    table: CodedTable,
     scratch: Scratch,
     found: Brief,
     extents: Ints,
     total: int,
     sides: Mapping[int, Sides] | None = None,
-) -> Choice | None:
+) -> CutChoice | None:
     """Return the best valid cut of a node of `total` rows, None where there is none between values.
 
     `sides` holds by dimension what its boundaries leave on both sides, in turns as
@@ -138,14 +138,14 @@ def active(extents: Ints) -> list[int]:
     return np.flatnonzero(extents[:, LEAST] < extents[:, GREATEST]).tolist()
 
 
-def codes_of(table: Table, found: Brief, dim: int) -> tuple[Ints, Ints]:
+def codes_of(table: CodedTable, found: Brief, dim: int) -> tuple[Ints, Ints]:
     """Return the codes of a dimension that occur, ascending, and how often each does."""
     first, last = table.axes.facts[dim : dim + 2, OFFSET]
     start, end = np.searchsorted(found.at, [first, last])
     return found.at[start:end] - first, found.times[start:end]
 
 
-def turns_of(table: Table, found: Brief, dim: int) -> Ints:
+def turns_of(table: CodedTable, found: Brief, dim: int) -> Ints:
     """Return the codes that occur in a dimension, in the order of its cuts."""
     codes, times = codes_of(table, found, dim)
     if table.axes.facts[dim, KIND] == MEMBERS and table.score == 0:
@@ -154,14 +154,14 @@ def turns_of(table: Table, found: Brief, dim: int) -> Ints:
 
 
 class _Node(NamedTuple):
-    table: Table
+    table: CodedTable
     scratch: Scratch
     found: Brief
     extents: Ints
     total: int
     sides: Mapping[int, Sides] | None
 
-    def by_width(self) -> Choice | None:
+    def by_width(self) -> CutChoice | None:
         """Part missing values first, then cut the widest dimension that has a valid boundary."""
         facts, dims = self.table.axes.facts, active(self.extents)
         for dim in dims:
@@ -188,15 +188,15 @@ class _Node(NamedTuple):
         best = turns[np.lexsort((left[turns], balance[turns], score[turns]))[0]]
         return int(score[best]), int(balance[best]), int(left[best]), int(best)
 
-    def chosen(self, dim: int, last: int) -> Choice:
+    def chosen(self, dim: int, last: int) -> CutChoice:
         """Return the cut behind a turn."""
         turns, low = turns_of(self.table, self.found, dim), int(self.extents[dim, LEAST])
         goes_left = np.zeros(int(self.extents[dim, GREATEST]) - low + 1, dtype=np.bool_)
         goes_left[turns[: last + 1] - low] = True
         sides = [self._side(dim, turns[: last + 1]), self._side(dim, turns[last + 1 :])]
-        return Choice(Cut(dim, low, goes_left), *sides)
+        return CutChoice(Cut(dim, low, goes_left), *sides)
 
-    def _side(self, dim: int, codes: Ints) -> Side:
+    def _side(self, dim: int, codes: Ints) -> BriefSide:
         """Return how many rows have these codes, and their extents in every dimension."""
         places = np.searchsorted(self.found.at, np.sort(codes) + self.table.axes.facts[dim, OFFSET])
         extents = self.extents.copy()
@@ -205,7 +205,7 @@ class _Node(NamedTuple):
                 extents[dim] = codes.min(), codes.max()
             else:
                 extents[other] = self._covered(other, places)
-        return Side(int(self.found.times[places].sum()), extents)
+        return BriefSide(int(self.found.times[places].sum()), extents)
 
     def _covered(self, other: int, places: Ints) -> tuple[int, int]:
         """Return the least and greatest code in another dimension of the rows of some codes."""

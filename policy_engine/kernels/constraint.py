@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.bounds import TOLERANCE, Ancestry, Constraint, Diversity
+from policy_engine.kernels.bounds import TOLERANCE, Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.compiled import compiled
 
 Codes = NDArray[np.int32]
@@ -34,7 +34,7 @@ UP, HEIGHT = range(2)
 _DISTANCES = ("variational", "ordered", "hierarchical")
 
 
-def watch(constraint: Constraint, overall: list[NDArray[np.int64]]) -> Watch:
+def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watch:
     """Return the constraint for compiled code; `overall` counts the values of every column."""
     kept = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
     asked = [constraint.diversity[column] for column in kept]

@@ -1,7 +1,7 @@
 """How much the classes of a table tell about a sensitive column, by the measures of the literature.
 
-Every measure takes a `Histogram` and returns one figure for every class, (classes,). A class in
-which no value is present has the worst figure there is: 0 for the diversities, 1 or infinity for
+Every measure takes a `ValueHistogram` and returns one figure for every class, (classes,). A class
+in which no value is present has the worst figure there is: 0 for the diversities, 1 or infinity for
 the others. Throughout, p is the distribution of the values in a class and q that of the values in
 the whole table. Figures are good to a relative 1e-12 or so: compare them with bounds accordingly.
 """
@@ -18,7 +18,7 @@ INT64_MAX = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Histogram:
+class ValueHistogram:
     """How often each value of one sensitive column occurs in each class.
 
     Pairs of a class and a value stand in order, class by class. `starts` (classes + 1,) holds
@@ -58,10 +58,10 @@ def histogram(
     count: int,
     codes: NDArray[np.int32],
     persons: NDArray[np.int64] | None = None,
-) -> Histogram:
+) -> ValueHistogram:
     """Return the histogram of a column of (rows,) codes over `count` classes.
 
-    A code of -1 is a missing value, which is no value: distributions are of the values present.
+    A code of -1 is a missing value, which is not a value: distributions are of the values present.
     With `persons`, (rows,) numbers of at least 0, it is distinct persons that are counted: who
     has a value in three rows has it once.
     """
@@ -82,10 +82,10 @@ def _histogram(
     width: int,
     members: NDArray[np.int64],
     overall: NDArray[np.int64],
-) -> Histogram:
+) -> ValueHistogram:
     firsts = _changes(cells)
     classes, values = np.divmod(cells[firsts], width)
-    return Histogram(
+    return ValueHistogram(
         starts=_prefix_sums(np.bincount(classes, minlength=len(members))),
         values=values.astype(np.int32),
         counts=np.diff(firsts, append=len(cells)),
@@ -108,7 +108,7 @@ def _prefix_sums(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
 
 
-def distinct(h: Histogram) -> NDArray[np.int64]:
+def distinct(h: ValueHistogram) -> NDArray[np.int64]:
     """Return the l of distinct l-diversity, (classes,).
 
     Machanavajjhala et al., "l-diversity", TKDD 2007. The least of the number of distinct values
@@ -122,7 +122,7 @@ def distinct(h: Histogram) -> NDArray[np.int64]:
     return np.where(h.members > 0, np.minimum(np.diff(h.starts), others + 1), 0)
 
 
-def _greatest(h: Histogram) -> NDArray[np.int64]:
+def _greatest(h: ValueHistogram) -> NDArray[np.int64]:
     """Return the count of every class's most frequent value, 0 where it has none."""
     greatest = np.zeros(len(h.members), np.int64)
     filled = h.starts[:-1] < h.starts[1:]
@@ -131,7 +131,7 @@ def _greatest(h: Histogram) -> NDArray[np.int64]:
     return greatest
 
 
-def entropy(h: Histogram) -> NDArray[np.float64]:
+def entropy(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the l of entropy l-diversity, (classes,): the exponential of the entropy of p.
 
     Machanavajjhala et al., TKDD 2007. Computed as the number of distinct values times the
@@ -144,7 +144,7 @@ def entropy(h: Histogram) -> NDArray[np.float64]:
     return width * np.exp(-h.by_class(np.add, information, 0.0))
 
 
-def recursive(h: Histogram, l: int) -> NDArray[np.float64]:  # noqa: E741
+def recursive(h: ValueHistogram, l: int) -> NDArray[np.float64]:  # noqa: E741
     """Return r_1 / (r_l + ... + r_m), (classes,), where r are the counts, the greatest first.
 
     Machanavajjhala et al., TKDD 2007: recursive (c, l)-diversity holds where it is
@@ -160,7 +160,7 @@ def recursive(h: Histogram, l: int) -> NDArray[np.float64]:  # noqa: E741
     return ratios
 
 
-def most_frequent(h: Histogram) -> NDArray[np.float64]:
+def most_frequent(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the share of the members who have the most frequent value, (classes,).
 
     The alpha of (alpha, k)-anonymity for every sensitive value (Wong et al., KDD 2006). Members
@@ -171,7 +171,7 @@ def most_frequent(h: Histogram) -> NDArray[np.float64]:
     return shares
 
 
-def variational(h: Histogram) -> NDArray[np.float64]:
+def variational(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the t of t-closeness under the equal distance, (classes,): half the sum of |p - q|.
 
     Li, Li, Venkatasubramanian, ICDE 2007. As p and q both sum to 1, it is what p
@@ -181,7 +181,7 @@ def variational(h: Histogram) -> NDArray[np.float64]:
     return h.by_class(np.add, np.maximum(p - q, 0.0), 1.0)
 
 
-def ordered(h: Histogram) -> NDArray[np.float64]:
+def ordered(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the t of t-closeness under the ordered distance, (classes,).
 
     Li, Li, Venkatasubramanian, ICDE 2007: the sum of |P - Q| / (m - 1) over the m values that
@@ -205,7 +205,7 @@ def ordered(h: Histogram) -> NDArray[np.float64]:
     return h.by_class(np.add, moved / max(m - 1, 1), 1.0)
 
 
-def beta(h: Histogram) -> NDArray[np.float64]:
+def beta(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the beta of basic beta-likeness, (classes,): the greatest (p - q) / q where p > q.
 
     Cao and Karras, VLDB 2012.
@@ -213,7 +213,7 @@ def beta(h: Histogram) -> NDArray[np.float64]:
     return h.by_class(np.maximum, np.maximum(_ratios(h) - 1, 0.0), np.inf)
 
 
-def enhanced_beta(h: Histogram) -> NDArray[np.float64]:
+def enhanced_beta(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the beta of enhanced beta-likeness, (classes,): infinite where there is none.
 
     Cao and Karras, VLDB 2012: (p - q) / q is at most beta and at most -ln q wherever p > q. So the
@@ -225,7 +225,7 @@ def enhanced_beta(h: Histogram) -> NDArray[np.float64]:
     return h.by_class(np.maximum, np.where(gains > -np.log(q), np.inf, gains), np.inf)
 
 
-def delta(h: Histogram) -> NDArray[np.float64]:
+def delta(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the delta of delta-disclosure privacy, (classes,): the greatest |ln(p / q)|.
 
     Brickell and Shmatikov, KDD 2008: the privacy holds where it is less than delta. Only values
@@ -236,12 +236,12 @@ def delta(h: Histogram) -> NDArray[np.float64]:
     return h.by_class(np.maximum, np.abs(np.log(_ratios(h))), np.inf)
 
 
-def _shares(h: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _shares(h: ValueHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return p and q of every pair, (pairs,) each."""
     return h.counts / h.by_pair(h.totals()), (h.overall / max(h.overall.sum(), 1))[h.values]
 
 
-def _ratios(h: Histogram) -> NDArray[np.float64]:
+def _ratios(h: ValueHistogram) -> NDArray[np.float64]:
     """Return p / q of every pair, (pairs,); exactly 1 where they are equal."""
     in_class, in_table = h.by_pair(h.totals()), h.overall[h.values]
     ratios: NDArray[np.float64] = h.counts * int(h.overall.sum()) / (in_class * in_table)
@@ -249,7 +249,7 @@ def _ratios(h: Histogram) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class ValueHierarchy:
     """Where the values of a column stand in a tree.
 
     `parents` (nodes,) holds the number of each node's parent, -1 for the root; `node_of` the node
@@ -295,7 +295,7 @@ class Hierarchy:
         return np.array(paths[::-1])
 
 
-def hierarchical(h: Histogram, hierarchy: Hierarchy) -> NDArray[np.float64]:
+def hierarchical(h: ValueHistogram, hierarchy: ValueHierarchy) -> NDArray[np.float64]:
     """Return the t of t-closeness under the hierarchical distance, (classes,).
 
     Li, Li, Venkatasubramanian, ICDE 2007: two values are as far apart as their lowest common
@@ -321,7 +321,7 @@ def hierarchical(h: Histogram, hierarchy: Hierarchy) -> NDArray[np.float64]:
 
 
 def _edges(
-    hierarchy: Hierarchy, codes: int
+    hierarchy: ValueHierarchy, codes: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield the edges of each level that have a length, as two (codes,) arrays.
 

@@ -69,7 +69,7 @@ def shares(levels: Sequence[NDArray[np.int32]]) -> tuple[Floats, ...]:
 
 
 @dataclass(frozen=True)
-class Recoding:
+class LatticeRecoding:
     """The node of least loss, and what it takes.
 
     `suppressed` (rows,) tells the rows that are not released; `class_of` (rows,) numbers the
@@ -94,7 +94,7 @@ class Released:
     `sizes` (count,) is the number of rows of every class.
     """
 
-    table: "Table"
+    table: "LatticeTable"
     class_of_tuple: Ints
     sizes: Ints
 
@@ -150,7 +150,7 @@ def search(
     measure: Measure = "loss",
     on_checked: Callable[[int, int], object] = lambda _checked, _left: None,
     is_over: Callable[[], bool] = never,
-) -> Recoding | None:
+) -> LatticeRecoding | None:
     """Return the node of least loss among those that hold, or None where none does.
 
     First the classes below `size` rows are suppressed, then those that are `violating`, which is
@@ -168,7 +168,7 @@ def search(
     which is asked before every check but the first, that of the node where all is generalised, the
     best so far is returned. Two numbers are kept for every node: the caller bounds `lattice_size`.
     """
-    table, nested = Table.of(ladders), all(ladder.is_nested() for ladder in ladders)
+    table, nested = LatticeTable.of(ladders), all(ladder.is_nested() for ladder in ladders)
     tables = _Tables([((0,) * len(ladders), table)], nested)
     scorer = MEASURES[measure](table)
     lattice = Lattice(scorer.floors(), nested)
@@ -215,14 +215,14 @@ def _parts_failing(
 
     Once it `is_over`, nothing is found out any more.
     """
-    tables: dict[tuple[int, ...], Table] = {}
+    tables: dict[tuple[int, ...], LatticeTable] = {}
 
     def fails(columns: tuple[int, ...], heights: Heights) -> bool:
         if is_over():
             return False
         if columns not in tables:
             tables.clear()
-            tables[columns] = Table.of([ladders[column] for column in columns])
+            tables[columns] = LatticeTable.of([ladders[column] for column in columns])
         found, _ = tables[columns].classes(heights)
         return int(found.sizes[found.sizes < size].sum()) > limit
 
@@ -271,13 +271,15 @@ class _Found:
         """Return what nodes of equal loss are ordered by, the best first."""
         return self.released.suppressed, sum(self.heights), self.heights
 
-    def recoding(self, checked: int, nodes: int, left: int = 0) -> Recoding:
+    def recoding(self, checked: int, nodes: int, left: int = 0) -> LatticeRecoding:
         class_of = self.released.class_of_row
-        return Recoding(self.heights, class_of < 0, class_of, self.loss, checked, nodes, left)
+        return LatticeRecoding(
+            self.heights, class_of < 0, class_of, self.loss, checked, nodes, left
+        )
 
 
 @dataclass(frozen=True)
-class Table:
+class LatticeTable:
     """The distinct combinations of codes that some heights tell apart.
 
     `codes` (tuples, ladders) are those of a row of each, `counts` (tuples,) how many there are;
@@ -336,7 +338,7 @@ class _Tables:
     tuples of the first, which serves for every node.
     """
 
-    kept: list[tuple[Heights, Table]]
+    kept: list[tuple[Heights, LatticeTable]]
     nested: bool
 
     def classes(self, heights: Heights) -> Released:
@@ -472,7 +474,9 @@ class _ByColumn:
         return Score(float(self.outer(np.dot(self.weights, self.inner(np.array(costs))))))
 
 
-def _mean_penalty(table: Table, penalties: Sequence[Sequence[Floats]], **join: Any) -> _ByColumn:
+def _mean_penalty(
+    table: LatticeTable, penalties: Sequence[Sequence[Floats]], **join: Any
+) -> _ByColumn:
     """Join by column the mean over rows of penalties[i][h] (m,), 1 for a suppressed row."""
 
     def added(released: Released, column: int, height: int) -> float:
@@ -491,15 +495,15 @@ def _suppressed_codes(released: Released, column: int) -> Floats:
     return released.table.occurrences(column, released.suppressed_tuples)
 
 
-def _weights(table: Table) -> Floats:
+def _weights(table: LatticeTable) -> Floats:
     return np.array([ladder.weight for ladder in table.ladders], dtype=np.float64)
 
 
-def _penalties(table: Table) -> list[list[Floats]]:
+def _penalties(table: LatticeTable) -> list[list[Floats]]:
     return [[each.penalties(h) for h in range(len(each.levels))] for each in table.ladders]
 
 
-def loss(table: Table) -> Scorer:
+def loss(table: LatticeTable) -> Scorer:
     """Return the measure that ARX calls Loss, after Iyengar (KDD 2002), from 0 to 1.
 
     For each quasi-identifier the mean penalty of its cells, 1 for those of a suppressed row
@@ -509,7 +513,7 @@ def loss(table: Table) -> Scorer:
     return _mean_penalty(table, _penalties(table), inner=np.log1p, outer=np.expm1)
 
 
-def certainty_penalty(table: Table) -> Scorer:
+def certainty_penalty(table: LatticeTable) -> Scorer:
     """Return the global certainty penalty: the mean penalty of all cells, from 0 to 1.
 
     Xu et al., KDD 2006; Ghinita et al., VLDB 2007. A cell of a suppressed row counts 1.
@@ -517,7 +521,7 @@ def certainty_penalty(table: Table) -> Scorer:
     return _mean_penalty(table, _penalties(table))
 
 
-def precision(table: Table) -> Scorer:
+def precision(table: LatticeTable) -> Scorer:
     """Return 1 - Prec: the mean of height / highest height over all cells, from 0 to 1.
 
     Sweeney, Achieving k-anonymity privacy protection using generalization and suppression,
@@ -531,7 +535,7 @@ def _relative_heights(ladder: Ladder) -> list[Floats]:
     return [np.full(len(ladder.levels[0]), h / top) for h in range(len(ladder.levels))]
 
 
-def height(table: Table) -> Scorer:
+def height(table: LatticeTable) -> Scorer:
     """Return the sum of the heights, weighted (Samarati 2001; LeFevre et al. 2005).
 
     Suppressed rows do not count; between nodes of one height, fewer are better.
@@ -540,7 +544,7 @@ def height(table: Table) -> Scorer:
     return _ByColumn(costs, lambda *_: 0.0, _weights(table))
 
 
-def non_uniform_entropy(table: Table) -> Scorer:
+def non_uniform_entropy(table: LatticeTable) -> Scorer:
     """Return the bits lost, -log2 P(value | generalised value) summed over all cells, weighted.
 
     De Waal and Willenborg, 1999; Gionis and Tassa, IEEE TKDE 2009. Probabilities are relative
@@ -568,7 +572,7 @@ def _lost_bits(ladder: Ladder, counts: Floats) -> Floats:
 class _ByClass:
     """A measure of the sizes of the classes; `least(rows, classes)` bounds it from below."""
 
-    table: Table
+    table: LatticeTable
     least: Callable[[int, Floats], Floats]
     scored: Callable[[int, Released, Released], Score]
 
@@ -583,7 +587,7 @@ class _ByClass:
         return self.scored(self.table.rows, whole, released)
 
 
-def discernability(table: Table) -> Scorer:
+def discernability(table: LatticeTable) -> Scorer:
     """Return the sum of the squared class sizes; a suppressed row counts all rows.
 
     Bayardo and Agrawal, ICDE 2005. Without suppression it grows with the heights (DM*, El Emam
@@ -602,7 +606,7 @@ def _squares(released: Released) -> float:
     return float(sizes @ sizes)
 
 
-def average_class_size(table: Table) -> Scorer:
+def average_class_size(table: LatticeTable) -> Scorer:
     """Return rows / classes, the suppressed rows being one class more, as in ARX.
 
     LeFevre, DeWitt, Ramakrishnan, ICDE 2006, without their division by k.
@@ -615,7 +619,7 @@ def average_class_size(table: Table) -> Scorer:
     return _ByClass(table, lambda rows, classes: rows / classes, scored)
 
 
-MEASURES: MappingProxyType[Measure, Callable[[Table], Scorer]] = MappingProxyType(
+MEASURES: MappingProxyType[Measure, Callable[[LatticeTable], Scorer]] = MappingProxyType(
     {
         "loss": loss,
         "certainty-penalty": certainty_penalty,

@@ -20,7 +20,7 @@ from policy_engine.kernels.axis import (
     are_apart,
     flat,
 )
-from policy_engine.kernels.mondrian import Classes, never
+from policy_engine.kernels.mondrian import Partition, never
 
 Holds = Callable[[NDArray[np.int64], int], bool]
 
@@ -44,7 +44,7 @@ def grid(
     *,
     keeps_apart: bool = False,
     is_over: Callable[[], bool] = never,
-) -> Classes:
+) -> Partition:
     """Cut the dimensions into intervals until no cut leaves every class large and valid.
 
     The interval is cut first whose width, times its rows, is greatest, between the two values
@@ -80,7 +80,7 @@ def grid(
     class_of, count = _numbered(class_of)
     order = np.argsort(class_of, kind="stable")
     sizes = np.bincount(class_of, minlength=count)
-    return Classes(order, np.concatenate([[0], np.cumsum(sizes)]), len(waiting))
+    return Partition(order, np.concatenate([[0], np.cumsum(sizes)]), len(waiting))
 
 
 def _leaves_apart(priced: Axes, dim: int, codes: Codes, code: int) -> bool:

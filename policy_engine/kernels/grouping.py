@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.diversity import Histogram, histogram
+from policy_engine.kernels.diversity import ValueHistogram, histogram
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Groups:
     ancestries: Mapping[str, Ancestry] = field(default_factory=dict)
     persons: NDArray[np.int64] | None = None
     overall: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    _histograms: dict[str, Histogram] = field(default_factory=dict, repr=False)
+    _histograms: dict[str, ValueHistogram] = field(default_factory=dict, repr=False)
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of rows of every class, (count,)."""
@@ -42,7 +42,7 @@ class Groups:
         width = int(self.persons.max(initial=0)) + 1
         return np.bincount(distinct(self.class_of * width + self.persons) // width)
 
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueHistogram:
         """Return how often each value of a sensitive column occurs in each class."""
         if column not in self._histograms:
             codes = self.sensitive[column]
@@ -51,19 +51,19 @@ class Groups:
             self._histograms[column] = replace(found, overall=overall)
         return self._histograms[column]
 
-    def whole(self) -> "Whole":
-        """Return what the classes come to together."""
+    def whole(self) -> "ClassTotals":
+        """Return the totals over the classes."""
         sizes = self.sizes()
         losses = {
             name: None if loss is None else total_loss(loss, sizes)
             for name, loss in self.loss.items()
         }
-        return Whole(len(self.class_of), self.count, int((sizes * sizes).sum()), losses)
+        return ClassTotals(len(self.class_of), self.count, int((sizes * sizes).sum()), losses)
 
 
 @dataclass(frozen=True)
-class Whole:
-    """What the classes of a table come to together.
+class ClassTotals:
+    """The totals over the classes of a table.
 
     `squares` is the sum of the squared class sizes; `losses` holds by quasi-identifier the sum
     of the cells' normalised certainty penalty over the rows, None where it cannot be read off.

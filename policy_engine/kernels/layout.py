@@ -15,7 +15,7 @@ from policy_engine.kernels.axis import (
     extent,
     flat,
 )
-from policy_engine.kernels.bounds import Constraint
+from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.constraint import (
     Tally,
     Watch,
@@ -59,7 +59,7 @@ class Cutting:
     keeps_apart: bool = False
 
 
-class Table(NamedTuple):
+class CodedTable(NamedTuple):
     """The rows being partitioned and what a cut has to know of them.
 
     A row holds its quasi-identifiers, its sensitive codes and last its number; where there are
@@ -89,7 +89,9 @@ LEFT_OVER = {False: 3, True: 5}
 classes are a tenth larger and lose as much more; found on the tables of the benchmark."""
 
 
-def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: Cutting) -> Table:
+def prepare(
+    axes: list[Axis], people: People, constraint: ClassConstraint, cutting: Cutting
+) -> CodedTable:
     """Lay out each row's codes side by side, its number last: nodes then fit the cache."""
     persons = people.persons
     rows = len(axes[0].codes)
@@ -102,7 +104,7 @@ def prepare(axes: list[Axis], people: People, constraint: Constraint, cutting: C
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
         table[:, place] = codes
     most = max((int(pair.max(initial=-1)) + 1 for pair in pairs), default=0)
-    return Table(
+    return CodedTable(
         rows=table,
         axes=flattened,
         watched=watched,
@@ -174,7 +176,7 @@ class Scratch(NamedTuple):
 TIMES, TURN = range(2)
 
 
-def scratch(table: Table, rows: int) -> Scratch:
+def scratch(table: CodedTable, rows: int) -> Scratch:
     """Return working memory for nodes of up to so many rows."""
     dims = len(table.axes.facts) - 1
     widest = int(np.diff(table.axes.facts[:, OFFSET]).max()) + 2

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import Axis
-from policy_engine.kernels.bounds import Constraint
+from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.compiled import compiled, inlined, is_cached
 from policy_engine.kernels.constraint import fresh
 from policy_engine.kernels.cuts import choose_cut
-from policy_engine.kernels.layout import Cutting, People, Scratch, Table, prepare, scratch
+from policy_engine.kernels.layout import CodedTable, Cutting, People, Scratch, prepare, scratch
 
 
 @dataclass(frozen=True)
-class Classes:
+class Partition:
     """The equivalence classes: class c is the rows `order[starts[c]:starts[c + 1]]`.
 
     `order` (rows,) is a permutation of the row numbers and `starts` (classes + 1,) ends with
@@ -43,12 +43,12 @@ def never() -> bool:
 def partition(
     axes: list[Axis],
     people: People,
-    constraint: Constraint,
+    constraint: ClassConstraint,
     cutting: Cutting,
     on_settled: Callable[[int], object] = int,
     workers: int = 0,
     is_over: Callable[[], bool] = never,
-) -> Classes:
+) -> Partition:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 
     A relaxed partition takes equal rows in the order given: the caller gives them in an order
@@ -83,7 +83,7 @@ def partition(
         parts = _ascending(cut)
     on_settled(rows)
     starts = np.append(parts[:, START], rows)
-    return Classes(table.rows[:, -1].astype(np.int64), starts, int(parts[:, OPEN].sum()))
+    return Partition(table.rows[:, -1].astype(np.int64), starts, int(parts[:, OPEN].sum()))
 
 
 _WORTH_SHARING = 50_000
@@ -100,7 +100,7 @@ class _Watch:
     settle: Callable[[int], object] = int
 
 
-def _cut(table: Table, start: int, end: int, floor: int, watch: _Watch) -> NDArray[np.int64]:
+def _cut(table: CodedTable, start: int, end: int, floor: int, watch: _Watch) -> NDArray[np.int64]:
     """Cut the node of rows start .. end - 1 until none has more than `floor` rows and a valid cut.
 
     Return what is left, (parts, 3), ascending: where each starts and ends, and whether it is OPEN,
@@ -141,7 +141,7 @@ def _floors(rows: int, floor: int, *, is_limited: bool) -> Iterator[int]:
 
 
 def _cut_one(
-    table: Table, work: Scratch, node: tuple[int, int], floor: int, watch: _Watch
+    table: CodedTable, work: Scratch, node: tuple[int, int], floor: int, watch: _Watch
 ) -> NDArray[np.int64]:
     """Cut one node, depth first, and return its parts as `_cut` does, in no order."""
     leaves = np.zeros(((node[END] - node[START]) // table.size + 1, 3), dtype=np.int64)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import ACTIVE, EVERY, Axis, Extent, extent, sweep
-from policy_engine.kernels.bounds import Constraint
+from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
-from policy_engine.kernels.layout import Cutting, People, Table, prepare
-from policy_engine.kernels.mondrian import Classes, never
+from policy_engine.kernels.layout import CodedTable, Cutting, People, prepare
+from policy_engine.kernels.mondrian import Partition, never
 
 _REACH = 8  # classes to either side, in the order of the cuts
 _PASSES = 4
@@ -23,11 +23,11 @@ _MOST_TIMES_K = 8  # larger classes are left alone: they are heaps of equal rows
 def polish(
     axes: list[Axis],
     people: People,
-    constraint: Constraint,
+    constraint: ClassConstraint,
     cutting: Cutting,
-    classes: Classes,
+    classes: Partition,
     is_over: Callable[[], bool] = never,
-) -> Classes:
+) -> Partition:
     """Return classes that lose no more, each still within the constraint.
 
     A row goes over to one of the classes near its own where both together lose least, if that
@@ -56,7 +56,7 @@ def polish(
     return _unlinked(work, _go_over(table, work, is_over))
 
 
-def _go_over(table: Table, work: "_Work", is_over: Callable[[], bool]) -> int:
+def _go_over(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -> int:
     """Go over all classes until nothing moves; return how many were left when it was over."""
     count = len(work.sizes)
     for _ in range(_PASSES):
@@ -71,7 +71,7 @@ def _go_over(table: Table, work: "_Work", is_over: Callable[[], bool]) -> int:
     return 0
 
 
-def _unlinked(work: "_Work", left: int) -> Classes:
+def _unlinked(work: "_Work", left: int) -> Partition:
     starts = np.concatenate([[0], np.cumsum(work.sizes)])
     order = np.empty(starts[-1], dtype=np.int64)
     rows, places = work.first, starts[:-1]
@@ -79,7 +79,7 @@ def _unlinked(work: "_Work", left: int) -> Classes:
         order[places] = rows
         rows, places = work.after[rows], places + 1
         rows, places = rows[rows >= 0], places[rows >= 0]
-    return Classes(order, starts, left)
+    return Partition(order, starts, left)
 
 
 OWN, REST, JOINED = range(3)

@@ -17,7 +17,7 @@ from policy_engine.kernels.constraint import (
     forget,
     is_diverse,
 )
-from policy_engine.kernels.layout import Table
+from policy_engine.kernels.layout import CodedTable
 
 Ints = NDArray[np.int64]
 
@@ -48,13 +48,13 @@ class Sides(NamedTuple):
         return np.cumsum(self.units[1][::-1])[::-1]
 
 
-def width(table: Table) -> int:
+def width(table: CodedTable) -> int:
     """Return more than the greatest code of a watched column."""
     return int(np.diff(table.watched.facts[:, OFFSET]).max(initial=0)) + 1
 
 
 def sides(
-    table: Table, turn: Ints, turns: int, sensitive: NDArray[np.int32], persons: Ints | None
+    table: CodedTable, turn: Ints, turns: int, sensitive: NDArray[np.int32], persons: Ints | None
 ) -> Sides:
     """Count rows that come in a turn each, (rows,); `sensitive` (rows, columns) are their codes.
 
@@ -99,7 +99,7 @@ def joined(parts: list[Sides]) -> Sides:
     return Sides(units, holders, keys, times)
 
 
-def fits(table: Table, found: Sides) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def fits(table: CodedTable, found: Sides) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell whether all up to each turn, and all from each turn on, are enough and diverse."""
     turns, columns = found.units.shape[1], found.holders.shape[1]
     verdicts = np.zeros((2, turns), dtype=np.bool_)

@@ -19,7 +19,7 @@ SANITY = 0.001
 
 
 @dataclass(frozen=True)
-class Entropy:
+class EntropyLoss:
     """The information that a release lost, and what losing all of it would be, in bits."""
 
     lost: float
@@ -30,11 +30,11 @@ class Entropy:
         """What share of the information is lost, from 0 to 1."""
         return self.lost / self.most if self.most > 0 else 0.0
 
-    def __add__(self, other: "Entropy") -> "Entropy":
-        return Entropy(self.lost + other.lost, self.most + other.most)
+    def __add__(self, other: "EntropyLoss") -> "EntropyLoss":
+        return EntropyLoss(self.lost + other.lost, self.most + other.most)
 
 
-def non_uniform_entropy(original: Spread, released: Spread, suppressed: int = 0) -> Entropy:
+def non_uniform_entropy(original: Spread, released: Spread, suppressed: int = 0) -> EntropyLoss:
     """Return the non-uniform entropy measure of one column.
 
     The sum, over the rows, of -log2 Pr(original value | cell), with the original column's own
@@ -47,7 +47,7 @@ def non_uniform_entropy(original: Spread, released: Spread, suppressed: int = 0)
     known = float((counts * _log(counts)).sum())
     rows = original.rows
     lost = float(_log(held).sum()) + suppressed * float(np.log2(rows)) - known
-    return Entropy(max(lost, 0.0), max(rows * float(np.log2(rows)) - known, 0.0))
+    return EntropyLoss(max(lost, 0.0), max(rows * float(np.log2(rows)) - known, 0.0))
 
 
 def _log(counts: Floats) -> Floats:
@@ -177,7 +177,7 @@ def cramers_v(masses: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Domain:
+class ValueDomain:
     """What a question may ask of a column: `size` codes, the first of them missing or not.
 
     Of a column that `is_ordered`, ranges are asked, of others, any values. At least one column
@@ -199,7 +199,7 @@ class Query:
 
 
 def range_queries(
-    domains: Sequence[Domain], count: int, selectivity: float, seed: int = 0
+    domains: Sequence[ValueDomain], count: int, selectivity: float, seed: int = 0
 ) -> Iterator[Query]:
     """Yield random range-count queries on 2 or 3 columns, fewer where there are not so many.
 
@@ -218,7 +218,7 @@ def range_queries(
         yield Query(tuple(columns), wanted)
 
 
-def _wanted(domain: Domain, share: float, random: np.random.Generator) -> NDArray[np.bool_]:
+def _wanted(domain: ValueDomain, share: float, random: np.random.Generator) -> NDArray[np.bool_]:
     first = int(domain.has_missing and domain.size > 1)
     values = domain.size - first
     # Rounding alone must not ask for one value more.

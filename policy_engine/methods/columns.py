@@ -130,7 +130,7 @@ class Columns(BaseModel):
         return tuple(dict.fromkeys(filter(None, named)))
 
 
-def clashes(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iterator[Finding]:
+def role_conflicts(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iterator[Finding]:
     """Yield every column that plays two roles, or one role twice."""
     seen: dict[str, str] = {}
     for role in ROLES:
@@ -149,7 +149,7 @@ def clashes(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iterator[Fi
         yield Finding("M005", "privacyUnit", message)
 
 
-def misfits(role: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
+def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what is wrong between the settings of one column."""
     if role == "sensitive":
         yield from _misfits_of_distance(settings)

@@ -16,7 +16,7 @@ from typing import (
 
 from pydantic import BaseModel
 
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 
 if TYPE_CHECKING:
     pass
@@ -51,7 +51,7 @@ def allowed(field: Any) -> str:
     """Return what a parameter may be, in words."""
     kind, limits = _unwrapped(field.annotation)
     if get_origin(kind) is Literal:
-        return listed(get_args(kind), "or")
+        return join_names(get_args(kind), "or")
     if kind is bool:
         return "true or false"
     limits = {**limits, **_limits(field.metadata)}
@@ -103,7 +103,7 @@ def finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> 
     if problem in ("missing", "too_short"):
         return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
     if problem == "extra_forbidden":
-        known = listed(parameters(kind))
+        known = join_names(parameters(kind))
         return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
     from policy_engine.methods.columns import Sensitive
 
 
@@ -171,7 +171,7 @@ class Method(BaseModel):
 
     def figures(
         self,
-        histogram: "Histogram",
+        histogram: "ValueHistogram",
         column: "Sensitive",  # noqa: ARG002
         ancestry: "Ancestry | None",  # noqa: ARG002
     ) -> "NDArray[Any]":
@@ -181,7 +181,7 @@ class Method(BaseModel):
     if TYPE_CHECKING:
 
         @staticmethod
-        def measure(histogram: "Histogram") -> "NDArray[Any]":
+        def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
             """Return the same where the settings of a column do not change it, (classes,)."""
             ...
 

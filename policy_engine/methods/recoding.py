@@ -49,7 +49,7 @@ _OF_MANY_DIMENSIONS = {"partitioning": "relaxed", "score": None, "polish": True}
 """Options that a grid does not have, with the value in question where not any."""
 
 
-def misplaced(given: Mapping[str, Any]) -> Iterator[Finding]:
+def option_conflicts(given: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield every option that belongs to the algorithm not chosen."""
     chosen = given.get("algorithm", "mondrian")
     if chosen not in _OPTIONS:

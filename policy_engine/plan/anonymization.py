@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
 from policy_engine import terms
-from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
+from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, method_class
 from policy_engine.methods.columns import Columns, Sensitive
 from policy_engine.methods.method import merged
 from policy_engine.methods.recoding import Recoding
 
 if TYPE_CHECKING:
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
     from policy_engine.kernels.grouping import Groups
 
 
@@ -72,9 +72,9 @@ class Anonymization(BaseModel):
         """Return every bound: k first, then those of each model on each sensitive column."""
         return (Bound("k", "", self.k), *(method.bound(column) for method, column in self._about()))
 
-    def constraint(self, ancestries: Mapping[str, Ancestry]) -> Constraint:
+    def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
         """Return what a partitioner has to keep; taxonomies of sensitive columns by their name."""
-        return Constraint(
+        return ClassConstraint(
             self.k, tuple(self._diversity(c, ancestries) for c in self.columns.sensitive)
         )
 
@@ -88,7 +88,7 @@ class Anonymization(BaseModel):
         return found
 
     def holding(
-        self, histogram: "Histogram", column: str, ancestries: Mapping[str, Ancestry]
+        self, histogram: "ValueHistogram", column: str, ancestries: Mapping[str, Ancestry]
     ) -> Any:
         """Return which classes keep every bound on a sensitive column, (classes,) of bool."""
         import numpy as np  # noqa: PLC0415 (plans are made without it)

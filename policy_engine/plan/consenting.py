@@ -55,7 +55,7 @@ class _Use(NamedTuple):
 def shortfalls(consent: Consent, made: Transformation, asset: str) -> list[Shortfall]:
     """Return in what a transformation falls short of what an owner's consent asks of it.
 
-    What is asked of the target of the consent, which may be a collection, is held against the
+    What is asked of the target of the consent, which may be a collection, is compared with the
     dataset `asset` that is transformed, column by column of the same name. What cannot be compared
     with what is asked falls short of it.
     """
@@ -86,7 +86,7 @@ def _of_options(consent: Consent) -> Iterator[str]:
 
 
 class _Held:
-    """A transformation of one dataset, or of it with others, held against one consent."""
+    """A transformation of one dataset, or of it with others, compared with one consent."""
 
     def __init__(
         self, consent: Consent, asked: Anonymization, made: Transformation, asset: str

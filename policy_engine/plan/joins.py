@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 from policy_engine.data.catalog import column_iri, column_name, folded
-from policy_engine.errors import Place, Problem, by_place, listed
+from policy_engine.errors import Place, Problem, join_names, place_order
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on
 
@@ -123,7 +123,7 @@ def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> l
         hint = "Add a refinement with the leftOperand pe:joinOn, a column of each."
         return [*found, Problem("M016", message, hint, place)]
     found += _contradicting(datasets, on, roles)
-    return sorted((*found, *_misnamed(datasets, on)), key=by_place)
+    return sorted((*found, *_misnamed(datasets, on)), key=place_order)
 
 
 def _needless(on: Constraint | None) -> Iterator[Problem]:
@@ -159,7 +159,7 @@ def _alike(roles: Roles) -> Iterator[Problem]:
     for asset, name, value in kept(roles):
         other, known = first.setdefault(folded(name), (asset, name))
         if other != asset:
-            given = listed([column_iri(other, known), column_iri(asset, name)])
+            given = join_names([column_iri(other, known), column_iri(asset, name)])
             message = f"The output would have two columns {name!r}: {given}."
             hint = "Leave one out, name it as an identifier, or rename it in its data."
             yield Problem("M016", message, hint, value.place)

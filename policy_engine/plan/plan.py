@@ -16,18 +16,18 @@ from pydantic import (
 
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, column_iri
-from policy_engine.errors import DataError, PlanError, Problem, by_place, listed
+from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
 from policy_engine.methods import Bound, Finding, parameters
 from policy_engine.methods.findings import shown
 from policy_engine.methods.masked import Masking
-from policy_engine.methods.recoding import Recoding, misplaced
+from policy_engine.methods.recoding import Recoding, option_conflicts
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
 from policy_engine.plan.lineage import Consented, Generalised, Upstream
 from policy_engine.plan.reading_anonymization import MASKED, Transformation, parameters_of
 from policy_engine.plan.spelling import column_problems
-from policy_engine.plan.steps import Anonymize, Attack, CellStyle, Mask, Publish, Train, steps_of
+from policy_engine.plan.steps import Anonymize, AuditStep, CellStyle, Mask, Publish, Train, steps_of
 from policy_engine.plan.training import FEWEST, FileBounds, Product, Training, chosen
 from policy_engine.policy import Policy, Rule
 
@@ -44,7 +44,7 @@ _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})publish ")
 """The stages of a plan; masked columns are not learnt from, nor several inputs (M016)."""
 AnyStep = Annotated[
-    Read | Join | Drop | Mask | Anonymize | Train | Attack | Publish, Field(discriminator="step")
+    Read | Join | Drop | Mask | Anonymize | Train | AuditStep | Publish, Field(discriminator="step")
 ]
 
 
@@ -78,7 +78,7 @@ class Plan(_Frozen):
             raise ValueError("the steps are not those of a plan, in their order")
         once = [step.step for step in self.steps if step.stage == "columns"]
         if len(set(once)) < len(once):
-            raise ValueError("a step on columns stands twice")
+            raise ValueError("a step on columns appears twice")
         asked, made = self.anonymize, sorted(self.publish.columns)
         unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
         released = [name for step in self.steps for name in step.released]
@@ -169,9 +169,9 @@ class Plan(_Frozen):
         return next((step for step in self.steps if isinstance(step, Train)), None)
 
     @property
-    def audits(self) -> tuple[Attack, ...]:
+    def audits(self) -> tuple[AuditStep, ...]:
         """The audits, in order."""
-        return tuple(step for step in self.steps if isinstance(step, Attack))
+        return tuple(step for step in self.steps if isinstance(step, AuditStep))
 
     @property
     def fewest(self) -> int:
@@ -205,7 +205,7 @@ class Plan(_Frozen):
 
     def without_audits(self) -> "Plan":
         """Return the plan as far as it is about a table: it trains and attacks nothing."""
-        steps = tuple(step for step in self.steps if not isinstance(step, Train | Attack))
+        steps = tuple(step for step in self.steps if not isinstance(step, Train | AuditStep))
         return self.model_copy(update={"steps": steps})
 
     def public(self) -> "Plan":
@@ -271,7 +271,7 @@ def plan_of(
         steps += steps_of(sanitised, digests)
     if training is not None:
         steps.append(Train(**dict(training)))
-    steps += [Attack(**dict(audit)) for audit in audits]
+    steps += [AuditStep(**dict(audit)) for audit in audits]
     unit = asked.columns.privacy_unit if asked else ""
     read = join.columns if join else reads[0].columns
     columns = tuple(name for name in read if name != unit)
@@ -327,7 +327,7 @@ def _check_engine(
             message = f"The {engine} engine has no method {notation!r}."
             problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
     if problems:
-        raise PlanError(*sorted(problems, key=by_place), source=policy.source)
+        raise PlanError(*sorted(problems, key=place_order), source=policy.source)
 
 
 _Lacking = Iterator[tuple[Finding, str]]
@@ -340,7 +340,7 @@ def _methods_lacking(asked: Anonymization, engine: EngineName) -> _Lacking:
     for name in asked.methods:
         if name not in has:
             message = f"The {engine} engine has no method {name!r}. "
-            message += f"It has {listed(has) if has else 'none'}."
+            message += f"It has {join_names(has) if has else 'none'}."
             hint = f"Ask for another method, or {_elsewhere(known[name])}"
             yield Finding("M009", "method", message), hint
 
@@ -362,7 +362,11 @@ def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
             has = shown(default)
             message = f"The {engine} engine has no {name} {shown(given[name])}. It has {has}."
             # An option of full-domain cannot even be given its default beside mondrian (M003).
-            mend = f"Leave {name} out" if any(misplaced({name: default})) else f"Give {name} {has}"
+            mend = (
+                f"Leave {name} out"
+                if any(option_conflicts({name: default}))
+                else f"Give {name} {has}"
+            )
             yield Finding("M009", name, message), f"{mend}, or {_elsewhere(term)}"
 
 

@@ -7,11 +7,17 @@ from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.catalog import column_name
-from policy_engine.errors import Place, PlanError, Problem, by_place, did_you_mean, listed
+from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.methods import Finding, findings, is_text, method_class, parameters
-from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive, clashes, misfits
+from policy_engine.methods.columns import (
+    Column,
+    QuasiIdentifier,
+    Sensitive,
+    role_conflicts,
+    setting_conflicts,
+)
 from policy_engine.methods.masked import Masking, is_known, masking_class, settings
-from policy_engine.methods.recoding import Recoding, misplaced
+from policy_engine.methods.recoding import Recoding, option_conflicts
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
 from policy_engine.plan.joins import problems as problems_of_join
@@ -73,7 +79,7 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
         except PlanError as error:
             problems += error.problems
     if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     return tuple(found)
 
 
@@ -102,7 +108,7 @@ def consents(policy: Policy) -> tuple[Consent, ...]:
         except PlanError as error:
             problems += error.problems
     if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     return tuple(found)
 
 
@@ -226,7 +232,7 @@ def _anonymization(
         place = value.place if value else part.place if part else action.place
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     masked = (_masking(name, value) for name, value in roles.get(MASKED, ()))
     return named, Anonymization(**parts), tuple(masked)
 
@@ -260,7 +266,7 @@ def _parts(
             message = f"{notation} needs the parameter 'sensitive'."
             found.append(Finding("M002", "sensitive", message))
     options = {name: values[name] for name in left & set(parameters(Recoding))}
-    found += [*findings(Recoding, options, "recoding"), *misplaced(options)]
+    found += [*findings(Recoding, options, "recoding"), *option_conflicts(options)]
     found += [_unowned(name, notations) for name in sorted(left - set(options))]
     if not columns.get("quasi-identifier"):
         message = f"{notations[0]} needs the parameter 'quasi-identifier'."
@@ -269,7 +275,7 @@ def _parts(
     if weights and not any(weight != 0 for weight in weights):
         message = "Every quasi-identifier has the weight 0. One at least has more."
         found.append(Finding("M003", "quasi-identifier", message))
-    found += clashes(
+    found += role_conflicts(
         {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
     )
     return {"columns": columns, "methods": models, "recoding": options}, [(f, None) for f in found]
@@ -300,7 +306,9 @@ def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     owners = [known for known in terms.methods() if name in parameters(method_class(known))]
     *head, last = notations
     asked = f"{', '.join(head)} and {last} have" if head else f"{last} has"
-    return Finding("M004", name, f"{asked} no parameter {name!r}. It belongs to {listed(owners)}.")
+    return Finding(
+        "M004", name, f"{asked} no parameter {name!r}. It belongs to {join_names(owners)}."
+    )
 
 
 def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
@@ -331,7 +339,10 @@ def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
         for name, value in roles.get(role, ()):
             given = _settings(value, settings() if role == MASKED else _SETTINGS[role])
             kind, what = _kind(role, given)
-            wrong = [*findings(kind, {"name": name, **given}, what), *misfits(role, given)]
+            wrong = [
+                *findings(kind, {"name": name, **given}, what),
+                *setting_conflicts(role, given),
+            ]
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)
@@ -353,14 +364,14 @@ def _operands() -> dict[str, str]:
 def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
     known = terms.methods()
     if part is None:
-        message = f"The action names no method. Known are {listed(known)}."
+        message = f"The action names no method. Known are {join_names(known)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."
         raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
     problems, notations = [], []
     for value in part.right_operands:
         notation = str(value.value).removeprefix(terms.PE)
         if notation not in known:
-            message = f"The method {notation!r} is not known. Known are {listed(known)}."
+            message = f"The method {notation!r} is not known. Known are {join_names(known)}."
             problems.append(Problem("M001", message, did_you_mean(notation, known), value.place))
         elif notation in notations:
             message = f"The method {notation!r} is asked for twice."

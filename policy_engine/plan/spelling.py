@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset, column_iri, column_name, folded, no_column
-from policy_engine.errors import NOWHERE, DataError, Place, Problem, by_place
+from policy_engine.errors import NOWHERE, DataError, Place, Problem, place_order
 from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Rule
 
 _CUTS = re.compile("[/?#]")
@@ -40,7 +40,7 @@ class Spelling:
 
     @classmethod
     def of(cls, catalog: Catalog, policies: Iterable[Policy] = ()) -> "Spelling":
-        """Return the spelling of a catalog; what policies make is no column of it by its name."""
+        """Return the spelling of a catalog; what policies make is not a column of it."""
         outputs = frozenset(rule.output for policy in policies for rule in policy.rules)
         return cls({one.iri: one for one in catalog.datasets}, outputs - {""})
 
@@ -88,11 +88,11 @@ def column_problems(
 ) -> list[Problem]:
     """Return a problem (C005, C001) for every column that a policy names and the data lacks.
 
-    Each has its place. What `policies` make besides is no column of the data.
+    Each has its place. What `policies` make besides is not a column of the data.
     """
     spelling = Spelling.of(catalog, [policy, *policies])
     found = (spelling.problem(named) for named in assets_of(policy))
-    return sorted(dict.fromkeys(filter(None, found)), key=by_place)
+    return sorted(dict.fromkeys(filter(None, found)), key=place_order)
 
 
 def in_spelling_of(

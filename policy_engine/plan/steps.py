@@ -170,8 +170,8 @@ class Train(Training, Step):
         return (self.label, *self.features)
 
 
-class Attack(Audit, Step):
-    """Attack the model, or one trained on the table, and hold what is reached against bounds."""
+class AuditStep(Audit, Step):
+    """Attack the model, or one trained on the table, and check what is reached against bounds."""
 
     stage: ClassVar[Stage] = "audit"
 

@@ -28,11 +28,11 @@ from policy_engine.policy.reading.reader import (
     read_policies,
     read_policy,
 )
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import Vocabulary
 
 __all__ = [
-    "USUAL",
+    "DEFAULT_LIMITS",
     "Action",
     "Asset",
     "Condition",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import InternalError, PolicyError, listed
+from policy_engine.errors import InternalError, PolicyError, join_names
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.collecting.files import Reading, Source, is_collection, text_of
 from policy_engine.policy.hierarchy import Hierarchy
@@ -16,7 +16,7 @@ from policy_engine.policy.model import ACCEPTED, OFFER, Party, Policy, Rule
 from policy_engine.policy.naming import Names
 from policy_engine.policy.reading.reader import read_policies
 from policy_engine.policy.syntax.contexts import Context
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf import convert_text
 from policy_engine.policy.vocabulary import Vocabulary
 from policy_engine.terms import is_absolute
@@ -37,7 +37,7 @@ def agree(
     uid: str = "",
     hierarchy: Hierarchy | None = None,
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     vocabularies: Sequence[Any] = (),
 ) -> str:
     """Return the Agreement that an offer describes once a party accepts it, as JSON-LD.
@@ -49,15 +49,17 @@ def agree(
     belongs to which group. It stands on its own from then on: it ends by what it says itself, and
     with the offer only where that says so (`pe:endsWith`): it is then void once the offer is not in
     force, or means something else than what was accepted. Raises PolicyError (P021) where the
-    policy is no offer, or not one to the party.
+    policy is not an offer, or not one to the party.
     """
     reading = Reading(contexts, (), limits, vocabularies)
     found = reading.policy(offer)
     if found.type != OFFER:
-        message = f"{found.uid!r} is no Offer, but of type {terms.local_name(found.type)!r}."
+        message = f"{found.uid!r} is not an Offer, but of type {terms.local_name(found.type)!r}."
         raise PolicyError.of("P021", message, "", found.source)
     if found.inherits:
-        message = f"The offer inherits from {listed(found.inherits)}, whose rules it does not hold."
+        message = (
+            f"The offer inherits from {join_names(found.inherits)}, whose rules it does not hold."
+        )
         raise PolicyError.of("P021", message, "Write them into the offer.", found.source)
     accepted = _party(party, found)
     if isinstance(offer, Policy):
@@ -110,7 +112,7 @@ class _Agreement:
         self._groups = offer.hierarchy.joined([hierarchy])
         if not any(map(self._is_for, offer.permissions)):
             parties = dict.fromkeys(p.iri for rule in offer.permissions for p in rule.assignees)
-            to = f"It is to {listed(parties)}." if parties else "It permits nothing."
+            to = f"It is to {join_names(parties)}." if parties else "It permits nothing."
             message = f"The offer {offer.uid!r} is not to {party!r}. {to}"
             hint = "Say who belongs to whom by a hierarchy, if it is."
             raise PolicyError.of("P021", message, hint, offer.source)

@@ -7,7 +7,7 @@ of a sequence (`odrl:andSequence`) and of what is listed in the refinement of an
 columns of a release are in that order. A member that says nothing is left out, so that the form
 of a policy does not change when the language grows.
 
-Left out is what bears on no decision and no plan: where things stand in the text, the names of
+Left out is what affects no decision and no plan: where things stand in the text, the names of
 constraints, profiles beside the conflict strategy that they stand for, descriptions, prefixes,
 and the definitions of a vocabulary's terms in words.
 """
@@ -53,7 +53,7 @@ def digest_of_heir(policy: Policy, parents: Sequence[Policy], conflict: Strategy
     """Return the digest of a policy that inherits: of what it says and of its parents' digests.
 
     What a policy shares with its rules goes for those that it inherits too, and what its parents
-    share for its own; `conflict` is the strategy that they come to together.
+    share for its own; `conflict` is the strategy that results for them together.
     """
     form = {
         **_form(policy),

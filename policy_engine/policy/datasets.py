@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import RequestError, listed
+from policy_engine.errors import RequestError, join_names
 from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.model import MAKING, Policy
 from policy_engine.policy.naming import Names
@@ -42,7 +42,7 @@ def _only_dataset(policies: Sequence[Policy]) -> str:
     }
     if len(wide) == 1 and (wide[0] in sources or not terms.dataset_of(wide[0]) or len(targets) > 1):
         return wide[0]
-    given = f"may be {listed(wide, 'or')}" if wide else "is named nowhere"
+    given = f"may be {join_names(wide, 'or')}" if wide else "is named nowhere"
     message = f"The data is given without an IRI, and the dataset of the policies {given}."
     raise RequestError.of("D001", message, f"Give it as IRI=PATH{_such_as(wide)}.")
 

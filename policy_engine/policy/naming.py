@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from policy_engine import terms
-from policy_engine.errors import RequestError, did_you_mean, listed
+from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy.model import Policy
 from policy_engine.policy.syntax.contexts import Context
 
@@ -58,7 +58,7 @@ class Names:
             iri = _named(context, name, key) or (terms.canonical(name) if is_whole else "")
             found |= {iri: uid} if iri and iri not in found else {}
         if len(found) > 1:
-            told = listed(f"{iri} in {uid}" for iri, uid in found.items())
+            told = join_names(f"{iri} in {uid}" for iri, uid in found.items())
             message = f"The name {name!r} does not mean the same in all policies: {told}."
             raise RequestError.of("D001", message, "Write the whole IRI.")
         if found:
@@ -146,7 +146,7 @@ class Names:
             return name
         uid = self.full(name)
         if self.contexts and not terms.has_known_scheme(uid):
-            message = f"The rule {name!r} is no whole IRI and no term of the contexts."
+            message = f"The rule {name!r} is neither a whole IRI nor a term of the contexts."
             raise RequestError.of("D001", message, did_you_mean(name, sorted(self._labels)))
         return uid
 

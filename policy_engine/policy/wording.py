@@ -124,5 +124,5 @@ def column_of(value: Value) -> str:
 
 
 def rule_name(label: str, policy: str) -> str:
-    """Return the label of a rule, and whose it is where that is no uid but a place in a text."""
+    """Return the label of a rule, and whose it is where that is not a uid but a place in a text."""
     return f"{label} of {policy}" if " " in label else label

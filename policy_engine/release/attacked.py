@@ -13,7 +13,7 @@ from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.figures import Figures, TprAtFpr
 from policy_engine.audits.membership.learners.scikit import made
 from policy_engine.audits.membership.measuring import figures
-from policy_engine.audits.membership.result import AttackResult, MembershipAudit, Side
+from policy_engine.audits.membership.result import AttackResult, AuditSide, MembershipAudit
 from policy_engine.audits.membership.settings import BASELINE
 from policy_engine.engines.contents import marks
 from policy_engine.engines.overlaps import sketches
@@ -25,9 +25,9 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pea
 from policy_engine.methods.audits.classifier import Estimator
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Attack
+from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import Modelling
-from policy_engine.release.attempts import Making, at_look
+from policy_engine.release.attempts import AttemptedModel, at_look
 
 _DECIMALS = 3
 _MOST = 500_000
@@ -37,7 +37,7 @@ _DECIDING = ("policy-engine", "numpy", "scipy", "scikit-learn", "tensorflow", "t
 
 
 def measured(
-    steps: Sequence[Attack], report: MembershipAudit | None
+    steps: Sequence[AuditStep], report: MembershipAudit | None
 ) -> Iterator[AttackMeasurement]:
     """Yield what an audit measured of every bound, for every attack that was run.
 
@@ -68,7 +68,7 @@ def _decimals(bound: AttackBound) -> int:
 
 
 def _unfit(result: AttackResult, bound: AttackBound) -> str:
-    """Return why an attack is no evidence that a bound holds, empty where it is."""
+    """Return why an attack is not evidence that a bound holds, empty where it is."""
     if result.degenerate:
         return result.degenerate
     if bound.measure == "tprAtFpr" and _at(result.figures, bound).randomised:
@@ -109,14 +109,14 @@ def model_figures(report: MembershipAudit) -> ModelFigures:
     return ModelFigures(**{name: figure.rounded(2) for name, figure in right.items()})
 
 
-def _right(side: Side) -> tuple[int, int]:
+def _right(side: AuditSide) -> tuple[int, int]:
     return round(side.accuracy * side.records), side.records
 
 
 # -- whether a bound can be shown -----------------------------------------------------------------
 
 
-def check_showable(steps: Sequence[Attack], members: int, share: float, number: int) -> None:
+def check_showable(steps: Sequence[AuditStep], members: int, share: float, number: int) -> None:
     """Raise AuditError (A021) for bounds that so few members and others cannot show to hold.
 
     Not even where attacks do no better than guessing: the interval of a guess would break them.
@@ -169,7 +169,7 @@ def _round(number: float) -> int:
 # -- attempts -------------------------------------------------------------------------------------
 
 
-def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
+def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedModel:
     """Return what decides the figures of a plan's audits: how models are trained, data, seed.
 
     The bounds, the attacks and the number of shadow models are no part of how it is trained:
@@ -187,7 +187,7 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Making:
     versions = [f"{name} {version_of(name)}" for name in _DECIDING]
     labels = sorted({one.label for one in modellings})
     learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))
-    return Making(
+    return AttemptedModel(
         way="\n".join([_sanitised(public), *sorted({_way(one) for one in modellings})]),
         data="\n".join([*labels, _digest(learnt, record_marks(learnt, learnt.column_names))]),
         exactly="\n".join([*exactly, table_digest(table), *versions]),

@@ -60,7 +60,7 @@ def _digests(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Making:
+class AttemptedModel:
     """What is about to be made: everything that decides the figures of its attacks.
 
     `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
@@ -92,10 +92,10 @@ def unchecked(_number: int) -> None:
     """Let an attempt of any number begin."""
 
 
-class History(Protocol):
+class AttemptHistory(Protocol):
     """Keeps the attempts of an owner, and has every one judged with those before it."""
 
-    def begin(self, making: Making, check: Callable[[int], None] = unchecked) -> int:
+    def begin(self, making: AttemptedModel, check: Callable[[int], None] = unchecked) -> int:
         """Keep that an attempt was begun, and return its number, from 1 on.
 
         What `check` raises of that number ends it before it is one. Raises AuditError (A020)
@@ -103,7 +103,7 @@ class History(Protocol):
         already and refused.
         """
 
-    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> Judged:
         """Keep the figures of an attempt, and return what they show with those before it."""
 
 

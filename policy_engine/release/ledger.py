@@ -28,8 +28,8 @@ from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.release.attempts import (
     DIGITS,
     Attempt,
+    AttemptedModel,
     Judged,
-    Making,
     number_after,
     pooled,
     shares_records,
@@ -74,7 +74,7 @@ class Ledger:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _usual()
 
-    def begin(self, making: Making, check: Callable[[int], None] = unchecked) -> int:
+    def begin(self, making: AttemptedModel, check: Callable[[int], None] = unchecked) -> int:
         """Keep that an attempt was begun, and return its number; errors as `History.begin`.
 
         It counts from now on, whether it comes to an end or not.
@@ -94,7 +94,7 @@ class Ledger:
                 self._write((*attempts, same.attempt()), key)
         return number
 
-    def judge(self, making: Making, attacks: Sequence[AttackMeasurement]) -> Judged:
+    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> Judged:
         """Keep the figures of an attempt, and judge it with those begun before it.
 
         Its bounds are judged while nobody else can add an attempt, and it is on the disk before
@@ -175,7 +175,7 @@ class Ledger:
         except FileNotFoundError:
             raise self._unreadable("it is missing, and its key is there") from None
         except (ValidationError, ValueError, OSError):
-            raise self._unreadable("it is no ledger of this version") from None
+            raise self._unreadable("it is not a ledger of this version") from None
         if page.kind not in {_KIND, *_FORMER} or not hmac.compare_digest(
             page.mac, _mac_of(json.loads(text), key)
         ):
@@ -317,7 +317,7 @@ class _Names(BaseModel):
         return Attempt(**names, time=now, held=held, attacks=attacks)
 
 
-def _named(making: Making, key: bytes) -> _Names:
+def _named(making: AttemptedModel, key: bytes) -> _Names:
     data = _mac(key, b"data", making.data.encode())
     way = _mac(key, b"way", making.way.encode())
     seed = _mac(key, b"seed", str(making.seed).encode())
@@ -333,7 +333,7 @@ def _named(making: Making, key: bytes) -> _Names:
     )
 
 
-def _formerly(making: Making, seed: str, key: bytes) -> _Former:
+def _formerly(making: AttemptedModel, seed: str, key: bytes) -> _Former:
     data = _mac(key, b"data", making.former.encode())
     way = _mac(key, b"way", data.encode(), making.way.encode())
     made = _mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode())
@@ -361,7 +361,7 @@ def _alone(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...
     return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
 
 
-def _check_limit(making: Making, before: int) -> None:
+def _check_limit(making: AttemptedModel, before: int) -> None:
     """Raise AuditError (A020) where a policy allows no more attempts on its data."""
     allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
     if allowed is not None and before >= allowed:
@@ -374,7 +374,7 @@ def _check_limit(making: Making, before: int) -> None:
         )
 
 
-def _refused(stored: Attempt, making: Making) -> PolicyEngineError:
+def _refused(stored: Attempt, making: AttemptedModel) -> PolicyEngineError:
     """Return the answer that an attempt was given before: the same bounds fall short."""
     when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
     found = shortfalls(making.asked, stored.attacks)

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, Written, silent
-from policy_engine.errors import OutputError, listed
+from policy_engine.errors import OutputError, join_names
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.chaining import looks_generalised
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
-from policy_engine.release.attempts import Attempt, History, Judged
+from policy_engine.release.attempts import Attempt, AttemptHistory, Judged
 
 if TYPE_CHECKING:
     from policy_engine.release.trained_model import Modelled
@@ -78,7 +78,7 @@ def run_plan(
     *,
     seed: int | None = None,
     progress: Progress = silent,
-    history: History | None = None,
+    history: AttemptHistory | None = None,
     repeats: bool = False,
     allow_pickle: bool = False,
     upstream: tuple[Upstream, ...] = (),
@@ -92,8 +92,8 @@ def run_plan(
     The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
     With `allow_pickle` a model of scikit-learn is written by joblib, a warning beside it.
     `upstream` tells which release the input is: one that was changed since is refused (V013).
-    Raises DataError where the data cannot bear what the plan asks, AuditError where they cannot
-    bear its audits, OutputError where the output cannot be written.
+    Raises DataError where the data cannot satisfy what the plan asks, AuditError where they do
+    not suffice for its audits, OutputError where the output cannot be written.
     """
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(_doubts(plan, engine, table))
@@ -184,7 +184,8 @@ def _doubts(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
     doubtful = [name for name in names if looks_generalised(texts[name])]
     if doubtful:
         yield (
-            f"Many cells of {listed(doubtful)} are ranges or sets, as of an earlier release, and "
+            f"Many cells of {join_names(doubtful)} are ranges or sets, as of an earlier release, "
+            f"and "
             "each is taken for one value: what is lost, and what is alike, is told of the cells "
             "alone. With the certificate of that release they are known for what they are."
         )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from policy_engine.data import storage
 from policy_engine.data.storage import Place
-from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, listed
+from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, join_names
 
 CERTIFICATE = "certificate.jsonld"
 """The name of the certificate of an output that is alone in its folder, or came there first."""
@@ -31,7 +31,7 @@ _STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
 _CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
 _SHARED = 0o077
 _LONGEST = 255
-"""In bytes: what file systems bear, as a rule."""
+"""In bytes: what file systems allow, as a rule."""
 
 
 def certificate_name(output: str) -> str:
@@ -61,7 +61,7 @@ def strangers(folder: Place, released: Collection[str]) -> tuple[str, ...]:
 def told(names: Sequence[str]) -> str:
     """Return the first of some names of files, and how many more there are."""
     if len(names) <= _TOLD:
-        return listed(names)
+        return join_names(names)
     return f"{', '.join(map(repr, names[:_TOLD]))} and {len(names) - _TOLD} more"
 
 
@@ -87,7 +87,7 @@ def unfit(name: str) -> str:
     if is_certificate(name):
         return "is that of a certificate"
     if any(one in "/\\" or unicodedata.category(one) in ("Cc", "Cs") for one in name):
-        return "has a slash, a backslash, or what is no character of a text"
+        return "has a slash, a backslash, or what is not a character of a text"
     if len(name.encode()) > _LONGEST:
         return f"has more than {_LONGEST} bytes"
     return ""

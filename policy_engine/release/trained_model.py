@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine import terms
 from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.auditing import audit, splits_of
-from policy_engine.audits.membership.figures import BY_ACCURACY, By
+from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
-from policy_engine.audits.membership.records import Fitted, Records, plain_number
+from policy_engine.audits.membership.records import FittedFeatures, Records, plain_number
 from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
     Covered,
@@ -52,10 +52,10 @@ from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.lineage import Generalised
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Attack
+from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import FEWEST, FilesMeasured, Modelling
 from policy_engine.release.attacked import check_showable, making, measured
-from policy_engine.release.attempts import History, Judged, Making
+from policy_engine.release.attempts import AttemptedModel, AttemptHistory, Judged
 
 _MEMBERS = 77
 _CALIBRATED = 400
@@ -103,7 +103,7 @@ def release_model(
     *,
     seed: int | None = None,
     progress: Progress = silent,
-    history: History | None = None,
+    history: AttemptHistory | None = None,
     repeats: bool = False,
     allow_pickle: bool = False,
 ) -> Modelled:
@@ -113,13 +113,13 @@ def release_model(
     training hides nothing from who knows its seed. The `history` keeps the attempt; one that was
     refused is made again only where it `repeats`. With `allow_pickle` an estimator is written by
     joblib, with a warning beside it, else by skops. Raises AuditError where the records do not
-    bear the audit, DataError where they do not bear the anonymisation, OutputError where the
+    suffice for the audit, DataError where they do not for the anonymisation, OutputError where the
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
     ending = _ending(plan.train.architecture, allow_pickle=allow_pickle)
     folder.mkdir(0o700)
-    made = Workpiece(plan, plan.train, engine, table, _seed(seed))
+    made = TrainingTable(plan, plan.train, engine, table, _seed(seed))
     about = making(plan, table, made.seed, repeats=repeats)
     share, members = plan.train.share, len(made.members)
 
@@ -149,7 +149,7 @@ def audit_table(
     *,
     seed: int | None = None,
     progress: Progress = silent,
-    history: History | None = None,
+    history: AttemptHistory | None = None,
     repeats: bool = False,
 ) -> tuple[Judged, tuple[MembershipAudit, ...]]:
     """Audit what models of a plan's table would give away.
@@ -163,7 +163,7 @@ def audit_table(
     reports = []
     about = making(plan, table, _seed(seed), repeats=repeats)
     ways = [(steps, steps[0].modelling) for steps in _by_modelling(plan.audits)]
-    pieces = [(s, Workpiece(plan, way, engine, table, about.seed)) for s, way in ways]
+    pieces = [(s, TrainingTable(plan, way, engine, table, about.seed)) for s, way in ways]
 
     def check(number: int) -> None:
         for steps, piece in pieces:
@@ -181,7 +181,7 @@ def audit_table(
 def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
     """Return what the audits of a plan would cost, from training one model on a few records."""
     modelling = plan.train or plan.audits[0].modelling
-    made = Workpiece(plan, modelling, engine, table, 0)
+    made = TrainingTable(plan, modelling, engine, table, 0)
     few = made.members[np.linspace(0, len(made.members) - 1, _CALIBRATED).astype(int)]
     few = np.unique(few)
     models = sum(_models(steps) for steps in _by_modelling(plan.audits)) or 1
@@ -197,7 +197,7 @@ def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
 
 
 @dataclass(frozen=True, eq=False)
-class Workpiece:
+class TrainingTable:
     """A table on the way to a model: who is trained on, what of it, in which features."""
 
     plan: Plan
@@ -281,7 +281,7 @@ class Workpiece:
         return self.engine.write(self._anonymized(self.members), None)
 
     @cached_property
-    def fitted(self) -> Fitted:
+    def fitted(self) -> FittedFeatures:
         """How columns become features, from what the model may know alone."""
         if self.is_released:
             learnt = self._shown().take(pa.array(self.members))
@@ -310,7 +310,7 @@ class Workpiece:
         return architecture.epochs if isinstance(architecture, Network) else 1
 
     def audit(
-        self, steps: Sequence[Attack], model: Path | None, progress: Progress
+        self, steps: Sequence[AuditStep], model: Path | None, progress: Progress
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
         report = audit(
@@ -330,8 +330,8 @@ class Workpiece:
         said = (*report.warnings, *said)
         return report.model_copy(update={"warnings": said})
 
-    def check_sides(self, steps: Sequence[Attack]) -> None:
-        """Raise AuditError where the records do not bear the models that an audit trains.
+    def check_sides(self, steps: Sequence[AuditStep]) -> None:
+        """Raise AuditError where the records do not suffice for the models that an audit trains.
 
         As `splits_of`, and as where labels or features are no use, or say nothing (A022): before
         anything is attempted.
@@ -341,7 +341,7 @@ class Workpiece:
         attacks = attacks_of_model(settings, self._learner.gives)
         splits_of(self._judged, attacks, settings, self.members, groups=groups)
 
-    def _settings(self, steps: Sequence[Attack]) -> Settings:
+    def _settings(self, steps: Sequence[AuditStep]) -> Settings:
         attacks = dict.fromkeys(name for step in steps for name in step.method.run)
         bounds = [bound for step in steps for bound in step.method.bounds]
         fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
@@ -350,7 +350,7 @@ class Workpiece:
             shadows=max((step.method.shadow_models for step in steps), default=2),
             seed=self.seed,
             fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
-            strongest_by=By(bounds[0].measure, bounds[0].fpr) if bounds else BY_ACCURACY,
+            strongest_by=StrengthMeasure(bounds[0].measure, bounds[0].fpr) if bounds else ACCURACY,
         )
 
     @cached_property
@@ -465,13 +465,13 @@ def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return table.select(wanted)
 
 
-def _by_modelling(steps: Sequence[Attack]) -> list[tuple[Attack, ...]]:
+def _by_modelling(steps: Sequence[AuditStep]) -> list[tuple[AuditStep, ...]]:
     """Return the audits of one model each, which are run together."""
     ways = dict.fromkeys(step.modelling for step in steps)
     return [tuple(step for step in steps if step.modelling == way) for way in ways]
 
 
-def _models(steps: Sequence[Attack]) -> int:
+def _models(steps: Sequence[AuditStep]) -> int:
     """Return how many models audits of one model train: the target, and the shadows."""
     attacks = {name for step in steps for name in step.method.run}
     needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
@@ -481,7 +481,9 @@ def _models(steps: Sequence[Attack]) -> int:
     return 1 + (shadows if SHADOWS in needed else 0)
 
 
-def _begin(about: Making, history: History | None, check: Callable[[int], None]) -> None:
+def _begin(
+    about: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
+) -> None:
     """Begin an attempt that can show its bounds; raises what `check` does of its number."""
     if history and about.asked:
         history.begin(about, check)
@@ -490,7 +492,7 @@ def _begin(about: Making, history: History | None, check: Callable[[int], None])
 
 
 def _judged(
-    about: Making, attacks: tuple[AttackMeasurement, ...], history: History | None
+    about: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
 ) -> Judged:
     return history.judge(about, attacks) if history and attacks else Judged(attacks, ())
 
@@ -509,7 +511,7 @@ def _seed(given: int | None) -> int:
     return secrets.randbits(_SECRET_BITS) if given is None else given
 
 
-def _describe(folder: Path, fitted: Fitted, modelling: Modelling) -> None:
+def _describe(folder: Path, fitted: FittedFeatures, modelling: Modelling) -> None:
     """Write beside a model what it is, and how its features are made."""
     architecture: Network | Estimator = modelling.architecture
     files = {

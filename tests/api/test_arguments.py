@@ -10,7 +10,7 @@ import pytest
 import policy_engine
 from policy_engine.api.arguments import checked
 from policy_engine.api.inputs import ApplyOptions, InputOptions, Inputs
-from policy_engine.api.releasing import How
+from policy_engine.api.releasing import ReleaseOptions
 from policy_engine.errors import ArgumentError, PolicyEngineError
 
 FUNCTIONS = [
@@ -119,6 +119,6 @@ def test_options_of_a_typed_dictionary_are_checked_one_by_one():
 def test_every_option_of_apply_is_of_what_is_given_or_of_how_it_is_made():
     given = {one.name for one in fields(Inputs)} - {"data"}
     assert set(InputOptions.__annotations__) == given
-    how = {one.name for one in fields(How)}
+    how = {one.name for one in fields(ReleaseOptions)}
     assert set(ApplyOptions.__annotations__) == given | how
     assert given.isdisjoint(how)

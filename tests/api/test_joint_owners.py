@@ -309,7 +309,7 @@ REGULATED = {**OWNERS, CLAIMS: {"owner": INSURER, "regulators": [LAW]}}
         (f"{CLAIMS}/Amount", False),
         (f"{CLAIMS}/Insured", False),  # it is joined on
         (f"{CLAIMS}/Agent", True),
-        (f"{VISITS}/Age", True),  # the authority is no regulator of visits
+        (f"{VISITS}/Age", True),  # the authority is not a regulator of visits
     ],
 )
 def test_a_prohibition_of_a_regulator_reaches_what_was_joined(tmp_path, target, is_read):

@@ -18,7 +18,7 @@ AT = Place("/permission/0/action", 12, 15)
 UNKNOWN = Problem("P005", "'raed' is not an action.", "Did you mean 'read'?", AT)
 MENDED = Problem(
     "P005",
-    "'raed' is no action.",
+    "'raed' is not an action.",
     fix=Fix(Place("", 12, 15), Place("", 12, 21), '"read"'),
     place=AT,
 )

@@ -261,7 +261,7 @@ def test_a_failed_audit_leaves_no_figures(files, tmp_path, monkeypatch):
         (["--data", "people.csv", "--attacks", "losss"], "A012 The attack 'losss' is not known"),
         (["--data", "people.csv", "--label", "il"], "A002"),
         (["--data", "people.csv", "--model", "nowhere.json"], "C002"),
-        (["--data", "people.csv", "--model", "people.csv"], "A009 The text is no JSON"),
+        (["--data", "people.csv", "--model", "people.csv"], "A009 The text is not JSON"),
         (["--data", "people.csv", "--members", "cit"], "A011 There is no 'cit'"),
         (["--data", "people.csv", "--members", "city"], "A011 'city' is 1 or 0, true or false"),
         (["--data", "people.csv", "--out", "people.csv"], "O002 The folder cannot be made"),

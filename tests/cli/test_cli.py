@@ -97,7 +97,7 @@ def test_validate_hints_at_naming_the_profile(run, people):
 def test_validate_names_the_section_that_a_problem_is_about(run, people):
     (people / "bad.jsonld").write_text('{"@type": "Set", "@type": "Set"}')
     lines = run("validate", "bad.jsonld").output.splitlines()
-    assert lines[0].startswith("bad.jsonld:1:18: J002 The key '@type' stands twice")
+    assert lines[0].startswith("bad.jsonld:1:18: J002 The key '@type' appears twice")
     assert lines[0].endswith("[RFC 8259, section 4]")
 
 

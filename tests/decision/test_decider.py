@@ -407,7 +407,7 @@ def test_world_from_json_takes_short_names_and_tells_all_that_is_wrong():
 
 
 def test_key_that_stands_twice_in_a_world_is_refused():
-    with pytest.raises(RequestError, match=r"D003.*'urn:d:1' stands twice"):
+    with pytest.raises(RequestError, match=r"D003.*'urn:d:1' appears twice"):
         read_world('{"duties": {"urn:d:1": "violated", "urn:d:1": "fulfilled"}}')
 
 

@@ -1,4 +1,4 @@
-"""To anonymize and to train are decided as reading is: how it is done is no condition of it."""
+"""To anonymize and to train are decided as reading is: how it is done is not a condition of it."""
 
 import json
 from dataclasses import replace

@@ -725,7 +725,7 @@ DOCUMENTS = {
         ),
         [("Ann read Visits", {"values": {f"{E}level": 3, f"{E}Visits/Level": 2}}, "no")],
     ),
-    "PL Rows: a left operand of one's own is no column": (
+    "PL Rows: a left operand of one's own is not a column": (
         permitting(constraint=when("ex:of/clearance", "gteq", 3)),
         [
             ("Ann read Visits", {"values": {f"{E}of/clearance": 3}}, "yes"),

@@ -52,7 +52,7 @@ def test_what_is_no_object_is_no_world(given):
 def test_what_is_no_json_is_told_with_its_place(given, line):
     [(code, found, message)] = refused(given)
     assert (code, found) == ("D003", line)
-    assert message.startswith("The state of the world is no JSON.")
+    assert message.startswith("The state of the world is not JSON.")
 
 
 def test_a_world_of_python_is_told_without_places():

@@ -91,5 +91,5 @@ def test_classes_of_equal_cells_keep_as_one_what_each_keeps(seed):
 @pytest.mark.nightly
 def test_classes_of_equal_cells_keep_as_one_what_each_keeps_in_many_tables():
     for seed in range(1_000):
-        with suppress(DataError):  # a table that does not bear what is asked
+        with suppress(DataError):  # a table that does not support what is asked
             assert broken(*drawn(seed)) == []

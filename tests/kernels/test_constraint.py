@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels import constraint as compiled
 from policy_engine.kernels.axis import Axis, Members
-from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
+from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.layout import Cutting, People, prepare
 
 
@@ -16,7 +16,7 @@ def holds(people, asked, rows):
     count = len(people.sensitive[0])
     axis = Axis(np.zeros(count, np.int32), Members(1))
     bounds = (asked, *[Diversity()] * (len(people.sensitive) - 1))
-    table = prepare([axis], people, Constraint(1, bounds), Cutting())
+    table = prepare([axis], people, ClassConstraint(1, bounds), Cutting())
     compiled.forget(table.watched, table.tally)
     compiled.count(
         *(table.watched, table.tally, table.rows, np.array(rows), 0, len(rows)),
@@ -125,7 +125,7 @@ def test_two_columns_are_told_apart_and_counted_anew():
         ((Diversity(distinct=1), far), [True, True, True]),
         ((Diversity(distinct=1), near), [False, True, True]),
     ]:
-        axis, asked = Axis(np.zeros(4, np.int32), Members(1)), Constraint(1, bounds)
+        axis, asked = Axis(np.zeros(4, np.int32), Members(1)), ClassConstraint(1, bounds)
         table = prepare([axis], people, asked, Cutting())
         found = []
         for rows in ([0, 1], [0, 1, 3], [0, 1, 2, 3]):

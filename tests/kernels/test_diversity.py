@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from policy_engine.errors import InternalError
 from policy_engine.kernels import diversity
-from policy_engine.kernels.diversity import Hierarchy, histogram
+from policy_engine.kernels.diversity import ValueHierarchy, histogram
 
 MEASURES = (
     diversity.distinct,
@@ -186,7 +186,7 @@ def test_measures_of_a_column_with_one_value():
 @pytest.mark.parametrize("codes", [[0, 1, -1], [-1, -1, -1]])
 def test_measures_are_at_their_worst_where_no_value_is_present(codes):
     found = of([0, 0, 2], codes, count=4)
-    tree = Hierarchy(np.array([2, 2, -1]), np.array([0, 1]))
+    tree = ValueHierarchy(np.array([2, 2, -1]), np.array([0, 1]))
     worst = [0, 0, math.inf, 1, 1, 1, math.inf, math.inf, math.inf]
     assert [measure(found)[-1] for measure in MEASURES] == worst
     assert diversity.hierarchical(found, tree).tolist()[1:] == [1.0, 1.0, 1.0]
@@ -199,7 +199,7 @@ def test_measures_of_a_table_without_rows():
 
 # The hierarchy
 
-TREE = Hierarchy(np.array([5, 5, 6, 6, 7, 7, 7, -1]), np.array([0, 1, 2, 3, 4]))
+TREE = ValueHierarchy(np.array([5, 5, 6, 6, 7, 7, 7, -1]), np.array([0, 1, 2, 3, 4]))
 """Values 0 and 1 below one node, 2 and 3 below another, 4 right below the root."""
 
 
@@ -212,7 +212,7 @@ def test_hierarchy_knows_depths_heights_and_paths():
 @pytest.mark.parametrize("parents", [[-1, -1], [1, 0], [-1, 2, 1], [0]])
 def test_hierarchy_is_refused_where_it_is_no_tree(parents):
     with pytest.raises(InternalError, match=r"X001 .* make no tree"):
-        Hierarchy(np.array(parents), np.array([0]))
+        ValueHierarchy(np.array(parents), np.array([0]))
 
 
 @pytest.mark.parametrize(("other", "distance"), [(1, 0.5), (2, 1.0), (4, 1.0)])
@@ -224,18 +224,18 @@ def test_hierarchical_moves_mass_to_the_common_ancestor(other, distance):
 def test_hierarchical_finds_the_values_of_a_node_wherever_their_codes_are():
     # 0 and 3, 1 and 4, 2 and 5 belong together. To become like the table, where all are equally
     # frequent, class 0 moves 1/3 from the first pair to the second, and 1/6 half as far, 2 to 5.
-    tree = Hierarchy(np.array([6, 7, 8, 6, 7, 8, 9, 9, 9, -1]), np.arange(6))
+    tree = ValueHierarchy(np.array([6, 7, 8, 6, 7, 8, 9, 9, 9, -1]), np.arange(6))
     found = diversity.hierarchical(of([0, 0, 0, 1, 1, 1], [0, 2, 3, 1, 4, 5]), tree)
     assert found == pytest.approx([1 / 3 + 1 / 12, 1 / 3 + 1 / 12])
 
 
 def test_hierarchical_hangs_a_value_of_an_inner_node_below_it():
-    tree = Hierarchy(np.array([2, 2, -1]), np.array([0, 2]))
+    tree = ValueHierarchy(np.array([2, 2, -1]), np.array([0, 2]))
     assert diversity.hierarchical(of([0, 1], [0, 1]), tree) == pytest.approx([0.5, 0.5])
 
 
 def test_hierarchical_needs_no_move_between_values_of_one_node():
-    tree = Hierarchy(np.array([1, -1]), np.array([0, 0]))
+    tree = ValueHierarchy(np.array([1, -1]), np.array([0, 0]))
     assert diversity.hierarchical(of([0, 1], [0, 1]), tree).tolist() == [0.0, 0.0]
 
 
@@ -305,7 +305,7 @@ def common_height(tree, i, j):
 
 
 TREES = st.builds(
-    lambda *above: Hierarchy(np.array([-1, 0, *above]), np.arange(4, 9)),
+    lambda *above: ValueHierarchy(np.array([-1, 0, *above]), np.arange(4, 9)),
     st.integers(0, 1),
     st.integers(0, 2),
     *[st.integers(0, 3)] * 5,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from policy_engine.kernels import diversity
-from policy_engine.kernels.diversity import Hierarchy, histogram
+from policy_engine.kernels.diversity import ValueHierarchy, histogram
 from policy_engine.kernels.grouping import classes_of
 
 KATHY_DOE = ("1958/12/11", "F", "10180", "epilepsy")  # suppressed in both releases of the patients
@@ -124,7 +124,9 @@ def test_salaries_are_as_close_as_published():
 def disease_hierarchy(diseases):
     nodes = list(examples.DISEASE_TREE)
     parents = [nodes.index(up) if up else -1 for up in examples.DISEASE_TREE.values()]
-    return Hierarchy(np.array(parents), np.array([nodes.index(disease) for disease in diseases]))
+    return ValueHierarchy(
+        np.array(parents), np.array([nodes.index(disease) for disease in diseases])
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from policy_engine.kernels import full_domain, lattice
 from policy_engine.kernels.full_domain import (
     MEASURES,
     Ladder,
-    Table,
+    LatticeTable,
     hold_all,
     lattice_size,
     search,
@@ -253,7 +253,7 @@ def test_tuples_stay_apart_where_their_keys_would_overflow():
     codes = np.zeros((20, 13), dtype=np.int32)
     codes[:, 0] = np.tile(np.arange(10), 2)
     codes[:, 6] = 9 - codes[:, 0]
-    table = Table.of([rungs(column, range(1000)) for column in codes.T])
+    table = LatticeTable.of([rungs(column, range(1000)) for column in codes.T])
     assert table.counts.tolist() == [2] * 10
     assert (table.codes[table.tuple_of] == codes).all()
 

@@ -2,9 +2,9 @@ import numpy as np
 from drawn import interval, keeps, price, tables
 from hypothesis import given, settings
 
-from policy_engine.kernels.bounds import Constraint
+from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.layout import Cutting, People
-from policy_engine.kernels.mondrian import Classes, partition
+from policy_engine.kernels.mondrian import Partition, partition
 from policy_engine.kernels.polish import polish
 
 
@@ -12,7 +12,7 @@ def in_order(table, found):
     """The classes with their rows in order, equal ones together."""
     leaf = np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))
     keys = [axis.codes[found.order] for axis in table]
-    return Classes(found.order[np.lexsort((found.order, *keys, leaf))], found.starts)
+    return Partition(found.order[np.lexsort((found.order, *keys, leaf))], found.starts)
 
 
 def loss(axes, found):
@@ -23,16 +23,16 @@ def loss(axes, found):
 def test_a_row_goes_over_to_the_class_that_it_costs_less():
     # 5 stands with 0, 1 and 2; with 6 and 7 it costs less.
     axes = [interval([0, 1, 2, 5, 6, 7])]
-    found = Classes(np.arange(6), np.array([0, 4, 6]))
-    polished = polish(axes, People(), Constraint(2), Cutting(), found)
+    found = Partition(np.arange(6), np.array([0, 4, 6]))
+    polished = polish(axes, People(), ClassConstraint(2), Cutting(), found)
     assert polished.starts.tolist() == [0, 3, 6]
     assert sorted(polished.order[3:].tolist()) == [3, 4, 5]
 
 
 def test_a_class_of_the_least_size_gives_no_row_away():
     axes = [interval([0, 5, 6, 7])]
-    found = Classes(np.arange(4), np.array([0, 2, 4]))
-    polished = polish(axes, People(), Constraint(2), Cutting(), found)
+    found = Partition(np.arange(4), np.array([0, 2, 4]))
+    polished = polish(axes, People(), ClassConstraint(2), Cutting(), found)
     assert polished.starts.tolist() == [0, 2, 4]
 
 

@@ -2,7 +2,7 @@ import numpy as np
 from drawn import interval, ints
 
 from policy_engine.kernels.axis import Axis
-from policy_engine.kernels.bounds import Constraint, Diversity
+from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.layout import Cutting, People, prepare
 from policy_engine.kernels.sides import fits, joined, sides
 
@@ -12,7 +12,7 @@ def table(k, values, persons=None, **bounds):
     none = ints([])
     people = People((none,), None if persons is None else none, (np.ones(values, np.int64),))
     axis = Axis(none, interval([0, 1]).shape)
-    return prepare([axis], people, Constraint(k, (Diversity(**bounds),)), Cutting())
+    return prepare([axis], people, ClassConstraint(k, (Diversity(**bounds),)), Cutting())
 
 
 def told(outline, turns, values, persons=None):

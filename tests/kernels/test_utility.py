@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels import utility
 from policy_engine.kernels.spread import exact, spread
-from policy_engine.kernels.utility import Domain, Entropy, Query
+from policy_engine.kernels.utility import EntropyLoss, Query, ValueDomain
 
 A, B, C = 0, 1, 2
 
@@ -60,12 +60,12 @@ def test_a_suppressed_row_has_lost_everything():
 
 def test_a_constant_column_has_nothing_to_lose():
     column = plain(A, A)
-    assert utility.non_uniform_entropy(column, column) == Entropy(0, 0)
-    assert Entropy(0, 0).share == 0
+    assert utility.non_uniform_entropy(column, column) == EntropyLoss(0, 0)
+    assert EntropyLoss(0, 0).share == 0
 
 
 def test_entropies_add_up():
-    assert (Entropy(1, 2) + Entropy(2, 6)).share == 3 / 8
+    assert (EntropyLoss(1, 2) + EntropyLoss(2, 6)).share == 3 / 8
 
 
 # Distances
@@ -183,8 +183,8 @@ def test_cramers_v_of_a_constant_column_is_none():
 
 # Questions
 
-ORDERED = Domain(100, is_ordered=True, has_missing=False, is_generalised=True)
-TEXTS = Domain(10, is_ordered=False, has_missing=True, is_generalised=False)
+ORDERED = ValueDomain(100, is_ordered=True, has_missing=False, is_generalised=True)
+TEXTS = ValueDomain(10, is_ordered=False, has_missing=True, is_generalised=False)
 
 
 def test_questions_are_on_two_or_three_columns_one_of_them_generalised():
@@ -250,7 +250,7 @@ def test_errors_on_few_rows_are_relative_to_the_sanity_bound():
 
 def test_a_release_as_it_was_errs_nowhere():
     table = [plain(*range(10)), plain(*[0, 1] * 5)]
-    domains = [Domain(10, True, False, True), Domain(2, False, False, False)]  # noqa: FBT003
+    domains = [ValueDomain(10, True, False, True), ValueDomain(2, False, False, False)]  # noqa: FBT003
     asked = list(utility.range_queries(domains, 30, 0.1))
     assert not utility.query_errors(table, table, asked).any()
     assert len(utility.query_errors(table, table, [])) == 0

@@ -1,7 +1,13 @@
 import pytest
 from pydantic import ValidationError
 
-from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive, clashes, misfits
+from policy_engine.methods.columns import (
+    Columns,
+    QuasiIdentifier,
+    Sensitive,
+    role_conflicts,
+    setting_conflicts,
+)
 
 WHOLE = Columns(
     **{
@@ -17,7 +23,7 @@ WHOLE = Columns(
 
 
 def found(role, **settings):
-    return [(one.code, one.parameter) for one in misfits(role, settings)]
+    return [(one.code, one.parameter) for one in setting_conflicts(role, settings)]
 
 
 def test_what_is_released_is_all_but_identifiers_and_the_unit_of_privacy():
@@ -54,7 +60,7 @@ def test_there_is_a_quasi_identifier():
 
 def test_a_column_has_one_role():
     roles = {"identifier": ("name",), "quasi-identifier": ("age",), "sensitive": ("age",)}
-    [finding] = clashes(roles)
+    [finding] = role_conflicts(roles)
     assert (finding.code, finding.parameter) == ("M005", "sensitive")
     assert finding.message == (
         "'age' is both quasi-identifier and sensitive. A column has one role."
@@ -62,25 +68,25 @@ def test_a_column_has_one_role():
 
 
 def test_a_column_stands_once_in_its_role():
-    [finding] = clashes({"identifier": ("name", "name", "id")})
+    [finding] = role_conflicts({"identifier": ("name", "name", "id")})
     assert (finding.code, finding.parameter) == ("M005", "identifier")
     assert finding.message == "'name' stands 2 times under identifier."
 
 
 def test_two_ways_to_treat_an_identifier_are_two_roles():
-    assert len(list(clashes({"pseudonymize": ("card",), "redact": ("card",)}))) == 1
+    assert len(list(role_conflicts({"pseudonymize": ("card",), "redact": ("card",)}))) == 1
 
 
 @pytest.mark.parametrize("role", ["pseudonymize", "redact", "quasi-identifier", "insensitive"])
 def test_the_unit_of_privacy_is_not_kept(role):
-    [finding] = clashes({role: ("person",)}, "person")
+    [finding] = role_conflicts({role: ("person",)}, "person")
     assert (finding.code, finding.parameter) == ("M005", "privacyUnit")
     assert finding.message.startswith(f"'person' is both {role} and privacyUnit.")
 
 
 def test_the_unit_of_privacy_may_be_an_identifier():
-    assert list(clashes({"identifier": ("person",)}, "person")) == []
-    assert list(clashes({"identifier": ("name",)}, "")) == []
+    assert list(role_conflicts({"identifier": ("person",)}, "person")) == []
+    assert list(role_conflicts({"identifier": ("name",)}, "")) == []
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 import pytest
 
 from policy_engine.methods import findings, parameters
-from policy_engine.methods.recoding import _OPTIONS, Recoding, misplaced
+from policy_engine.methods.recoding import _OPTIONS, Recoding, option_conflicts
 
 
 def found(**given):
-    return [(one.code, one.parameter) for one in misplaced(given)]
+    return [(one.code, one.parameter) for one in option_conflicts(given)]
 
 
 def test_without_options_mondrian_cuts_rows():
@@ -47,7 +47,7 @@ def test_options_of_the_algorithm_chosen_are_in_place(given):
 
 @pytest.mark.parametrize("name", ["partitioning", "dimensionality", "score", "polish"])
 def test_an_option_of_mondrian_is_misplaced_with_full_domain(name):
-    [finding] = misplaced({"algorithm": "full-domain", name: "any"})
+    [finding] = option_conflicts({"algorithm": "full-domain", name: "any"})
     assert (finding.code, finding.parameter) == ("M003", name)
     assert finding.message == f"{name} is an option of mondrian. The algorithm is 'full-domain'."
 

@@ -11,7 +11,7 @@ from pyld import jsonld
 from policy_engine import methods, terms
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.methods import Method, allowed, method_class, parameters
-from policy_engine.methods.audits.membership_inference import USUAL_ATTACKS, Measure
+from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.masked import masking_class
 from policy_engine.methods.recoding import Recoding
@@ -205,7 +205,7 @@ def test_a_calibrated_attack_ranks_records_by_models_that_have_not_seen_them():
 
 
 def test_the_attacks_that_are_run_unless_others_are_named_are_known():
-    assert set(USUAL_ATTACKS) <= set(ATTACKS)
+    assert set(DEFAULT_ATTACKS) <= set(ATTACKS)
 
 
 # -- all terms ------------------------------------------------------------------------------------

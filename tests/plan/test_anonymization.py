@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from policy_engine.kernels.bounds import Ancestry, Constraint, Diversity
+from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.grouping import Groups
 from policy_engine.methods import Bound, method_class
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
@@ -55,13 +55,13 @@ def test_every_method_is_about_every_sensitive_column_by_itself():
 def test_the_constraint_holds_the_bounds_of_all_methods_on_each_column():
     ordered = Sensitive(name="income", distance="ordered")
     both = asked("l-diversity", "t-closeness", sensitive=("disease", ordered))
-    assert both.constraint({}) == Constraint(
+    assert both.constraint({}) == ClassConstraint(
         3, (Diversity(distinct=2, t=0.5), Diversity(distinct=2, t=0.5, distance="ordered"))
     )
 
 
 def test_the_constraint_of_k_anonymity_leaves_sensitive_values_as_they_are():
-    assert asked("k-anonymity").constraint({}) == Constraint(3, (Diversity(),))
+    assert asked("k-anonymity").constraint({}) == ClassConstraint(3, (Diversity(),))
 
 
 def test_the_constraint_has_the_taxonomy_of_a_column():

@@ -15,7 +15,7 @@ from building import (
 from policy_engine import terms
 from policy_engine.data.catalog import make_catalog
 from policy_engine.data.taxonomy import read_taxonomy
-from policy_engine.errors import DataError, PlanError, listed
+from policy_engine.errors import DataError, PlanError, join_names
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.plan.training import check_plannable
@@ -198,7 +198,7 @@ def test_a_method_that_an_engine_lacks_is_refused(monkeypatch):
     [problem] = lacked()
     others = [name for name in known if name != "k-anonymity"]
     assert problem.message == (
-        f"The spark engine has no method 'k-anonymity'. It has {listed(others)}."
+        f"The spark engine has no method 'k-anonymity'. It has {join_names(others)}."
     )
     assert problem.hint == "Ask for another method, or run it on the local engine."
     assert problem.place.line

@@ -142,7 +142,7 @@ def test_every_problem_is_told_at_once():
         quasi=[column("age", weight=-1)],
         insensitive=["age"],
     )
-    # k, t, score and polish are out of range and so is the weight; alpha is no parameter; l and
+    # k, t, score and polish are out of range and so is the weight; alpha is not a parameter; l and
     # the sensitive columns are missing; age has two roles.
     assert sorted(found) == [*["M002"] * 3, *["M003"] * 5, "M004", "M005"]
 

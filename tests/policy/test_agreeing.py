@@ -66,7 +66,7 @@ def test_an_agreement_stands_once_its_offer_is_withdrawn(tmp_path):
     (tmp_path / "registry.json").write_text(json.dumps({"policies": entries}))
     [found] = Reading().in_force(tmp_path)
     assert found.uid == ex("agreement")
-    with pytest.raises(PolicyError, match=r"P021 .* is no Offer, but of type 'Agreement'"):
+    with pytest.raises(PolicyError, match=r"P021 .* is not an Offer, but of type 'Agreement'"):
         agree(made, ex("Ann"))
 
 

@@ -15,12 +15,12 @@ from policy_engine.methods.audits.membership_inference import (
     AttackMeasurement,
     MembershipInference,
 )
-from policy_engine.release.attempts import Making, at_look
+from policy_engine.release.attempts import AttemptedModel, at_look
 from policy_engine.release.ledger import Ledger
 
 AUC = AttackBound(measure="auc", asked=0.6)
 ASKED = MembershipInference(bounds=(AUC,), attacks=("rmia",))
-MAKING = Making("a forest", "the data", "its rows", 1, (ASKED,), repeats=False)
+MAKING = AttemptedModel("a forest", "the data", "its rows", 1, (ASKED,), repeats=False)
 
 
 def attacks(high=0.55):
@@ -128,7 +128,7 @@ def test_the_same_attempt_has_the_same_answer_whatever_came_after_it(ledger):
     ledger.judge(from_seed(2), attacks(0.9))
     assert ledger.begin(MAKING) == 1
     assert ledger.judge(MAKING, attacks()) == first
-    assert ledger.begin(from_seed(3)) == 3  # it was no third one
+    assert ledger.begin(from_seed(3)) == 3  # it was not a third one
 
 
 def test_a_model_that_comes_out_otherwise_is_another_attempt(ledger):

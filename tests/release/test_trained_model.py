@@ -36,7 +36,7 @@ from policy_engine.errors import AuditError, CertificateError, DataError, Output
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.release.attacked import making
-from policy_engine.release.trained_model import Workpiece, _seed
+from policy_engine.release.trained_model import TrainingTable, _seed
 from policy_engine.terms import MOSAICROWN
 
 MARKETING = f"{MOSAICROWN}marketing"
@@ -84,7 +84,7 @@ def test_the_certificate_says_what_the_table_kept_and_what_the_attacks_reached(r
         assert attack.reached.low <= attack.reached.value <= attack.reached.high <= 0.75
     assert record.input.rows == certificate.rows_out + record.held_out == 480
     assert certificate.rows_out == 119  # a quarter of each class, rounded down
-    # The table that it learnt from is no part of the release, so what it lost is not told.
+    # The table that it learnt from is not a part of the release, so what it lost is not told.
     assert certificate.utility.reason == "the table that the model learnt from is not released"
     assert record.utility.classes > 1
 
@@ -542,7 +542,7 @@ def repeating(path, rows, times):
 def piece_of(path, text):
     plan = plan_policy(text, {DATASET: path})
     engine = LocalEngine(make_catalog({DATASET: path}).tables)
-    return Workpiece(plan, plan.train, engine, engine.read(plan.read)[0], 1)
+    return TrainingTable(plan, plan.train, engine, engine.read(plan.read)[0], 1)
 
 
 def test_equal_records_are_trained_on_together_or_not_at_all(tmp_path):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks import Attack, Judgement
 from policy_engine.audits.membership.binning import bins_of
-from policy_engine.audits.membership.cache import ModelCache, Said
+from policy_engine.audits.membership.cache import ModelAnswers, ModelCache
 from policy_engine.audits.membership.caveats import (
     MEMBERS_TOLD,
     beyond_epsilon,
@@ -24,7 +24,7 @@ from policy_engine.audits.membership.conduct import (
     thresholds,
     versions,
 )
-from policy_engine.audits.membership.figures import By
+from policy_engine.audits.membership.figures import StrengthMeasure
 from policy_engine.audits.membership.games import play
 from policy_engine.audits.membership.gathering import Gathered, gather
 from policy_engine.audits.membership.learners.learner import Learner
@@ -50,7 +50,12 @@ from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.randomized_response import perturb
 from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.membership.records import Records, digest_of
-from policy_engine.audits.membership.result import AttackResult, MembershipAudit, Side, SingleAndSet
+from policy_engine.audits.membership.result import (
+    AttackResult,
+    AuditSide,
+    MembershipAudit,
+    SingleAndSet,
+)
 from policy_engine.audits.membership.settings import (
     BASELINE,
     Settings,
@@ -58,11 +63,11 @@ from policy_engine.audits.membership.settings import (
     attacks_of_predictions,
     skipped_attacks,
 )
-from policy_engine.audits.membership.shadows import Chunk, Sanitiser, Workshop, unheard
-from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
-from policy_engine.audits.membership.slices import Part, parts_of
+from policy_engine.audits.membership.shadows import Chunk, ModelTrainer, Sanitiser, unheard
+from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
+from policy_engine.audits.membership.slices import RecordSlice, parts_of
 from policy_engine.audits.membership.soundness import of_data
-from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
+from policy_engine.audits.membership.splits import ModelCounts, Splits, make_splits
 from policy_engine.audits.membership.structure import said_of, structure_of
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.empirical import (
@@ -133,7 +138,7 @@ def examine(
     are. Each chunk of models is told to `kept`.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
-    does not bear (A005), classes too small (A001), too little memory (A008), and whatever the
+    does not support (A005), classes too small (A001), too little memory (A008), and whatever the
     learner finds wrong (A009, A013); DataError (C005) for slices by columns that are not there.
     """
     attacks = attacks_of_model(settings, learner.gives)
@@ -141,7 +146,9 @@ def examine(
     _check_slices(settings, records.columns)
     splits = splits or splits_of(records, attacks, settings, members, non_members, groups)
     learnt, shown = _domains(records, settings)
-    workshop = Workshop(learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept)
+    workshop = ModelTrainer(
+        learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept
+    )
     wanted = frozenset[str]().union(*(one.needs for one in attacks))
     further = settings.targets - 1
     gathered = gather(workshop, splits, settings.seed, further, model, progress, wanted)
@@ -209,7 +216,7 @@ def splits_of(
     online = ONLINE_SHADOWS in needed
     if settings.targets > 1:
         _check_targets(settings, online=online, told=members is not None or non_members is not None)
-    wanted = Wanted(
+    wanted = ModelCounts(
         disjoint=settings.shadows if SHADOWS in needed and not online else 0,
         online=settings.shadows if online else 0,
         seed=settings.seed,
@@ -301,7 +308,7 @@ def examine_predictions(
 
 
 def _beside(predictions: Predictions) -> Iterator[str]:
-    classes = Classes(predictions.labels, predictions.classes)
+    classes = LabelClasses(predictions.labels, predictions.classes)
     yield from of_answers(predictions.columns, classes, predictions.is_member)
 
 
@@ -312,7 +319,7 @@ class _Found:
     results: tuple[AttackResult, ...]
     judgements: Mapping[str, Judgement]
     strongest: str
-    strongest_by: By
+    strongest_by: StrengthMeasure
 
 
 def _check_slices(settings: Settings, columns: Mapping[str, Any]) -> None:
@@ -340,7 +347,7 @@ def _attacked(
     attacks: Sequence[Attack],
     evidence: Evidence,
     is_member: NDArray[np.bool_],
-    parts: Sequence[Part],
+    parts: Sequence[RecordSlice],
     settings: Settings,
     progress: Progress,
 ) -> _Found:
@@ -446,8 +453,8 @@ def _whole(
     )
 
 
-def _side(right: NDArray[np.bool_]) -> Side:
-    return Side(records=len(right), accuracy=float(right.mean()))
+def _side(right: NDArray[np.bool_]) -> AuditSide:
+    return AuditSide(records=len(right), accuracy=float(right.mean()))
 
 
 def _games(
@@ -461,7 +468,7 @@ def _games(
             yield play(name, list(zip(scores, members, strict=True)), seed)
 
 
-def _upper(target: Said, sanitiser: Sanitiser | None) -> EpsilonUpper | NotApplicable:
+def _upper(target: ModelAnswers, sanitiser: Sanitiser | None) -> EpsilonUpper | NotApplicable:
     """Return what the accountant proves of the target, kept as JSON.
 
     That is of one record more or less among those learnt from. Where these were made of others

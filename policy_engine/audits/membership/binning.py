@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.randomized_response import Bins
 from policy_engine.audits.membership.records import Records
-from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 Range = tuple[str, float, float]
 """A column, and the ends that its numbers are declared to lie between."""
@@ -51,7 +51,7 @@ def told(records: Records, bins: Bins) -> Iterator[str]:
 
 
 def _in_bins(names: Sequence[str], bins: Bins) -> str:
-    return f"Numbers of {listed(names)} were answered as the middle of one of {bins.count} bins"
+    return f"Numbers of {join_names(names)} were answered as the middle of one of {bins.count} bins"
 
 
 def _placed(records: Records) -> Iterator[tuple[str, int]]:

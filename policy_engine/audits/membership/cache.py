@@ -18,7 +18,7 @@ from policy_engine.errors import OutputError
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class ModelAnswers:
     """What one model says, as named arrays, and `notes` on how it was trained.
 
     A classifier's are its `logits`, (rows, classes), in float32.
@@ -54,7 +54,7 @@ class ModelCache:
 
     folder: Path | None = None
 
-    def find(self, key: str, forms: Mapping[str, Form]) -> Said | None:
+    def find(self, key: str, forms: Mapping[str, Form]) -> ModelAnswers | None:
         """Return what the model of a key said, arrays of these forms; None where not known."""
         if self.folder is None:
             return None
@@ -62,13 +62,13 @@ class ModelCache:
             path = self._path(self.folder, key)
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[_array(name)] for name in forms}
-                said = Said(arrays, json.loads(str(archive["notes"])))
+                said = ModelAnswers(arrays, json.loads(str(archive["notes"])))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
         is_sound = all(form.fits(arrays[name]) for name, form in forms.items())
         return said if is_sound and isinstance(said.notes, dict) else None
 
-    def keep(self, key: str, said: Said) -> None:
+    def keep(self, key: str, said: ModelAnswers) -> None:
         """Keep what a model said. Raises OutputError (O002) where the folder is not writable."""
         if self.folder is None:
             return

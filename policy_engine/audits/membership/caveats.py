@@ -11,7 +11,7 @@ from policy_engine.audits.membership.randomized_response import composed_epsilon
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 
 MEMBERS_TOLD = (
     "Who is a member was told, not drawn by lot: where members differ from the others in kind, "
@@ -58,7 +58,7 @@ def of_alone(attacks: Iterable[str]) -> Iterator[str]:
     calibrated = [name for name, term in known.items() if term.tells("calibrated")]
     if not set(calibrated) & set(attacks):
         yield (
-            f"No attack that compares the model with others was run ({listed(calibrated)}): "
+            f"No attack that compares the model with others was run ({join_names(calibrated)}): "
             "these need shadow models or references, and find what attacks on one model miss."
         )
 
@@ -67,7 +67,7 @@ def of_few(others: int) -> Iterator[str]:
     """Yield what so many records that are no members cannot show."""
     if others < 1000:
         percent = math.floor(others / 100)
-        are = "records are no members" if others != 1 else "record is no member"
+        are = "records are no members" if others != 1 else "record is not a member"
         yield (
             f"{others:,} {are}: a false-positive rate of 0.1% stands for none of them, one of 1% "
             f"for at most {percent}."
@@ -81,5 +81,5 @@ def beyond_epsilon(records: Records, *, is_secret: bool) -> Iterator[str]:
     if fitted:
         yield (
             f"Epsilon is of the training alone: the means, deviations and values by which "
-            f"{listed(fitted)} became features were read off the records without noise."
+            f"{join_names(fitted)} became features were read off the records without noise."
         )

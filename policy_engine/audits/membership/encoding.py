@@ -20,7 +20,7 @@ from policy_engine.engines.encoding import Encoded, encode, is_text
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.readings import TRUTHS, moment, truth
 from policy_engine.engines.tables import is_text_of_csv
-from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 MOST_VALUES = 200
 """How many values of a text column get a feature each; the others share one."""
@@ -165,7 +165,7 @@ class Standardised:
 
 @dataclass(frozen=True)
 class _Number:
-    """A column of numbers, dates or times, on a scale; what is no number known is 0 on it."""
+    """A column of numbers, dates or times, on a scale; what is not a number known is 0 on it."""
 
     name: str
     scale: Standardised | Levels
@@ -345,6 +345,6 @@ def _doubts(rules: tuple[_Number | _OneHot, ...], rows: int) -> Iterator[str]:
     ]
     if names:
         yield (
-            f"Most records have a value of their own in {listed(names)}: "
+            f"Most records have a value of their own in {join_names(names)}: "
             "an identifier teaches a model nothing but its records."
         )

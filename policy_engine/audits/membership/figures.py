@@ -44,7 +44,7 @@ class Histogram(_Frozen):
     non_members: tuple[int, ...]
 
 
-class By(NamedTuple):
+class StrengthMeasure(NamedTuple):
     """A measure of attacks, by which one is the strongest; `fpr` is that of `tprAtFpr`."""
 
     measure: Literal["accuracy", "precision", "recall", "auc", "tprAtFpr"] = "accuracy"
@@ -54,7 +54,7 @@ class By(NamedTuple):
         return self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
 
 
-BY_ACCURACY = By()
+ACCURACY = StrengthMeasure()
 
 
 class AtPrior(_Frozen):
@@ -83,7 +83,7 @@ class Figures(_Frozen):
     tpr_at_fpr: tuple[TprAtFpr, ...]
     at_priors: tuple[AtPrior, ...]
 
-    def reached(self, by: By) -> Estimate | NotApplicable:
+    def reached(self, by: StrengthMeasure) -> Estimate | NotApplicable:
         """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
         if by.measure != "tprAtFpr":
             found: Estimate | NotApplicable = getattr(self, by.measure)

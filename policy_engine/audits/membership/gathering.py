@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.cache import Said
+from policy_engine.audits.membership.cache import ModelAnswers
 from policy_engine.audits.membership.disturbing import strengths
 from policy_engine.audits.membership.observations import (
     REFERENCES,
@@ -15,7 +15,7 @@ from policy_engine.audits.membership.observations import (
     Bools,
     Evidence,
     Observations,
-    Peers,
+    OtherShadows,
     References,
     Shadow,
     Terms,
@@ -26,8 +26,8 @@ from policy_engine.audits.membership.shadows import (
     ONLINE,
     SHADOW,
     TARGET,
-    Job,
-    Workshop,
+    ModelTrainer,
+    ShadowJob,
     seed_of,
 )
 from policy_engine.audits.membership.splits import Rows, Splits
@@ -51,7 +51,7 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What a model says of the judged records, on which of them it was trained, and of others."""
+    """What a model says of the audited records, on which of them it was trained, and of others."""
 
     said: Observations
     is_in: Bools
@@ -62,13 +62,13 @@ class Heard:
 class Gathered:
     """What all models said: the target's own words, its turn, and those of further targets."""
 
-    target: Said
+    target: ModelAnswers
     turn: Turn
     further: tuple[Turn, ...]
 
 
 def gather(
-    workshop: Workshop,
+    workshop: ModelTrainer,
     splits: Splits,
     seed: int,
     further: int = 0,
@@ -79,8 +79,8 @@ def gather(
     """Train all models and return what they say, with so many models in the target's place.
 
     Online shadows take turns as targets, at no cost; without any, others are trained on
-    halves of the judged records. The target is written to the file `model`. Of what is `wanted`
-    beside what models say of the judged records, `views` and `reference records` are asked for.
+    halves of the audited records. The target is written to the file `model`. Of what is `wanted`
+    beside what models say of the audited records, `views` and `reference records` are asked for.
     Raises AuditError (A008) where memory would not do, (A007) where there are too few reference
     records, and as the learner does.
     """
@@ -90,14 +90,14 @@ def gather(
     questions = np.concatenate([judged, others])
     asked = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
     jobs = [
-        Job(splits.target_train, questions, seed_of(seed, TARGET)),
-        *(Job(rows, asked, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
+        ShadowJob(splits.target_train, questions, seed_of(seed, TARGET)),
+        *(ShadowJob(rows, asked, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
         *(
-            Job(rows, questions, seed_of(seed, ONLINE, n))
+            ShadowJob(rows, questions, seed_of(seed, ONLINE, n))
             for n, rows in enumerate(splits.online_train)
         ),
         *(
-            Job(rows, questions, seed_of(seed, FURTHER, n))
+            ShadowJob(rows, questions, seed_of(seed, FURTHER, n))
             for n, rows in enumerate(splits.further_train)
         ),
     ]
@@ -107,7 +107,7 @@ def gather(
     names = workshop.records.classes
     shadows, rest = heard[: len(trained)], heard[len(trained) :]
 
-    def seen(said: Said, rows: Rows) -> Heard:
+    def seen(said: ModelAnswers, rows: Rows) -> Heard:
         first, last = np.split(np.arange(len(questions)), [len(judged)])
         known = References(
             _observed(said, last, labels[others], gives),
@@ -133,7 +133,7 @@ def gather(
     return Gathered(target, turns[0], tuple(turns[1:]))
 
 
-def _others(workshop: Workshop, splits: Splits) -> Rows:
+def _others(workshop: ModelTrainer, splits: Splits) -> Rows:
     """Return rows that no target was trained on and that are not judged, at most so many."""
     rows = np.setdiff1d(np.arange(len(workshop.records)), splits.judged)
     if len(rows) < FEWEST_REFERENCES:
@@ -146,7 +146,9 @@ def _others(workshop: Workshop, splits: Splits) -> Rows:
     return rows[::step]
 
 
-def _observed(said: Said, rows: Rows, labels: NDArray[np.int64], gives: Terms) -> Observations:
+def _observed(
+    said: ModelAnswers, rows: Rows, labels: NDArray[np.int64], gives: Terms
+) -> Observations:
     """Return what a model says of some of the rows that it was asked about."""
     if "views" not in said.arrays:
         return Observations(said.logits[rows], labels, gives)
@@ -167,10 +169,10 @@ def _instead(
 
 
 def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[str, ...]) -> Turn:
-    """Return a turn in which models that saw half of the judged records each serve every attack.
+    """Return a turn in which models that saw half of the audited records each serve every attack.
 
     Those not trained on a record are its out-models, and what each says of its own and of other
-    judged records is what attacks learn from.
+    audited records is what attacks learn from.
     """
     signals = np.stack([one.said.signal for one in online])
     inside = np.stack([one.is_in for one in online])
@@ -183,16 +185,20 @@ def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[
     return Turn(seen, target.is_in)
 
 
-def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> Peers | None:
-    """Return what others say of the judged records, beside one that is tried as a target."""
+def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherShadows | None:
+    """Return what others say of the audited records, beside one that is tried as a target."""
     if number >= _COMPARED:
         return None
     others = [n for n in range(len(inside)) if n != number and (inside[n] == inside[number]).any()]
-    return Peers(signals[others], inside[others]) if others else None
+    return OtherShadows(signals[others], inside[others]) if others else None
 
 
 def _disjoint(
-    said: Sequence[Said], asked: Rows, splits: Splits, labels: NDArray[np.int64], gives: Terms
+    said: Sequence[ModelAnswers],
+    asked: Rows,
+    splits: Splits,
+    labels: NDArray[np.int64],
+    gives: Terms,
 ) -> tuple[Shadow, ...]:
     """Return the disjoint shadows; the first of them also with what the others say."""
     if not said:
@@ -204,7 +210,7 @@ def _disjoint(
     for number, sides in enumerate(zip(splits.shadow_train, splits.shadow_test, strict=True)):
         own = np.searchsorted(asked, np.concatenate(sides))
         others = [n for n in range(len(said)) if n != number]
-        peers = Peers(
+        peers = OtherShadows(
             np.stack([every[n].signal[own] for n in others]),
             np.stack([trained[n][own] for n in others]),
         )

@@ -159,7 +159,7 @@ def area(value: float, members: int, others: int) -> Estimate:
 
 
 def _end(value: float, bound: float, members: int, others: int) -> float:
-    """Bisect between the value, which is no end, and the bound."""
+    """Bisect between the value, which is not an end, and the bound."""
     inside, outside = value, bound
     for _ in range(50):
         halfway = (inside + outside) / 2

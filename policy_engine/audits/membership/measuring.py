@@ -12,7 +12,13 @@ from policy_engine.audits.membership.attacks.label_only import LabelOnly
 from policy_engine.audits.membership.comparison import gain
 from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
 from policy_engine.audits.membership.degeneracy import degeneracy, is_one_value
-from policy_engine.audits.membership.figures import BY_ACCURACY, AtPrior, By, Figures, TprAtFpr
+from policy_engine.audits.membership.figures import (
+    ACCURACY,
+    AtPrior,
+    Figures,
+    StrengthMeasure,
+    TprAtFpr,
+)
 from policy_engine.audits.membership.intervals import (
     advantage,
     allowing_for,
@@ -31,11 +37,11 @@ from policy_engine.audits.membership.observations import (
     Bools,
     Evidence,
     Floats,
+    ModelSignal,
     Observations,
-    Seen,
 )
 from policy_engine.audits.membership.result import AttackResult, Gain, Slice
-from policy_engine.audits.membership.slices import Part
+from policy_engine.audits.membership.slices import RecordSlice
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
 
@@ -50,10 +56,10 @@ def attack_result(
     judgement: Judgement,
     evidence: Evidence[Any],
     is_member: Bools,
-    parts: Sequence[Part],
+    parts: Sequence[RecordSlice],
     fprs: Sequence[float] = FPRS,
 ) -> AttackResult:
-    """Return what an attack reaches on the judged records, on all and on `parts` of them.
+    """Return what an attack reaches on the audited records, on all and on `parts` of them.
 
     Parts of members alone, or of others alone, tell nothing and are left out. `fprs` are those
     of the overall figures. The worst slice is the one with the highest AUC among those with at
@@ -90,7 +96,9 @@ def attack_result(
     )
 
 
-def _degenerate(attack: Attack, scores: Floats, target: Seen, within: Sequence[Figures]) -> str:
+def _degenerate(
+    attack: Attack, scores: Floats, target: ModelSignal, within: Sequence[Figures]
+) -> str:
     """Return why a score tells next to nothing; not of one that is shown to tell members.
 
     That has to be shown within a class: a score that follows from the class tells members only
@@ -123,7 +131,7 @@ def _answers(attack: Attack, target: Observations) -> str:
     return "the model gives all records of a class one answer" if one else ""
 
 
-def strongest(results: Sequence[AttackResult], by: By = BY_ACCURACY) -> AttackResult:
+def strongest(results: Sequence[AttackResult], by: StrengthMeasure = ACCURACY) -> AttackResult:
     """Return the attack that reaches most; of equals a live one, and no baseline."""
     return max(
         results,
@@ -240,7 +248,7 @@ _HALVES = 20220523
 
 
 def _gain(
-    attack: Attack, scores: Floats, called: Bools, target: Seen, is_member: Bools
+    attack: Attack, scores: Floats, called: Bools, target: ModelSignal, is_member: Bools
 ) -> Gain | NotApplicable:
     if not isinstance(target, Observations):
         return NotApplicable(reason="the model gives no labels, and there is no baseline")
@@ -254,7 +262,7 @@ def _slices(
     called: Bools,
     is_member: Bools,
     order: NDArray[np.int64],
-    parts: Sequence[Part],
+    parts: Sequence[RecordSlice],
 ) -> tuple[Slice, ...]:
     """Measure each part; sorting the ranks of its rows keeps it by falling score."""
     rank = np.empty_like(order)

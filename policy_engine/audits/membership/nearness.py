@@ -20,7 +20,7 @@ CELLS = (5, 20, 100)
 """How many cells a deviation is cut into."""
 _APART = 3
 _ENOUGH = 20
-"""Of fewer cells a column is no measure of chance: its values are far apart."""
+"""Of fewer cells a column is not a measure of chance: its values are far apart."""
 _MOST = 20
 _EXCESS, _FEW = 3, 3
 _LEAST = 1e-12

@@ -34,7 +34,7 @@ OF_CONFIDENCES = frozenset({LABELS, CONFIDENCES, SCORES})
 _CELLS = 1 << 20
 
 
-class Seen(Protocol):
+class ModelSignal(Protocol):
     """What one model shows of n records, in whatever form.
 
     `gives` names that form; `signal` (n,), in float64, is the higher the rather the model was
@@ -188,11 +188,11 @@ class Observations:
         return found
 
 
-SeenT = TypeVar("SeenT", bound=Seen, default=Observations)
+SeenT = TypeVar("SeenT", bound=ModelSignal, default=Observations)
 
 
 @dataclass(frozen=True, eq=False)
-class Peers:
+class OtherShadows:
     """What the other shadows say of one shadow's own n records.
 
     `signals` (others, n) are their signals, `is_member` (others, n) which of them was trained
@@ -217,7 +217,7 @@ class Shadow(Generic[SeenT]):
     own: SeenT
     is_member: Bools
     judged: SeenT
-    peers: Peers | None = None
+    peers: OtherShadows | None = None
     seen: Bools | None = None
 
 
@@ -236,9 +236,9 @@ class References:
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Generic[SeenT]):
-    """All that an attacker holds; which of the judged records are members is not in it.
+    """All that an attacker holds; which of the audited records are members is not in it.
 
-    `target` is what the target says of the 2m judged records; `online` what shadows say that
+    `target` is what the target says of the 2m audited records; `online` what shadows say that
     were trained on half of these, with the half, (2m,), of each. `seed` is for draws; `names`
     are those of the classes, where there are some; `references` other records that the target was
     asked about.

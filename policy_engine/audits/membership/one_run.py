@@ -40,7 +40,7 @@ def one_run(
 
     Half of the guesses call the highest scores included, half the lowest left out, and the rest
     is abstained from. Without `guesses` they are a third of the canaries; to try several and
-    take the best is no proof.
+    take the best is not a proof.
     """
     canaries = len(scores)
     half = max(1, (canaries // 3 if guesses is None else guesses) // 2)

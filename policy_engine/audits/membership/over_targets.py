@@ -17,7 +17,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Spread(_Frozen):
+class TargetSpread(_Frozen):
     """A figure over several models: their mean, their standard deviation, and each one's own.
 
     The interval is of 95% by Student's t: of the mean over models trained from other seeds on
@@ -39,20 +39,20 @@ class AttackOverTargets(_Frozen):
     """
 
     attack: str
-    figures: Mapping[str, Spread]
+    figures: Mapping[str, TargetSpread]
 
 
 class OverTargets(_Frozen):
     """What attacks reach over several targets, as papers report it.
 
-    Every target is trained on a half of the same judged records, drawn by itself; `trained_for_it`
+    Every target is trained on a half of the same audited records, drawn by itself; `trained_for_it`
     are those that served for nothing else. `train` and `test` are the targets' accuracies.
     """
 
     targets: int
     trained_for_it: int
-    train: Spread
-    test: Spread
+    train: TargetSpread
+    test: TargetSpread
     attacks: tuple[AttackOverTargets, ...]
 
     def attack(self, notation: str) -> AttackOverTargets:
@@ -63,14 +63,14 @@ class OverTargets(_Frozen):
         raise KeyError(notation)
 
 
-def spread_of(values: Sequence[float]) -> Spread:
+def spread_of(values: Sequence[float]) -> TargetSpread:
     """Return the spread of the figures of two models or more."""
     from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
 
     mean, deviation = fmean(values), stdev(values)
     quantile = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
     half = quantile * deviation / math.sqrt(len(values))
-    return Spread(
+    return TargetSpread(
         mean=mean, deviation=deviation, low=mean - half, high=mean + half, values=tuple(values)
     )
 
@@ -109,7 +109,7 @@ def _title(name: str) -> str:
     )
 
 
-def _cell(name: str, spread: Spread | None) -> str:
+def _cell(name: str, spread: TargetSpread | None) -> str:
     if spread is None:
         return "-"
     if name == "auc":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import (
-    Texts,
+    FeatureTexts,
     digest_of,
     one_of,
     read_npz,
@@ -24,7 +24,7 @@ from policy_engine.engines.arrays import to_numpy, whole
 from policy_engine.engines.encoding import is_text
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import as_typed, is_text_of_csv
-from policy_engine.errors import AuditError, listed
+from policy_engine.errors import AuditError, join_names
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -69,7 +69,7 @@ def read_predictions(source: Any, name: str = "") -> Predictions:
     `predicted`, the label alone; else all other columns of numbers are probabilities, each
     named as its class. An npz file has `labels`, `members` and `probabilities` (n, C), `logits`
     (n, C) or `predicted` (n,). Raises DataError where it cannot be read, AuditError on labels
-    that are no classes (A002), what is no probability (A004), and without members or without
+    that are no classes (A002), what is not a probability (A004), and without members or without
     others (A011).
     """
     given = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
@@ -123,7 +123,9 @@ def _of_table(table: pa.Table, name: str) -> Predictions:
     labels = _texts(table, label)
     scores = _scores(typed, labels, (label, member))
     rest = [one for one in names if one not in (*scores.used, label, member)]
-    return _predictions(scores, labels, _texts(table, member), Texts(table.select(rest)), name)
+    return _predictions(
+        scores, labels, _texts(table, member), FeatureTexts(table.select(rest)), name
+    )
 
 
 def as_numbers(table: pa.Table) -> pa.Table:
@@ -166,7 +168,7 @@ def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scor
         if len(numbered) > 1:
             classes = tuple(map(str, range(len(numbered))))
             if [one.removeprefix(letter).removeprefix("_") for one in numbered] != [*classes]:
-                message = f"The columns {listed(numbered)} are not of the classes from 0 on."
+                message = f"The columns {join_names(numbered)} are not of the classes from 0 on."
                 raise AuditError.of("A004", message, "Give one for each class, none left out.")
             return _Scores(_matrix(table, numbered), kind, classes, frozenset(numbered))  # type: ignore[arg-type]
     if "p" in names:
@@ -190,7 +192,9 @@ def _is_number(kind: pa.DataType) -> bool:
 def _matrix(table: pa.Table, names: list[str]) -> Floats:
     wrong = [one for one in names if not _is_number(table.schema.field(one).type)]
     if wrong:
-        raise AuditError.of("A004", f"The columns {listed(wrong)} hold texts, not probabilities.")
+        raise AuditError.of(
+            "A004", f"The columns {join_names(wrong)} hold texts, not probabilities."
+        )
     columns = [
         to_numpy(whole(table.column(one)).cast(pa.float64()), missing=np.nan) for one in names
     ]
@@ -231,12 +235,16 @@ def _by_number(text: str) -> tuple[float, str]:
 def _need(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
     lacking = [name for name, one in found.items() if one is None]
     if lacking:
-        message = f"There is no {' and no '.join(map(repr, lacking))}. There are {listed(names)}."
+        message = (
+            f"There is no {' and no '.join(map(repr, lacking))}. There are {join_names(names)}."
+        )
         raise AuditError.of("A004", message)
 
 
 def _nothing_said(names: tuple[str, ...]) -> AuditError:
-    message = f"There are neither probabilities, logits nor predicted labels in {listed(names)}."
+    message = (
+        f"There are neither probabilities, logits nor predicted labels in {join_names(names)}."
+    )
     hint = "Name the probabilities p0, p1, and so on, in the order of the classes."
     return AuditError.of("A004", message, hint)  # type: ignore[return-value]
 

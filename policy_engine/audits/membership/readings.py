@@ -13,7 +13,7 @@ from policy_engine.audits.membership.splits import Rows
 
 
 @dataclass(frozen=True)
-class Reading:
+class FeatureReading:
     """What was read of a column: a number a record, (n,), in the order of what it stands for."""
 
     values: NDArray[Any]
@@ -21,7 +21,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Column:
+class FeatureColumn:
     """A column of the table that records came from, and the features that it became."""
 
     name: str
@@ -29,21 +29,21 @@ class Column:
     is_coded: bool
 
 
-def columns_of(records: Records) -> Iterator[Column]:
+def columns_of(records: Records) -> Iterator[FeatureColumn]:
     """Yield the columns of the records; each feature by itself where they are an array."""
     start = 0
     for one in records.encoding:
         end = start + one.width
         if one.width == 1 or one.kind == "one-hot":
-            yield Column(one.name, slice(start, end), one.width > 1)
+            yield FeatureColumn(one.name, slice(start, end), one.width > 1)
         else:
             for number in range(one.width):
                 place = slice(start + number, start + number + 1)
-                yield Column(f"{one.name} {number}", place, is_coded=False)
+                yield FeatureColumn(f"{one.name} {number}", place, is_coded=False)
         start = end
 
 
-def values_of(column: Column, features: NDArray[Any]) -> NDArray[Any]:
+def values_of(column: FeatureColumn, features: NDArray[Any]) -> NDArray[Any]:
     """Return one figure for each record: a feature, or which of several it has."""
     own = features[:, column.features]
     if not column.is_coded:
@@ -53,21 +53,21 @@ def values_of(column: Column, features: NDArray[Any]) -> NDArray[Any]:
     return codes
 
 
-def read_values(column: Column, records: Records, rows: Rows) -> NDArray[Any]:
+def read_values(column: FeatureColumn, records: Records, rows: Rows) -> NDArray[Any]:
     """Return one figure for each of some records, of texts another for each that was read."""
     if column.is_coded and column.name in records.columns:
         return codes_of(records.columns[column.name][rows])
     return values_of(column, records.features[rows])
 
 
-def reading_of(column: Column, records: Records, rows: Rows) -> Reading:
+def reading_of(column: FeatureColumn, records: Records, rows: Rows) -> FeatureReading:
     """Return what was read of some records, of texts as they were before they became features."""
     if column.is_coded and column.name in records.columns:
         return ranks_of(records.columns[column.name][rows])
-    return Reading(values_of(column, records.features[rows]), column.is_coded)
+    return FeatureReading(values_of(column, records.features[rows]), column.is_coded)
 
 
-def ranks_of(texts: NDArray[Any]) -> Reading:
+def ranks_of(texts: NDArray[Any]) -> FeatureReading:
     """Return the place of each text in the order of all, of numbers in theirs.
 
     What is missing comes before all else.
@@ -76,9 +76,9 @@ def ranks_of(texts: NDArray[Any]) -> Reading:
     try:
         numbers = np.array([float(text or "nan") for text in known.tolist()])
     except ValueError:
-        return Reading(codes, is_text=True)
+        return FeatureReading(codes, is_text=True)
     ranks = np.unique(numbers, return_inverse=True)[1]
-    return Reading(np.where(np.isnan(numbers), -1, ranks)[codes])
+    return FeatureReading(np.where(np.isnan(numbers), -1, ranks)[codes])
 
 
 def some_of(rows: Rows, most: int) -> Rows:

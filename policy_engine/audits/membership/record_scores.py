@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RecordScores:
-    """The scores of n judged records by each attack, and who was called a member, (n,) each.
+    """The scores of n audited records by each attack, and who was called a member, (n,) each.
 
     `rows` are the records' numbers in the data, from 0; `exposed_by` is the attack by whose
     scores they are ranked, the strongest.

@@ -62,7 +62,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedFeatures:
     """How a table becomes records: its columns' encoding, its label column and the classes."""
 
     encoding: Encoding
@@ -71,7 +71,7 @@ class Fitted:
     warnings: tuple[str, ...] = field(default=())
 
     @classmethod
-    def of(cls, table: pa.Table, label: str, fewest: int = 1) -> "Fitted":
+    def of(cls, table: pa.Table, label: str, fewest: int = 1) -> "FittedFeatures":
         """Fit on a table, values that `fewest` rows or more have each to a feature of its own.
 
         Raises AuditError where labels (A002) or features (A003) are no use.
@@ -91,7 +91,7 @@ class Fitted:
         labels = places[rows]
         if (labels < 0).any():
             message = (
-                f"{int((labels < 0).sum()):,} rows have no label, or one that is no class. "
+                f"{int((labels < 0).sum()):,} rows have no label, or one that is not a class. "
                 f"{self.label!r} has {len(self.classes):,} classes."
             )
             raise AuditError.of("A002", message)
@@ -99,7 +99,7 @@ class Fitted:
             features=features,
             labels=labels,
             classes=self.classes,
-            columns=Texts(table),
+            columns=FeatureTexts(table),
             encoding=self.encoding.stated(),
             name=name,
             digest=digest_of(features, labels),
@@ -118,7 +118,7 @@ def read_records(source: Any, label: str = "", name: str = "") -> Records:
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
         return _records_of_npz(Path(source), given)
     table = source_table(source)
-    return Fitted.of(table, label or table.column_names[-1]).records(table, given)
+    return FittedFeatures.of(table, label or table.column_names[-1]).records(table, given)
 
 
 def source_table(source: Any) -> pa.Table:
@@ -173,7 +173,7 @@ def digest_of(*arrays: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-class Texts(Mapping[str, NDArray[np.object_]]):
+class FeatureTexts(Mapping[str, NDArray[np.object_]]):
     """The columns of a table as texts, each made when it is asked for."""
 
     def __init__(self, table: pa.Table) -> None:
@@ -338,5 +338,5 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
-        message = "The file is no npz archive of numbers and texts."
+        message = "The file is not an npz archive of numbers and texts."
         raise DataError.of("C003", message, source=str(path)) from None

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.audits.membership.encoding import Encoding, Leaves
-from policy_engine.audits.membership.records import Fitted
+from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.splits import in_a_word
 from policy_engine.data import cells
 from policy_engine.data.taxonomy import Taxonomy
@@ -34,21 +34,21 @@ class Covered:
     prefixes: Mapping[str, str]
 
 
-def fit_on_release(table: pa.Table, label: str, covered: Covered) -> Fitted:
+def fit_on_release(table: pa.Table, label: str, covered: Covered) -> FittedFeatures:
     """Return how an anonymised table, and originals beside it, become records.
 
     A range counts by its ends in turn, a set and a label of a taxonomy by the values that they
     stand for in turn. Raises AuditError where labels (A002) or features (A003) are no use.
     """
     other = next(name for name in table.column_names if name != label)
-    plain = Fitted.of(table.select([other, label]), label)
+    plain = FittedFeatures.of(table.select([other, label]), label)
     fitted = [
         Encoding.fit(_spread(name, table, covered.leaves.get(name, {})))
         for name in _features(table, label)
     ]
     warnings = dict.fromkeys(one for each in fitted for one in each.warnings)
     encoding = Encoding(tuple(rule for each in fitted for rule in each.rules), tuple(warnings))
-    return Fitted(encoding, label, plain.classes, plain.warnings)
+    return FittedFeatures(encoding, label, plain.classes, plain.warnings)
 
 
 def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Table:
@@ -65,14 +65,14 @@ def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Tabl
     return table
 
 
-def fit_for_release(table: pa.Table, label: str, fewest: int) -> Fitted:
+def fit_for_release(table: pa.Table, label: str, fewest: int) -> FittedFeatures:
     """Return how the original records that a model of a release learns from become features.
 
     All that it tells of them stands for `fewest` of these records or more, each class too. Raises
     AuditError where labels (A002), features (A003) or classes (A001) are no use.
     """
     _check_classes(table, label, fewest)
-    return Fitted.of(table, label, fewest)
+    return FittedFeatures.of(table, label, fewest)
 
 
 def as_values(table: pa.Table, generalised: Iterable[Generalised], covered: Covered) -> pa.Table:
@@ -111,7 +111,7 @@ def _strange(
         yield Problem("R007", message, "Give the taxonomy that the release was made with.")
 
 
-def described(fitted: Fitted) -> dict[str, Any]:
+def described(fitted: FittedFeatures) -> dict[str, Any]:
     """Return how columns become features, in their order, as JSON has it."""
     columns = []
     for rule in fitted.encoding.rules:

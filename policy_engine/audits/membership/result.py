@@ -114,7 +114,7 @@ class SingleAndSet(_Frozen):
     set: Estimate
 
 
-class Side(_Frozen):
+class AuditSide(_Frozen):
     """One side of the data: how many records, and how many of them the target gets right."""
 
     records: int
@@ -179,8 +179,8 @@ class MembershipAudit(_Frozen):
     shadow_models: int
     seed: int
     splits_digest: str
-    target_train: Side
-    target_test: Side
+    target_train: AuditSide
+    target_test: AuditSide
     attacks: tuple[AttackResult, ...]
     games: tuple[SingleAndSet, ...]
     baseline: str | NotApplicable

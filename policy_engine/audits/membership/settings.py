@@ -8,7 +8,7 @@ from typing import Literal
 from policy_engine.audits.membership.attacks import Attack, attack_of, expand_attacks, notations
 from policy_engine.audits.membership.attacks.attack import told
 from policy_engine.audits.membership.conduct import Skipped
-from policy_engine.audits.membership.figures import BY_ACCURACY, By
+from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
 from policy_engine.audits.membership.measuring import FPRS
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
@@ -20,11 +20,11 @@ from policy_engine.audits.membership.observations import (
     Terms,
 )
 from policy_engine.audits.membership.randomized_response import BINS, MOST_BINS
-from policy_engine.errors import AuditError, Problem, listed
+from policy_engine.errors import AuditError, Problem, join_names
 
 BASELINE = "label-only"
 ON_REQUEST = frozenset({VIEWS, REFERENCES})
-"""What models are asked for beside the judged records, where an attack that is named needs it."""
+"""What models are asked for beside the audited records, where an attack that is named needs it."""
 _OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 
@@ -58,7 +58,7 @@ class Settings:
     ranges: tuple[tuple[str, float, float], ...] = ()
     fprs: tuple[float, ...] = FPRS
     targets: int = 1
-    strongest_by: By = BY_ACCURACY
+    strongest_by: StrengthMeasure = ACCURACY
 
     def __post_init__(self) -> None:
         problems: list[Problem] = []
@@ -109,7 +109,7 @@ def attacks_of_model(
     beyond = [one for one in asked if not one.needs <= usual | more]
     if beyond:
         lacking = sorted(frozenset[str]().union(*(one.needs - usual - more for one in beyond)))
-        names = listed([one.notation for one in beyond])
+        names = join_names([one.notation for one in beyond])
         message = f"The model gives {told(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
     every = [one for one in map(attack_of, notations()) if one.needs <= usual]
@@ -126,13 +126,13 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
     needing = [one.notation for one in asked if (one.needs - gives) & _OF_SHADOWS]
     if needing:
         message = (
-            f"From predictions alone no shadow models are trained. {listed(needing)} need some."
+            f"From predictions alone no shadow models are trained. {join_names(needing)} need some."
         )
         hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
         raise AuditError.of("A007", message, hint)
     learning = [one.notation for one in asked if REFERENCES in one.needs - gives]
     if learning:
-        message = f"{listed(learning)} learns from records that are not judged, and of a model "
+        message = f"{join_names(learning)} learns from records that are not judged, and of a model "
         message += "that is fitted already, or known by its predictions, all records are judged."
         hint = "Leave it out, or have the model trained: give the data, and the model's recipe."
         raise AuditError.of("A005", message, hint)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.disturbing import strengths, views
 from policy_engine.audits.membership.learners.learner import Learner, Trained, for_release
 from policy_engine.audits.membership.memory import (
@@ -35,7 +35,7 @@ _BLOCK = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class ShadowJob:
     """One model to be trained on some rows, and the rows that it is then asked about."""
 
     train: Rows
@@ -72,7 +72,7 @@ def unheard(_chunk: Chunk) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Workshop:
+class ModelTrainer:
     """Trains models and keeps what they say.
 
     Models learn from `records`, or from what a sanitiser makes of their rows; they are asked
@@ -91,7 +91,7 @@ class Workshop:
     kept: Callable[[Chunk], None] = unheard
     views: int | None = None
 
-    def check(self, jobs: Sequence[Job]) -> None:
+    def check(self, jobs: Sequence[ShadowJob]) -> None:
         """Raise AuditError (A008) where memory would not do for these models."""
         most = max(len(job.train) for job in jobs)
         needed = self._kept(jobs) + self.learner.memory(self.records, most, 1)
@@ -100,11 +100,11 @@ class Workshop:
 
     def run(
         self,
-        jobs: Sequence[Job],
+        jobs: Sequence[ShadowJob],
         stage: str,
         progress: Progress = silent,
         save: Path | None = None,
-    ) -> list[Said]:
+    ) -> list[ModelAnswers]:
         """Return what the model of each job says, training those whose words are not kept.
 
         With `save`, the first of them is trained in any case, `for_release`, written there, and
@@ -144,7 +144,7 @@ class Workshop:
         told = {"logits": Form(shape)}
         return told if self.views is None else {**told, "views": Form((len(strengths()), *shape))}
 
-    def _key(self, learner: Learner, job: Job, digests: tuple[str, str]) -> str:
+    def _key(self, learner: Learner, job: ShadowJob, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
         rows = digest_of(job.train, job.asked)
         parts = (learner.name, *digests, way, rows, job.seed)
@@ -153,24 +153,24 @@ class Workshop:
             disturbed = (self.views, *map(str, strengths()))
         return key_of(version_of("policy-engine"), *parts, *disturbed)
 
-    def _kept(self, jobs: Sequence[Job]) -> int:
+    def _kept(self, jobs: Sequence[ShadowJob]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
         copies = 3 if self.views is None else 3 + len(strengths())
         return copies * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
 
-    def _fit(self, todo: list[int], jobs: Sequence[Job]) -> int:
+    def _fit(self, todo: list[int], jobs: Sequence[ShadowJob]) -> int:
         """Return how many models the memory can hold while they are trained."""
         most = max(len(jobs[n].train) for n in todo)
         one, two = (self.learner.memory(self.records, most, models) for models in (1, 2))
         return models_at_once(one, two, self.available(), _AT_ONCE)
 
-    def _train(self, learner: Learner, jobs: Sequence[Job], progress: Progress) -> Trained:
+    def _train(self, learner: Learner, jobs: Sequence[ShadowJob], progress: Progress) -> Trained:
         records, rows = self.records, [job.train for job in jobs]
         if self.sanitiser:
             records, rows = _stacked([self.sanitiser.sanitise(one) for one in rows])
         return learner.train(records, rows, [job.seed for job in jobs], progress)
 
-    def _ask(self, trained: Trained, jobs: Sequence[Job]) -> list[Said]:
+    def _ask(self, trained: Trained, jobs: Sequence[ShadowJob]) -> list[ModelAnswers]:
         """Ask every model about its own rows, those that are asked the same ones together.
 
         The blocks of rows are those of the model alone: products are rounded by their shape.
@@ -178,18 +178,18 @@ class Workshop:
         notes = _notes(trained)
         logits = self._asked(trained, jobs, self.shown)
         if self.views is None:
-            return [Said({"logits": one}, notes) for one in logits]
+            return [ModelAnswers({"logits": one}, notes) for one in logits]
         seen = [
             self._asked(trained, jobs, shown)
             for shown in views(self.shown, self.records.encoding, self.views)
         ]
         return [
-            Said({"logits": one, "views": np.stack(each)}, notes)
+            ModelAnswers({"logits": one, "views": np.stack(each)}, notes)
             for one, *each in zip(logits, *seen, strict=True)
         ]
 
     def _asked(
-        self, trained: Trained, jobs: Sequence[Job], shown: NDArray[Any]
+        self, trained: Trained, jobs: Sequence[ShadowJob], shown: NDArray[Any]
     ) -> list[NDArray[np.float32]]:
         said: dict[int, NDArray[np.float32]] = {}
         for asked in {digest_of(job.asked): job.asked for job in jobs}.values():

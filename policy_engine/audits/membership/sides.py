@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.curves import curve, order_of
 from policy_engine.audits.membership.intervals import area_under
 from policy_engine.audits.membership.readings import (
-    Reading,
+    FeatureReading,
     columns_of,
     keys_of,
     ranks_of,
@@ -20,7 +20,7 @@ from policy_engine.audits.membership.readings import (
 )
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.splits import Splits
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate
 
 Bools = NDArray[np.bool_]
@@ -41,7 +41,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Classes:
+class LabelClasses:
     """The label of each record, (n,), as the place of its class, and the classes' names."""
 
     labels: Codes
@@ -70,18 +70,20 @@ def of_sides(
         )
     read = {one.name: reading_of(one, records, judged) for one in columns_of(records)}
     read |= {name: ranks_of(texts[judged]) for name, texts in (beside or {}).items()}
-    yield from of_columns(read, Classes(records.labels[judged], records.classes), is_member)
+    yield from of_columns(read, LabelClasses(records.labels[judged], records.classes), is_member)
 
 
 def of_answers(
-    columns: Mapping[str, NDArray[Any]], classes: Classes, is_member: Bools
+    columns: Mapping[str, NDArray[Any]], classes: LabelClasses, is_member: Bools
 ) -> Iterator[str]:
     """Yield in which columns beside a model's answers, (n,) texts, the two sides differ."""
     read = {name: ranks_of(texts) for name, texts in columns.items()}
     yield from of_columns(read, classes, is_member)
 
 
-def of_columns(columns: Mapping[str, Reading], classes: Classes, is_member: Bools) -> Iterator[str]:
+def of_columns(
+    columns: Mapping[str, FeatureReading], classes: LabelClasses, is_member: Bools
+) -> Iterator[str]:
     """Yield in which columns the two sides differ, and whether in their labels.
 
     Each is tested by itself at 5% over all columns (Bonferroni): by chi squared where it has few
@@ -95,12 +97,12 @@ def of_columns(columns: Mapping[str, Reading], classes: Classes, is_member: Bool
         yield _labels_differ(classes, is_member, over)
     found = sorted((chance, name) for name, chance in chances.items() if chance * among < _LEVEL)
     if found:
-        names = listed([name for _, name in found[:_NAMED]])
+        names = join_names([name for _, name in found[:_NAMED]])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         yield f"Members and others are distributed differently in {names}{more} ({over})."
 
 
-def _labels_differ(classes: Classes, is_member: Bools, over: str) -> str:
+def _labels_differ(classes: LabelClasses, is_member: Bools, over: str) -> str:
     shares = np.stack(
         [
             np.bincount(classes.labels[side], minlength=len(classes.names)) / side.sum()
@@ -136,7 +138,7 @@ def _telling(features: NDArray[np.float32], is_member: Bools) -> Estimate | None
     return area_under(curve(scores[order], is_member[order]))
 
 
-def _chance(read: Reading, is_member: Bools, among: int) -> float:
+def _chance(read: FeatureReading, is_member: Bools, among: int) -> float:
     """Return how likely two sides of one kind would differ as much in a column, one among so many.
 
     Of texts the one test or the other may say so.

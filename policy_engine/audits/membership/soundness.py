@@ -1,4 +1,4 @@
-"""Whether records bear an audit: repeated ones, and labels that the features contain."""
+"""Whether records are fit for an audit: repeated ones, and labels that the features contain."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.nearness import again, nearly_again
 from policy_engine.audits.membership.readings import (
-    Column,
+    FeatureColumn,
     codes_of,
     columns_of,
     keys_of,
@@ -17,9 +17,9 @@ from policy_engine.audits.membership.readings import (
     values_of,
 )
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.result import Side
+from policy_engine.audits.membership.result import AuditSide
 from policy_engine.audits.membership.splits import Splits
-from policy_engine.errors import AuditError, listed
+from policy_engine.errors import AuditError, join_names
 from policy_engine.kernels.estimates import clopper_pearson
 
 _TOLD = 0.01
@@ -65,12 +65,12 @@ def uninformative(records: Records) -> Iterator[str]:
         start += one.width
     if names:
         yield (
-            f"The model learns nothing from {listed(names)}: in all records that it learns from, "
+            f"The model learns nothing from {join_names(names)}: in all its records, "
             "these features are the same."
         )
 
 
-def no_better(records: Records, others: Side) -> Iterator[str]:
+def no_better(records: Records, others: AuditSide) -> Iterator[str]:
     """Yield a warning where a model is not seen to be right of `others`, which it never saw, more
     often than who always names the commonest class."""
     common = float(np.bincount(records.labels).max() / len(records))
@@ -121,7 +121,7 @@ def _repeated(same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[n
     also = also and f", and {also} among the records that the shadow models are trained on"
     different = f" Of {len(exact):,} records {len(np.unique(exact)):,} are different."
     return (
-        f"{count:,}{members} {how}{more} among the judged records that are to be no members{also}."
+        f"{count:,}{members} {how}{more} among the audited records that are to be no members{also}."
         f"{different if same.any() else ''} Who stands on both sides cannot be told, so attacks "
         "find fewer than they would among different records: leave repetitions out."
     )
@@ -179,7 +179,7 @@ def _labels_in_features(records: Records) -> Iterator[str]:
         <= min(_ERRORS, rare / _GAIN)
     ]
     if telling:
-        names = listed([name for name, _ in telling[:_FOLDS]])
+        names = join_names([name for name, _ in telling[:_FOLDS]])
         right = 1 - min(wrong for _, wrong in telling)
         yield _contained(f"{names} alone", right)
     else:
@@ -232,7 +232,7 @@ def _indicated(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> I
     if len(found) >= (shares > 0).sum() - 1 >= 1:
         columns = [list(bits)[place] for place in wrong.argmin(axis=0)[found].tolist()]
         right = 1 - float(wrong.min(axis=0)[found].sum())
-        yield _contained(f"{listed(columns[:_FOLDS])} together", right)
+        yield _contained(f"{join_names(columns[:_FOLDS])} together", right)
 
 
 def _told(
@@ -250,5 +250,5 @@ def _told(
     return usual
 
 
-def _are_bits(column: Column, features: NDArray[Any]) -> bool:
+def _are_bits(column: FeatureColumn, features: NDArray[Any]) -> bool:
     return not column.is_coded and bool(np.isin(features[:, column.features], (0, 1)).all())

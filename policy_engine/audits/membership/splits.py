@@ -54,7 +54,7 @@ class Splits:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ModelCounts:
     """How many models there are to be: `disjoint` shadows, `online` ones, `further` targets.
 
     All are drawn from `seed`.
@@ -69,7 +69,7 @@ class Wanted:
 def make_splits(
     labels: NDArray[np.int64],
     classes: tuple[str, ...],
-    wanted: Wanted,
+    wanted: ModelCounts,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
     groups: NDArray[np.int64] | None = None,

@@ -108,7 +108,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Job:
+class GridJob:
     """One model of the grid: its network and the settings that it is audited with."""
 
     kind: Kind
@@ -116,7 +116,7 @@ class Job:
     settings: Settings
 
 
-Auditing = Callable[[Job, Progress], MembershipAudit]
+Auditing = Callable[[GridJob, Progress], MembershipAudit]
 """How a model of the grid is audited; all of them on the same splits."""
 
 
@@ -166,15 +166,15 @@ def _bins(records: Records, settings: Settings, grid: Grid) -> tuple[str, ...]:
     return tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
 
 
-def jobs_of(network: Network, settings: Settings, grid: Grid) -> Iterator[Job]:
+def jobs_of(network: Network, settings: Settings, grid: Grid) -> Iterator[GridJob]:
     """Yield the original model, then the central points, then the local ones."""
     plain = network.model_copy(update={"privacy": None})
     settings = replace(settings, local_epsilon=None)
-    yield Job("original", plain, settings)
+    yield GridJob("original", plain, settings)
     for privacy in grid.central():
-        yield Job("central", network.model_copy(update={"privacy": privacy}), settings)
+        yield GridJob("central", network.model_copy(update={"privacy": privacy}), settings)
     for epsilon in grid.local_epsilons:
-        yield Job("local", plain, replace(settings, local_epsilon=epsilon))
+        yield GridJob("local", plain, replace(settings, local_epsilon=epsilon))
 
 
 def audited_on(
@@ -184,7 +184,7 @@ def audited_on(
 ) -> Auditing:
     """Return how models are audited on records by `audit`; see there for the `cache`."""
 
-    def run(job: Job, progress: Progress) -> MembershipAudit:
+    def run(job: GridJob, progress: Progress) -> MembershipAudit:
         learner = learner_of(job.network)
         return audit(
             records,
@@ -199,7 +199,7 @@ def audited_on(
 
 
 def _point(
-    job: Job, found: MembershipAudit, attack: str, original: MembershipAudit, records: Records
+    job: GridJob, found: MembershipAudit, attack: str, original: MembershipAudit, records: Records
 ) -> TradeoffPoint:
     result, before = found.attack(attack), original.attack(attack)
     setting, epsilon, delta = _spent(job, found, records)
@@ -223,7 +223,7 @@ def _point(
 
 
 def _phi(
-    job: Job,
+    job: GridJob,
     attacks: tuple[Estimate | NotApplicable, Estimate | NotApplicable],
     found: MembershipAudit,
     original: MembershipAudit,
@@ -240,7 +240,7 @@ def _phi(
 
 
 def _spent(
-    job: Job, found: MembershipAudit, records: Records
+    job: GridJob, found: MembershipAudit, records: Records
 ) -> tuple[float | NotApplicable, float | NotApplicable, float | NotApplicable]:
     """Return the setting, the epsilon and the delta of a point."""
     if job.settings.local_epsilon is not None:

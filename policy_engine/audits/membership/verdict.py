@@ -16,11 +16,11 @@ from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import AttackResult, Compared, Gain, Slice
 from policy_engine.audits.membership.wording import counted, signed
 from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 _GUESSING = 0.5
-_NO_PROOF = "that is no proof of safety"
+_NO_PROOF = "that is not a proof of safety"
 _POWER = NormalDist().inv_cdf(0.8)
 
 
@@ -323,7 +323,8 @@ def _degenerate(attacks: Sequence[AttackResult]) -> Iterator[str]:
     dead = [one for one in attacks if one.degenerate]
     if dead:
         why = "; ".join(f"{one.attack}: {one.degenerate}" for one in dead)
-        yield f"What {listed([one.attack for one in dead])} did not find proves nothing ({why})."
+        names = join_names([one.attack for one in dead])
+        yield f"What {names} did not find proves nothing ({why})."
 
 
 # -- few false alarms, few members, few records ---------------------------------------------------
@@ -334,7 +335,7 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
 
     An attack that is no better than guessing on the average may know some members for certain
     (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. What a coin among equal
-    scores finds is no measure of it; what a degenerate score finds without one is.
+    scores finds is not a measure of it; what a degenerate score finds without one is.
     """
     rates = [(min(one.figures.tpr_at_fpr, key=lambda at: at.fpr), one) for one in attacks]
     found = [pair for pair in rates if not pair[0].randomised]

@@ -17,7 +17,7 @@ from policy_engine.audits.utility import (
     NotApplicable,
     PairChange,
     QueryErrors,
-    Side,
+    TableSide,
 )
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.errors import OutputError
@@ -85,7 +85,7 @@ def _sides(found: Comparison) -> Table:
     return Table(caption, ("", "name", "rows", "sha-256"), rows, texts=(1, 3))
 
 
-def _side(what: str, side: Side) -> tuple[str, ...]:
+def _side(what: str, side: TableSide) -> tuple[str, ...]:
     return what, side.name, f"{side.rows:,}", side.digest
 
 

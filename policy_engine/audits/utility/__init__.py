@@ -1,6 +1,6 @@
 """A release against its original: what it lost, and what it is still good for."""
 
-from policy_engine.audits.utility.comparing import Settings, compare
+from policy_engine.audits.utility.comparing import ComparisonSettings, compare
 from policy_engine.audits.utility.model import (
     Classification,
     ClassSizes,
@@ -8,7 +8,7 @@ from policy_engine.audits.utility.model import (
     Comparison,
     PairChange,
     QueryErrors,
-    Side,
+    TableSide,
 )
 from policy_engine.audits.utility.prediction import Anonymizer, Task
 from policy_engine.kernels.estimates import NotApplicable
@@ -19,11 +19,11 @@ __all__ = [
     "Classification",
     "ColumnChange",
     "Comparison",
+    "ComparisonSettings",
     "NotApplicable",
     "PairChange",
     "QueryErrors",
-    "Settings",
-    "Side",
+    "TableSide",
     "Task",
     "compare",
 ]

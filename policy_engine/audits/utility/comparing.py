@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.audits.utility.matching import Matched, match
+from policy_engine.audits.utility.matching import MatchedColumn, match
 from policy_engine.audits.utility.model import (
     Bin,
     Classification,
@@ -16,7 +16,7 @@ from policy_engine.audits.utility.model import (
     Comparison,
     PairChange,
     QueryErrors,
-    Side,
+    TableSide,
 )
 from policy_engine.audits.utility.prediction import Task, classification
 from policy_engine.audits.utility.sharing import MOST_BINS, of_release
@@ -29,7 +29,7 @@ from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels import utility
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.spread import Floats, Ints
-from policy_engine.kernels.utility import Entropy
+from policy_engine.kernels.utility import EntropyLoss
 from policy_engine.methods.method import Measurement
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
@@ -40,8 +40,8 @@ _MISSING = "(missing)"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How many questions are asked, of which selectivity; what is foretold; from which seed."""
+class ComparisonSettings:
+    """How many questions are asked, of which selectivity; what is predicted; from which seed."""
 
     queries: int = 1_000
     selectivity: float = 0.05
@@ -57,7 +57,7 @@ def compare(
     *,
     measured: tuple[Measurement, ...] = (),
     input_digest: str = "",
-    settings: Settings | None = None,
+    settings: ComparisonSettings | None = None,
     shareable: bool = False,
     progress: Progress = silent,
 ) -> Comparison:
@@ -70,7 +70,7 @@ def compare(
     DataError where a table cannot be read or lacks a column (C005), CertificateError where the
     release was not made from this original (V002, V003).
     """
-    settings, trees = settings or Settings(), taxonomies or {}
+    settings, trees = settings or ComparisonSettings(), taxonomies or {}
     progress("reading", 0, 0)
     before, first = _read(original, "original", asked, with_unit=True)
     after, second = _read(release, "release", asked)
@@ -89,7 +89,7 @@ def compare(
     losses = found.whole()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
-    whole = sum((one for one in entropies.values() if one), Entropy(0.0, 0.0))
+    whole = sum((one for one in entropies.values() if one), EntropyLoss(0.0, 0.0))
     of_original = {
         "is_shareable": False,
         "original": first,
@@ -112,7 +112,7 @@ def compare(
 
 def _read(
     source: Path | pa.Table, what: str, asked: Anonymization, *, with_unit: bool = False
-) -> tuple[pa.Table, Side]:
+) -> tuple[pa.Table, TableSide]:
     """Return the columns of a table that take part, and the table as it lies."""
     names = tuple(name for name in asked.columns.released if name not in asked.columns.redact)
     unit = asked.columns.privacy_unit
@@ -125,7 +125,7 @@ def _read(
     _check(table, names, label)
     if not table.num_rows:
         raise DataError.of("R001", "The table has no rows.", source=label)
-    return table, Side(name=label, digest=digest, rows=table.num_rows)
+    return table, TableSide(name=label, digest=digest, rows=table.num_rows)
 
 
 def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
@@ -144,13 +144,13 @@ def _left_out(original: pa.Table, asked: Anonymization) -> tuple[str, ...]:
     return tuple(name for name in original.column_names if name not in kept)
 
 
-def _entropy(column: Matched, suppressed: int) -> Entropy | None:
+def _entropy(column: MatchedColumn, suppressed: int) -> EntropyLoss | None:
     if column.kind != "generalised":
         return None
     return utility.non_uniform_entropy(column.before, column.after, suppressed)
 
 
-def _column(column: Matched, loss: float | None, entropy: Entropy | None) -> ColumnChange:
+def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | None) -> ColumnChange:
     before, after = (utility.shares(side.masses) for side in (column.before, column.after))
     return ColumnChange(
         name=column.name,
@@ -167,7 +167,7 @@ def _column(column: Matched, loss: float | None, entropy: Entropy | None) -> Col
     )
 
 
-def _bins(column: Matched, before: Floats, after: Floats) -> Iterator[Bin]:
+def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]:
     """Yield the distribution as it is drawn: equally wide ranges, or the most frequent values."""
     bins = _drawn(column, before)
     for one in range(int(bins.max()) + 1):
@@ -180,7 +180,7 @@ def _bins(column: Matched, before: Floats, after: Floats) -> Iterator[Bin]:
             )
 
 
-def _drawn(column: Matched, before: Floats) -> Ints:
+def _drawn(column: MatchedColumn, before: Floats) -> Ints:
     """Return the bin of every value, (size,)."""
     if column.size <= MOST_BINS and column.is_ordered:
         return np.arange(column.size)
@@ -197,14 +197,14 @@ def _drawn(column: Matched, before: Floats) -> Ints:
     return wide
 
 
-def _label(column: Matched, codes: Ints) -> str:
+def _label(column: MatchedColumn, codes: Ints) -> str:
     labels = [str(label) or _MISSING for label in column.labels[codes[[0, -1]]]]
     if len(codes) == 1:
         return labels[0]
     return f"{labels[0]} - {labels[1]}" if column.is_ordered else f"{len(codes)} others"
 
 
-def _pairs(columns: list[Matched]) -> Iterator[PairChange]:
+def _pairs(columns: list[MatchedColumn]) -> Iterator[PairChange]:
     known = [one for one in columns if one.kind != "pseudonym"]
     coarse = {one.name: _coarse(one) for one in known}
     for first, second in combinations(known, 2):
@@ -212,7 +212,7 @@ def _pairs(columns: list[Matched]) -> Iterator[PairChange]:
             yield _pair(first, second, coarse[first.name], coarse[second.name])
 
 
-def _coarse(column: Matched) -> Ints:
+def _coarse(column: MatchedColumn) -> Ints:
     """Return bins of about equally many rows each, or a bin for each frequent value, (size,)."""
     masses = column.before.masses
     if column.is_ordered:
@@ -220,7 +220,7 @@ def _coarse(column: Matched) -> Ints:
     return utility.frequent_bins(masses, MOST_BINS)
 
 
-def _pair(first: Matched, second: Matched, a: Ints, b: Ints) -> PairChange:
+def _pair(first: MatchedColumn, second: MatchedColumn, a: Ints, b: Ints) -> PairChange:
     counts = int(a.max()) + 1, int(b.max()) + 1
     before = utility.joint(first.before, second.before, a, b, counts)
     after = utility.joint(first.after, second.after, a, b, counts)
@@ -249,7 +249,7 @@ def _known(figure: float) -> float | None:
 
 
 def _queries(
-    columns: list[Matched], settings: Settings, progress: Progress
+    columns: list[MatchedColumn], settings: ComparisonSettings, progress: Progress
 ) -> QueryErrors | NotApplicable:
     known = [one for one in columns if one.kind != "pseudonym"]
     if not any(one.is_changed for one in known) or not settings.queries:

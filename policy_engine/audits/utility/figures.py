@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from policy_engine.kernels.grouping import Whole
+    from policy_engine.kernels.grouping import ClassTotals
 
 
 class Utility(BaseModel):
@@ -28,7 +28,7 @@ class Utility(BaseModel):
     perturbed: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: "Whole", k: int, suppressed: int = 0) -> "Utility":
+    def of(cls, found: "ClassTotals", k: int, suppressed: int = 0) -> "Utility":
         """Return the figures of classes; a row that was suppressed has lost everything."""
         return cls(
             classes=found.classes,

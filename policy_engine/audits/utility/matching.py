@@ -16,13 +16,13 @@ from policy_engine.engines.reading_back import cell_column
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.spread import Spread, exact, spread
-from policy_engine.kernels.utility import Domain
+from policy_engine.kernels.utility import ValueDomain
 from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
 from policy_engine.plan.anonymization import Anonymization
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedColumn:
     """A column before and after, over one domain.
 
     `labels` and `position` (size,) are those of its values, see `Encoded`. Of pseudonyms the
@@ -55,9 +55,9 @@ class Matched:
         placed[: int(self.has_missing)] = np.nan
         return placed
 
-    def domain(self) -> Domain:
+    def domain(self) -> ValueDomain:
         """Return what may be asked of the column."""
-        return Domain(self.size, self.is_ordered, self.has_missing, self.is_changed)
+        return ValueDomain(self.size, self.is_ordered, self.has_missing, self.is_changed)
 
 
 def match(
@@ -65,7 +65,7 @@ def match(
     release: pa.Table,
     asked: Anonymization,
     taxonomies: Mapping[str, Taxonomy],
-) -> Iterator[Matched]:
+) -> Iterator[MatchedColumn]:
     """Yield every column of a release beside that of its original; blackened ones have none.
 
     Raises CertificateError (V002) where a cell covers no value of the original: the release
@@ -87,7 +87,7 @@ def match(
 
 def _generalised(
     asked: QuasiIdentifier, original: pa.Table, release: pa.Table, taxonomy: Taxonomy | None
-) -> Matched:
+) -> MatchedColumn:
     name = asked.name
     values = _quasi_encoded(asked, original)
     cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
@@ -105,7 +105,7 @@ def _foreign(name: str) -> PolicyEngineError:
     return CertificateError.of("V002", message, hint)
 
 
-def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table) -> Matched:
+def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table) -> MatchedColumn:
     """Match a column whose cells are values, over those of both tables."""
     field, rows = original.schema.field(name), original.num_rows
     both = [original.column(name), release.column(name)]
@@ -117,7 +117,7 @@ def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Tabl
     return _matched(name, role, kind, values, before, after)
 
 
-def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> Matched:
+def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> MatchedColumn:
     """Match names that say nothing but that they are the same, by how often each occurs."""
     before, after = (_ranks(name, table.column(name)) for table in (original, release))
     size = int(max(before.max(initial=0), after.max(initial=0))) + 1
@@ -165,11 +165,11 @@ def _exact(values: Encoded) -> Spread:
 
 def _matched(
     name: str, role: str, kind: Kind, values: Encoded, before: Spread, after: Spread
-) -> Matched:
+) -> MatchedColumn:
     facts: dict[str, Any] = {
         "labels": values.labels,
         "position": values.position,
         "is_ordered": values.is_ordered,
         "has_missing": values.has_missing,
     }
-    return Matched(name=name, role=role, kind=kind, before=before, after=after, **facts)
+    return MatchedColumn(name=name, role=role, kind=kind, before=before, after=after, **facts)

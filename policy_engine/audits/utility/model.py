@@ -14,7 +14,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Side(_Frozen):
+class TableSide(_Frozen):
     """A table that was compared: its name, the sha-256 of its bytes, its rows."""
 
     name: str
@@ -145,8 +145,8 @@ class Comparison(_Frozen):
 
     is_shareable: bool = False
 
-    original: Side | None
-    release: Side
+    original: TableSide | None
+    release: TableSide
     is_certified_input: bool | None
     methods: tuple[str, ...]
     measurements: tuple[Measurement, ...]

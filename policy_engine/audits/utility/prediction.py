@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.utility.matching import Matched, encoded, match
+from policy_engine.audits.utility.matching import MatchedColumn, encoded, match
 from policy_engine.audits.utility.model import Classification
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy
@@ -27,7 +27,7 @@ _MOST_VALUES = 20
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be foretold, and how.
+    """What is to be predicted, and how.
 
     An empty `target` is the first column kept that has from 2 to 20 values.
     """
@@ -43,7 +43,7 @@ def classification(
     taxonomies: Mapping[str, Taxonomy],
     task: Task,
 ) -> Classification | NotApplicable:
-    """Return how well a column is foretold from the quasi-identifiers of rows never seen.
+    """Return how well a column is predicted from the quasi-identifiers of rows never seen.
 
     Gradient boosting on histograms (scikit-learn). A cell is seen as the mean of the values
     that it covers where they have an order, else as the share of each frequent value. See
@@ -84,7 +84,7 @@ def _held_out(original: pa.Table, unit: str, seed: int) -> NDArray[np.bool_]:
 
 
 def _judged(
-    columns: Mapping[str, Matched], target: str, held_out: NDArray[np.bool_], seed: int
+    columns: Mapping[str, MatchedColumn], target: str, held_out: NDArray[np.bool_], seed: int
 ) -> Classification | NotApplicable:
     truth = columns[target].before.cell_of
     learnt, tested = np.flatnonzero(~held_out), np.flatnonzero(held_out)
@@ -134,7 +134,7 @@ def _accuracy(
 class _Features:
     """Turns cells of columns into numbers, the same way before and after."""
 
-    def __init__(self, columns: list[Matched], learnt: Ints) -> None:
+    def __init__(self, columns: list[MatchedColumn], learnt: Ints) -> None:
         self._weights = [_weights(one, one.before.taken(learnt)) for one in columns]
 
     def of(self, columns: list[Spread]) -> Floats:
@@ -147,7 +147,7 @@ class _Features:
         return np.stack(parts, axis=1)
 
 
-def _weights(column: Matched, learnt: Spread) -> list[tuple[Floats, Floats]]:
+def _weights(column: MatchedColumn, learnt: Spread) -> list[tuple[Floats, Floats]]:
     """Return what each feature adds up over the codes of a cell, and what it divides it by."""
     numbers = column.numbers()
     present = (~np.isnan(numbers)).astype(np.float64)

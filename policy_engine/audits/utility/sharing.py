@@ -12,8 +12,8 @@ from policy_engine.audits.utility.model import (
     ColumnChange,
     Comparison,
     Kind,
-    Side,
     SizeBin,
+    TableSide,
 )
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import cell_column
@@ -30,7 +30,7 @@ _NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alon
 
 def of_release(
     release: pa.Table,
-    side: Side,
+    side: TableSide,
     asked: Anonymize,
     found: Groups,
     measurements: tuple[Measurement, ...],

@@ -9,7 +9,7 @@ from policy_engine.policy.wording import column_of
 
 
 @dataclass(frozen=True)
-class Columns:
+class AssetColumns:
     """The columns by the dataset they are of, and each column's roles in transformations."""
 
     of: Mapping[str, tuple[str, ...]]
@@ -21,7 +21,7 @@ class Columns:
         return frozenset(column for columns in self.of.values() for column in columns)
 
 
-def columns_of(policies: Iterable[Policy]) -> Columns:
+def columns_of(policies: Iterable[Policy]) -> AssetColumns:
     """Return the columns that policies speak of.
 
     An asset is drawn as a column of the one that its IRI says it is of, where that one or
@@ -41,7 +41,7 @@ def columns_of(policies: Iterable[Policy]) -> Columns:
         for head, found in flat.items()
         if found and (head in named or len(found) > 1 or found[0] in roles)
     }
-    return Columns(kept, roles)
+    return AssetColumns(kept, roles)
 
 
 def assets(policy: Policy) -> Iterator[str]:

@@ -10,12 +10,12 @@ from policy_engine.authoring.diagram.picture import (
     Edge,
     EdgeKind,
     Line,
-    Node,
     NodeKind,
     Picture,
+    PictureNode,
     Weight,
 )
-from policy_engine.decision.derivations import Derivation, Source
+from policy_engine.decision.derivations import Derivation, DerivationSource
 from policy_engine.errors import OutputError, Problem
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import Action, Asset, Condition, Party, Policy, Rule
@@ -85,7 +85,7 @@ class _Composer:
             _shown(policies, (self.assets | self.outputs - {""}) - self.columns.every)
         )
         self.rule_label = Labels(())
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, PictureNode] = {}
         self.edges: dict[Edge, None] = {}
         self.lines = 0
 
@@ -117,7 +117,7 @@ class _Composer:
     def _rule(self, rule: Rule, key: str, group: str, unheard_for: str) -> None:
         kind, link = _KINDS[rule.kind]
         aside = _lines(f"does not count: {unheard_for}", "faint") if unheard_for else ()
-        self._add(Node(key, kind, (*self._card(rule), *aside), _tooltip(rule), group))
+        self._add(PictureNode(key, kind, (*self._card(rule), *aside), _tooltip(rule), group))
         parties = [self._party(one) for one in rule.assignees]
         purposes = [self._named("purpose", one) for one in rule.purposes]
         actions = [
@@ -138,7 +138,7 @@ class _Composer:
         """Draw the duties, remedies and consequences of a rule, and of those in turn."""
         for place, one in enumerate(rule.within):
             below = f"{key}:{place}"
-            self._add(Node(below, "duty", self._duty_card(one), _tooltip(one)))
+            self._add(PictureNode(below, "duty", self._duty_card(one), _tooltip(one)))
             self._link(key, below, "duty", _HANGS.get(one.kind, ""))
             self._hanging(one, below)
 
@@ -200,15 +200,15 @@ class _Composer:
         behind = f"where {conditions_text(part.refinements, self.label)}"
         lines = (Line(self.label(part.iri), "strong"), *_lines(behind))
         in_full = part_text(part, printable)
-        return self._add(Node(f"{kind}:{part.iri} {in_full}", kind, lines, _cut(in_full)))
+        return self._add(PictureNode(f"{kind}:{part.iri} {in_full}", kind, lines, _cut(in_full)))
 
     def _named(self, kind: NodeKind, part: str | Party) -> str:
         iri = part if isinstance(part, str) else part.iri
         line = Line(self.label(iri), "plain" if kind == "purpose" else "strong")
-        return self._add(Node(f"{kind}:{iri}", kind, (line,), _cut(printable(iri))))
+        return self._add(PictureNode(f"{kind}:{iri}", kind, (line,), _cut(printable(iri))))
 
     def _open(self, kind: NodeKind, text: str, tooltip: str) -> str:
-        return self._add(Node(f"{kind}:", kind, (Line(text, "faint"),), tooltip))
+        return self._add(PictureNode(f"{kind}:", kind, (Line(text, "faint"),), tooltip))
 
     def _asset(self, iri: str) -> str:
         """Return the key of an asset, or of the line of a dataset that it stands in."""
@@ -219,7 +219,7 @@ class _Composer:
         if key not in self.nodes:
             lines = (Line(self.label(iri), "strong"), *self._columns(iri))
             kind: NodeKind = "output" if iri in self.outputs else "asset"
-            self._add(Node(key, kind, lines, _cut(printable(iri))))
+            self._add(PictureNode(key, kind, lines, _cut(printable(iri))))
             above = terms.dataset_of(iri)
             if above in self.assets or above in self.columns.of:
                 self._link(self._asset(above), key, "within")
@@ -253,7 +253,7 @@ class _Composer:
             self._link(self._asset(source.asset), made, kind, _derived(source))
         if one.ended:
             lines = (Line("no longer stands", "caption"), *_lines(one.ended))
-            self._link(self._add(Node(key, "ended", lines, _cut(one.ended))), made, "ended")
+            self._link(self._add(PictureNode(key, "ended", lines, _cut(one.ended))), made, "ended")
 
     def _owned(self) -> None:
         """Draw who owns the assets that are drawn, where that is said of them."""
@@ -266,7 +266,7 @@ class _Composer:
 
     # -- nodes and edges ----------------------------------------------------------------------
 
-    def _add(self, node: Node) -> str:
+    def _add(self, node: PictureNode) -> str:
         if node.key not in self.nodes:
             self.nodes[node.key] = node
             self.lines += len(node.lines)
@@ -281,7 +281,7 @@ class _Composer:
             raise _too_large(f"more than {MAX_EDGES:,} connections")
 
 
-def _derived(source: Source) -> str:
+def _derived(source: DerivationSource) -> str:
     """Return what an edge to what was made from something says."""
     digest = source.digest[:_SHOWN_OF_DIGEST]
     return f"wasDerivedFrom, sha-256 {digest}…" if digest else "wasDerivedFrom"

@@ -7,9 +7,9 @@ from policy_engine.authoring.diagram.picture import (
     Edge,
     EdgeKind,
     Line,
-    Node,
     NodeKind,
     Picture,
+    PictureNode,
     Weight,
 )
 
@@ -106,7 +106,7 @@ class _Writer:
         yield f"    {self._in_one_column(inside)}"
         yield "  }"
 
-    def _in_one_column(self, nodes: Iterable[Node]) -> str:
+    def _in_one_column(self, nodes: Iterable[PictureNode]) -> str:
         rules = [f"{self.ids[node.key]};" for node in nodes if node.kind in _RULES]
         return f"{{ rank=same; {' '.join(rules)} }}"
 
@@ -119,7 +119,7 @@ class _Writer:
                 head = self.ids[rule_of[edge.tail]]
                 yield f"  {self.ids[edge.head]} -> {head} [style=invis, weight=0];"
 
-    def _node(self, node: Node) -> str:
+    def _node(self, node: PictureNode) -> str:
         line, fill = _COLOURS[node.kind]
         is_table = node.kind in _TABLES
         label = _table(node, line, fill) if is_table else _card(node, line)
@@ -138,12 +138,12 @@ class _Writer:
         return f"{tail} -> {head} [{style}{label}];"
 
 
-def _card(node: Node, colour: str) -> str:
+def _card(node: PictureNode, colour: str) -> str:
     rows = "".join(f'<TR><TD ALIGN="LEFT">{_text(one, colour)}</TD></TR>' for one in node.lines)
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{rows}</TABLE>'
 
 
-def _table(node: Node, colour: str, fill: str) -> str:
+def _table(node: PictureNode, colour: str, fill: str) -> str:
     head, *rows = node.lines
     title = _text(Line(node.kind, "caption"), colour) + "<BR/>" + _text(head, _INK)
     cells = f'<TR><TD COLSPAN="2" PORT="c0" BGCOLOR="{fill}" CELLPADDING="5">{title}</TD></TR>'

@@ -3,7 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from policy_engine.authoring.diagram.picture import Edge, EdgeKind, Line, Node, NodeKind, Picture
+from policy_engine.authoring.diagram.picture import (
+    Edge,
+    EdgeKind,
+    Line,
+    NodeKind,
+    Picture,
+    PictureNode,
+)
 
 _UNSAFE = re.compile(r"[^\w .,/·…=≠≤≥()-]|_")
 _SHAPES: Mapping[NodeKind, tuple[str, str]] = {
@@ -103,7 +110,7 @@ class _Writer:
             if places:
                 yield f"  linkStyle {','.join(places)} stroke:{colour}"
 
-    def _node(self, node: Node, indent: str) -> Iterator[str]:
+    def _node(self, node: PictureNode, indent: str) -> Iterator[str]:
         name = self.ids[node.key]
         yield f"{indent}%% {name} {_escaped(node.tooltip)}"
         columns = [line for line in node.lines if line.key]

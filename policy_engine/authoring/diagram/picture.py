@@ -46,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Node:
+class PictureNode:
     """A thing with a few lines of text; of an asset, the lines behind the first are columns."""
 
     key: str
@@ -71,6 +71,6 @@ class Picture:
     """What is drawn. `groups` are titles by the key that nodes name them with."""
 
     title: tuple[Line, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[PictureNode, ...]
     edges: tuple[Edge, ...]
     groups: tuple[tuple[str, str], ...] = ()

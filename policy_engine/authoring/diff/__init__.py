@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from policy_engine.authoring.diff.comparing import changes, notes
 from policy_engine.authoring.diff.model import Change, Difference, Redecided, Replay, Tendency
 from policy_engine.decision import World
-from policy_engine.errors import RequestError, listed
+from policy_engine.errors import RequestError, join_names
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
@@ -48,10 +48,10 @@ def compare_policies(
         _check_uids(some)
     stated, replayed = load_owners(owners, after), None
     if log is not None:
-        from policy_engine.authoring.diff.replaying import Side, replay  # noqa: PLC0415
+        from policy_engine.authoring.diff.replaying import PolicySide, replay  # noqa: PLC0415
 
-        was = Side(before, certificates, hierarchy, world_before or World(), stated)
-        is_to_be = Side(after, certificates, hierarchy, world_after or World(), stated)
+        was = PolicySide(before, certificates, hierarchy, world_before or World(), stated)
+        is_to_be = PolicySide(after, certificates, hierarchy, world_after or World(), stated)
         replayed = replay(was, is_to_be, log)
     found = tuple(changes(before, after, stated))
     told = tuple(notes(before, after, stated))
@@ -67,5 +67,5 @@ def _several(some: Policy | Iterable[Policy]) -> Sequence[Policy]:
 def _check_uids(policies: Sequence[Policy]) -> None:
     uids = [policy.uid for policy in policies]
     if len(set(uids)) < len(uids):
-        message = f"Two policies have one uid. Given: {listed(uids)}."
+        message = f"Two policies have one uid. Given: {join_names(uids)}."
         raise RequestError.of("D002", message, "Leave out the one that no longer holds.")

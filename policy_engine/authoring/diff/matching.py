@@ -10,7 +10,7 @@ _LEAST_LIKENESS = 1 / 3
 _MOST_COMPARISONS = 250_000
 
 
-class Matched(NamedTuple):
+class MatchedRules(NamedTuple):
     """Pairs of rules, in the order of the old ones, and those that have no partner."""
 
     pairs: tuple[tuple[Rule, Rule], ...]
@@ -18,7 +18,7 @@ class Matched(NamedTuple):
     added: tuple[Rule, ...]
 
 
-def match(old: Sequence[Rule], new: Sequence[Rule]) -> Matched:
+def match(old: Sequence[Rule], new: Sequence[Rule]) -> MatchedRules:
     """Match rules by uid, else by what they say, else, where one has no uid, by likeness."""
     partner: dict[int, int] = {}
     taken: set[int] = set()
@@ -28,7 +28,7 @@ def match(old: Sequence[Rule], new: Sequence[Rule]) -> Matched:
         pairs = found(old, new, left, right)
         partner |= pairs
         taken |= set(pairs.values())
-    return Matched(
+    return MatchedRules(
         tuple((old[n], new[partner[n]]) for n in sorted(partner)),
         tuple(rule for n, rule in enumerate(old) if n not in partner),
         tuple(rule for n, rule in enumerate(new) if n not in taken),

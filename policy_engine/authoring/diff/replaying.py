@@ -26,7 +26,7 @@ _Answer = tuple[Request, Effect, Effect]
 
 
 @dataclass(frozen=True)
-class Side:
+class PolicySide:
     """What requests are decided by: policies, and what is given with them."""
 
     policies: Sequence[Policy]
@@ -60,7 +60,7 @@ class Side:
         return self.decider.decide(entry.request, world, None if world.counts else history)
 
 
-def replay(old: Side, new: Side, log: str | Path) -> Replay:
+def replay(old: PolicySide, new: PolicySide, log: str | Path) -> Replay:
     """Judge each entry of a log by the new side, and return those that come out otherwise.
 
     What an entry was answered stands in the log. Where the old side gives the same answer now, the
@@ -110,7 +110,7 @@ def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
 
 
 def _after(
-    entry: "Entry", before: tuple[Side, Decision], after: tuple[Side, Decision]
+    entry: "Entry", before: tuple[PolicySide, Decision], after: tuple[PolicySide, Decision]
 ) -> Effect | None:
     """Return what the new side answers where the old one's answer is not the logged one.
 
@@ -135,7 +135,7 @@ def _covered(decision: Decision, rule: tuple[str, str]) -> bool:
     return any((one.policy, one.rule) == rule for one in decision.matches)
 
 
-def _prohibiting(decision: Decision, side: Side) -> set[Key]:
+def _prohibiting(decision: Decision, side: PolicySide) -> set[Key]:
     """Return the prohibitions that a request meets, by what they say."""
     return {
         (one.policy, *side.rules[one.policy, one.rule])

@@ -27,7 +27,7 @@ from policy_engine.policy.wording import condition_text, conditions_text, part_t
 Named = Action | Party | Asset
 
 
-class Finding(NamedTuple):
+class RuleFinding(NamedTuple):
     """A change of a rule, and which way what the rule covers goes by it.
 
     `is_of_inputs` tells that it is about what a transformation would be made of.
@@ -45,7 +45,7 @@ def in_full(iri: str) -> str:
     return printable(terms.compact(iri))
 
 
-def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[Finding]:
+def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[RuleFinding]:
     """Yield what changed in which requests a rule covers, and in the transformation it asks for.
 
     `hierarchies` are what both policies say of what includes what, where coverage goes by it.
@@ -61,10 +61,10 @@ def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[
     yield from _members("purpose", some, others, _inclusion("purpose", hierarchies))
     yield from _conditions("constraint", old.constraints, new.constraints)
     if old.output != new.output:
-        yield Finding("output changed", in_full(old.output), in_full(new.output), Way.BOTH)
+        yield RuleFinding("output changed", in_full(old.output), in_full(new.output), Way.BOTH)
 
 
-def beside(old: Rule, new: Rule) -> Iterator[Finding]:
+def beside(old: Rule, new: Rule) -> Iterator[RuleFinding]:
     """Yield what changed beside what a rule covers: who made it, and who else has a part in it."""
     yield from _named_alike("assigner", old.assigners, new.assigners)
     for function in sorted({*old.functions, *new.functions}):
@@ -73,10 +73,10 @@ def beside(old: Rule, new: Rule) -> Iterator[Finding]:
     if old.uid != new.uid:
         counts = Way.BOTH if _is_counted(old) or _is_counted(new) else Way.SAME
         before, after = (in_full(rule.uid) for rule in (old, new))
-        yield Finding("uid changed", before, after, counts)
+        yield RuleFinding("uid changed", before, after, counts)
 
 
-def hanging(old: Rule, new: Rule) -> Iterator[Finding]:
+def hanging(old: Rule, new: Rule) -> Iterator[RuleFinding]:
     """Yield what changed in the duties, remedies and consequences of a rule.
 
     A duty more narrows what is covered, for it must be done first. Remedies and consequences are
@@ -103,25 +103,25 @@ def rule_text(rule: Rule) -> str:
 
 def _rules(
     old: Sequence[Rule], new: Sequence[Rule], *, added: Way, removed: Way
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     matched = match(old, new)
     for rule in matched.removed:
-        yield Finding(f"{rule.kind} removed", rule_text(rule), "", removed)
+        yield RuleFinding(f"{rule.kind} removed", rule_text(rule), "", removed)
     for rule in matched.added:
-        yield Finding(f"{rule.kind} added", "", rule_text(rule), added)
+        yield RuleFinding(f"{rule.kind} added", "", rule_text(rule), added)
     for one, other in matched.pairs:
         for found in (*covered(one, other, ()), *beside(one, other), *hanging(one, other)):
             what = f"{found.what} of the {one.kind} {one.label()}"
             way = Way.BOTH if added and found.way else Way.SAME
-            yield Finding(printable(what), found.before, found.after, way)
+            yield RuleFinding(printable(what), found.before, found.after, way)
 
 
-def _named_alike(word: str, old: Sequence[Party], new: Sequence[Party]) -> Iterator[Finding]:
+def _named_alike(word: str, old: Sequence[Party], new: Sequence[Party]) -> Iterator[RuleFinding]:
     if {*map(part_key, old)} != {*map(part_key, new)}:
         before, after = (
             ", ".join(part_text(one, in_full) for one in parties) for parties in (old, new)
         )
-        yield Finding(f"{word} changed", before, after, Way.SAME)
+        yield RuleFinding(f"{word} changed", before, after, Way.SAME)
 
 
 def _is_counted(rule: Rule) -> bool:
@@ -157,7 +157,7 @@ def _is_said(hierarchy: Hierarchy, way: tuple[str, ...]) -> bool:
 
 def _members(
     word: str, old: Sequence[Named], new: Sequence[Named], includes: _Includes
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     """Yield what changed in alternatives; where none is given, everything is covered."""
     inputs = word in ("target", "action")
     before, after = ({part_key(one): one for one in some} for some in (old, new))
@@ -172,18 +172,18 @@ def _members(
         return
     for one in gone:
         way = Way.SAME if _is_within(one, new, includes) else Way.SHRINKS
-        yield Finding(f"{word} removed", part_text(one, in_full), "", way, inputs)
+        yield RuleFinding(f"{word} removed", part_text(one, in_full), "", way, inputs)
     for one in come:
         way = Way.SAME if _is_within(one, old, includes) else Way.GROWS
-        yield Finding(f"{word} added", "", part_text(one, in_full), way, inputs)
+        yield RuleFinding(f"{word} added", "", part_text(one, in_full), way, inputs)
 
 
-def _opened_or_closed(word: str, old: Sequence[Named], new: Sequence[Named]) -> Finding:
+def _opened_or_closed(word: str, old: Sequence[Named], new: Sequence[Named]) -> RuleFinding:
     before, after = (
         ", ".join(part_text(one, in_full) for one in some) or f"any {word}" for some in (old, new)
     )
     way = Way.SHRINKS if new else Way.GROWS
-    return Finding(f"{word} changed", before, after, way, is_of_inputs=word == "target")
+    return RuleFinding(f"{word} changed", before, after, way, is_of_inputs=word == "target")
 
 
 def _is_within(one: Named, others: Sequence[Named], includes: _Includes) -> bool:
@@ -201,10 +201,10 @@ def _refined_otherwise(gone: list[Named], come: list[Named]) -> list[tuple[Named
     return pairs
 
 
-def _refinements(word: str, old: Named, new: Named) -> Iterator[Finding]:
+def _refinements(word: str, old: Named, new: Named) -> Iterator[RuleFinding]:
     name = f"refinement of the {word} {in_full(old.iri)}"
     if isinstance(old, Action) and old.iri == ANONYMIZE:
-        yield from (Finding(*found) for found in parameters(old.refinements, new.refinements))
+        yield from (RuleFinding(*found) for found in parameters(old.refinements, new.refinements))
         return
     yield from _conditions(name, old.refinements, new.refinements)
 
@@ -212,7 +212,9 @@ def _refinements(word: str, old: Named, new: Named) -> Iterator[Finding]:
 # -- conditions -------------------------------------------------------------------------------
 
 
-def _conditions(word: str, old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[Finding]:
+def _conditions(
+    word: str, old: Iterable[Condition], new: Iterable[Condition]
+) -> Iterator[RuleFinding]:
     """Yield what changed in conditions that must all hold.
 
     One on what is read jointly narrows a permission, and may let it mix outputs with their inputs.
@@ -225,13 +227,13 @@ def _conditions(word: str, old: Iterable[Condition], new: Iterable[Condition]) -
         come.remove(other)
         texts = condition_text(one, in_full), condition_text(other, in_full)
         way = Way.BOTH if _may_mix(one) or _may_mix(other) else way_of(one, other)
-        yield Finding(f"{word} changed", *texts, way)
+        yield RuleFinding(f"{word} changed", *texts, way)
     for one in gone:
         way = Way.BOTH if _may_mix(one) else Way.GROWS
-        yield Finding(f"{word} removed", condition_text(one, in_full), "", way)
+        yield RuleFinding(f"{word} removed", condition_text(one, in_full), "", way)
     for one in come:
         way = Way.BOTH if _may_mix(one) else Way.SHRINKS
-        yield Finding(f"{word} added", "", condition_text(one, in_full), way)
+        yield RuleFinding(f"{word} added", "", condition_text(one, in_full), way)
 
 
 def _may_mix(condition: Condition) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from policy_engine.authoring.policy_tests.model import Asking, Doing, Logged
 from policy_engine.decision import Decider
 from policy_engine.decision.history import History
-from policy_engine.decision.log import LoggedDeed, Record
+from policy_engine.decision.log import LoggedDeed, LogRecord
 from policy_engine.decision.log.state import record
 from policy_engine.decision.owing import find_duty
 from policy_engine.errors import RequestError
@@ -15,7 +15,7 @@ from policy_engine.policy.doing import meaning_of
 
 
 def history_of(decider: Decider, logged: Sequence[Logged]) -> tuple[History, tuple[str, ...]]:
-    """Return what a log comes to in which all of it stands, and where it is not as it says.
+    """Return the state of a log in which all of it stands, and where it is not as it says.
 
     Each request is decided by what stands before it, as with a log. Raises RequestError: D006 for
     a duty that no policy has, or several, D005 where a state of the world denies what is logged.
@@ -39,7 +39,7 @@ def _asked(decider: Decider, one: Asking, history: History, number: int) -> list
     """Take up a request as often as it was made, and return what was not answered as it says."""
     for _ in range(one.times):
         decision = decider.decide(one.request, one.world, history)
-        kept = Record.of(decision).model_dump(exclude_none=True)
+        kept = LogRecord.of(decision).model_dump(exclude_none=True)
         record(history, {"decision": kept, "logged": datetime.now(UTC).isoformat()})
         if decision.effect != one.effect:
             came = f"expected {one.effect}, got {decision.effect}: {decision.reason}"

@@ -22,9 +22,9 @@ from policy_engine.decision.worlds import Way, world_faults
 from policy_engine.errors import (
     Problem,
     RequestError,
-    by_place,
     did_you_mean,
-    listed,
+    join_names,
+    place_order,
 )
 from policy_engine.policy.naming import Names
 
@@ -57,7 +57,7 @@ def read_suite(text: bytes, source: str, named: Callable[[Suite], Names] = _with
     reader.names = Names() if reader.problems else named(files)
     suite = replace(files, tests=reader.tests(top))
     if reader.problems:
-        raise RequestError(*sorted(reader.problems, key=by_place), source=source)
+        raise RequestError(*sorted(reader.problems, key=place_order), source=source)
     return suite
 
 
@@ -260,12 +260,12 @@ class _Reader:
     ) -> None:
         """Note keys that are not known, and those that are missing."""
         if not isinstance(item.value, dict):
-            self._add(f"{what} is a mapping with the keys {listed(known)}.", item)
+            self._add(f"{what} is a mapping with the keys {join_names(known)}.", item)
             return
         for key, value in item.keys.items():
             if key not in known:
                 hint = did_you_mean(key, known)
-                message = f"{what} has no key {key!r}. It has {listed(known)}."
+                message = f"{what} has no key {key!r}. It has {join_names(known)}."
                 self.problems.append(Problem("K001", message, hint, value.key))
         for key in needed:
             if key not in item.keys:

@@ -23,7 +23,7 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision
 from policy_engine.errors import RequestError
 from policy_engine.policy import (
-    USUAL,
+    DEFAULT_LIMITS,
     Limits,
     Policy,
     Reading,
@@ -41,7 +41,7 @@ _Kind = Literal["permission", "prohibition", "duty", "obligation"]
 def run_policy_tests(
     path: str | Path,
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
 ) -> TestReport:

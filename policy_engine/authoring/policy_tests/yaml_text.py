@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from policy_engine.errors import NOWHERE, Place, Problem, RequestError, by_place
+from policy_engine.errors import NOWHERE, Place, Problem, RequestError, place_order
 from policy_engine.policy.syntax.json_text import escape
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read_yaml(text: bytes, source: str) -> Item:
 
     Aliases count as all that they stand for.
 
-    Raises RequestError (K001) with every key that stands twice and every value of a kind that
+    Raises RequestError (K001) with every key that appears twice and every value of a kind that
     has no place here; what stops the text from being YAML, or is beyond a limit, comes alone.
     """
     if len(text) > MAX_BYTES:
@@ -62,7 +62,7 @@ def read_yaml(text: bytes, source: str) -> Item:
     reader = _Reader(source)
     item = reader.item(node, "", 0)
     if reader.problems:
-        raise RequestError(*sorted(reader.problems, key=by_place), source=source)
+        raise RequestError(*sorted(reader.problems, key=place_order), source=source)
     return item
 
 
@@ -156,7 +156,7 @@ class _Reader:
                 continue
             if name in members:
                 first = members[name].key.line
-                self._add(f"The key {name!r} stands twice, first in line {first}.", place)
+                self._add(f"The key {name!r} appears twice, first in line {first}.", place)
             item = self.item(value, f"{pointer}/{escape(name)}", depth + 1)
             members[name] = replace(item, key=place)
         return members

@@ -14,7 +14,7 @@ from policy_engine.data.catalog import (
     with_ending,
 )
 from policy_engine.data.storage import Place, writing
-from policy_engine.errors import OutputError, listed
+from policy_engine.errors import OutputError, join_names
 from policy_engine.plan.plan import Plan
 from policy_engine.release.staging import CERTIFICATE, strangers, told
 from policy_engine.terms import local_name
@@ -86,9 +86,9 @@ def destinations_of(plans: Sequence[Plan], output: str | Path) -> list[Place]:
     elif models:
         why = f"do not go into one folder: the model {models[0]!r} has one of its own"
     elif len(names) < len(files):
-        why = f"would have one name in the folder: {listed(sorted(names))}"
+        why = f"would have one name in the folder: {join_names(sorted(names))}"
     if why:
-        message = f"The outputs {listed(assets)} {why}."
+        message = f"The outputs {join_names(assets)} {why}."
         raise OutputError.of("O002", message, "Choose one of them: asset=IRI.")
     return files
 

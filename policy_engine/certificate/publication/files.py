@@ -19,7 +19,7 @@ from policy_engine.certificate.publication.sharing import check_shared
 from policy_engine.data import storage
 from policy_engine.data.storage import Place, writing
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import CertificateError, OutputError, listed
+from policy_engine.errors import CertificateError, OutputError, join_names
 from policy_engine.release.locking import Hold, hold
 from policy_engine.release.staging import JOURNAL, STAGE, check_name
 
@@ -185,15 +185,15 @@ class Publication:
         is_certified = storage.is_taken(certificate)
         if (is_taken or is_certified) and not self._overwrite:
             both = ((file, is_taken), (certificate, is_certified))
-            taken = listed(str(place) for place, is_there in both if is_there)
+            taken = join_names(str(place) for place, is_there in both if is_there)
             message = f"The output exists: {taken}."
             raise OutputError.of("O001", message, "Give another path, or overwrite=True.")
         certified = _certified_file(certificate) if is_certified else None
         if certified is not None and certified != storage.name(file):
-            message = f"{str(certificate)!r} certifies another file, or is no certificate."
+            message = f"{str(certificate)!r} certifies another file, or is not a certificate."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
         if certified is None and is_taken:
-            message = f"{str(file)!r} is no release: no certificate lies beside it."
+            message = f"{str(file)!r} is not a release: no certificate lies beside it."
             raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
 
     def _leave(self) -> None:

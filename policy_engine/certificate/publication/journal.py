@@ -10,7 +10,7 @@ from typing import Any
 
 from policy_engine.data import storage
 from policy_engine.data.storage import Place
-from policy_engine.errors import OutputError, listed
+from policy_engine.errors import OutputError, join_names
 from policy_engine.release.staging import (
     BACK,
     CERTIFICATE,
@@ -33,7 +33,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Part:
+class JournalPart:
     """A file or folder on its way from where it is staged to its place.
 
     Where it `replaces` what was in its place before, that is kept until all parts are published.
@@ -73,7 +73,7 @@ class Part:
             _rename(self.kept, self.place)
 
 
-class CopiedPart(Part):
+class CopiedPart(JournalPart):
     """A part in an object store, where a move is many steps: it is copied, again if need be."""
 
     def keep(self) -> None:
@@ -136,7 +136,7 @@ class Journal:
                 yield pair.file, f"{_OLD_OUTPUT}{end}"
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[JournalPart]:
         """What is published, in order; what it replaces leaves in the other order before.
 
         The certificate comes before the output, so that no output ever lies without the
@@ -144,7 +144,7 @@ class Journal:
         without it nobody may read them.
         """
         stage = storage.join(self.folder, self.stage)
-        kind = Part if storage.can_rename(self.folder) else CopiedPart
+        kind = JournalPart if storage.can_rename(self.folder) else CopiedPart
         parts = [
             kind(
                 storage.join(stage, name),
@@ -154,7 +154,7 @@ class Journal:
             )
             for name, old in self.names
         ]
-        return parts if kind is Part else parts[::-1]
+        return parts if kind is JournalPart else parts[::-1]
 
     def carry_out(self) -> None:
         """Publish all parts, or raise what a step raised, with those before it undone.
@@ -244,7 +244,7 @@ def find_journal(folder: Place, like: Place) -> Journal | None:
     stages = [name for name in storage.names(folder) if is_stage(name)]
     hint = "Look at the release beside it, and remove it."
     if stages:
-        hint = f"The release that was to be replaced may lie in {listed(stages)}, as "
+        hint = f"The release that was to be replaced may lie in {join_names(stages)}, as "
         hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away first, then remove it."
     raise OutputError.of("O002", message, hint)
 
@@ -261,7 +261,7 @@ def sweep(folder: Place, own: str) -> None:
             continue
         kept = _kept(stage)
         if kept and not storage.is_taken(storage.join(stage, JOURNAL)):
-            found = listed(str(place) for place in kept)
+            found = join_names(str(place) for place in kept)
             message = f"A publication was broken off, its journal is gone, and it kept {found}."
             hint = f"That is the release it replaced. Move it away, then remove {str(stage)!r}."
             raise OutputError.of("O002", message, hint)
@@ -286,7 +286,7 @@ def _kept(stage: Place) -> list[Place]:
 
 
 def _was_kept(place: Place) -> bool:
-    """Tell whether something was kept there; what no file system bears was not."""
+    """Tell whether something was kept there; what no file system can hold was not."""
     try:
         return storage.is_taken(place)
     except OSError as error:

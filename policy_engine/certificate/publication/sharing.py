@@ -27,7 +27,7 @@ def check_shared(folder: Place, own: Collection[Place], assets: Collection[str])
 
 def _why_alone(certificate: Certificate | None, assets: Collection[str]) -> str:
     if certificate is None:
-        return "certifies another file, or is no certificate"
+        return "certifies another file, or is not a certificate"
     if certificate.plan.train is not None:
         return f"is of {certificate.file!r}, and a released model has a folder of its own"
     if certificate.plan.publish.asset in assets:

@@ -171,7 +171,7 @@ class TablePublication:
             message = f"The output exists: {self.file!r}."
             raise OutputError.of("O001", message, "Give another name, or overwrite=True.")
         if is_taken and not self._is_release():
-            message = f"{self.file!r} is no release: it has no certificate as a property."
+            message = f"{self.file!r} is not a release: it has no certificate as a property."
             raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
 
     def _is_release(self) -> bool:

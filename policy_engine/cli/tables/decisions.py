@@ -55,6 +55,6 @@ def _matched(match: Match) -> str:
 
 
 def _ways(match: Match) -> Iterator[str]:
-    """Yield how a rule covers a request, and what its conditions came to."""
+    """Yield how a rule covers a request, and what its conditions evaluated to."""
     yield from ways(match.steps)
     yield from (f"{verdict.state}: {verdict.reason}" for verdict in match.conditions)

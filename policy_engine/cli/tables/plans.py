@@ -11,7 +11,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Anonymize, Attack
+from policy_engine.plan.steps import Anonymize, AuditStep
 from policy_engine.plan.training import Modelling
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _training(asked: Modelling) -> tuple[str, str]:
     return escape(f"{described(asked.architecture)} for {asked.label}"), share
 
 
-def _add_audit(table: Table, audit: Attack, plan: Plan) -> None:
+def _add_audit(table: Table, audit: AuditStep, plan: Plan) -> None:
     method = audit.method
     attacks = f"{', '.join(method.attacks)}, {method.shadow_models} shadow models"
     table.add_row("audit", f"{method.notation}: {', '.join(map(str, method.bounds))}", attacks)

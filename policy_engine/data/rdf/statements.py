@@ -129,7 +129,7 @@ class Collector:
         if is_absolute(reference):
             return reference
         if ":" in re.split("[/?#]", reference, maxsplit=1)[0]:
-            self.fail("F001", f"{reference!r:.80} is no IRI: its scheme is none.", spot)
+            self.fail("F001", f"{reference!r:.80} is not an IRI: its scheme is none.", spot)
         found = resolve(base, reference) if base else reference
         if not is_absolute(found):
             message, hint = relative(found)

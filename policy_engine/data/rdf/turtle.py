@@ -97,7 +97,7 @@ class _Pending(NamedTuple):
 def read_turtle(collector: Collector, base: str = "") -> None:
     """Gather what a text in Turtle or N-Triples states; `base` is that of its relative names.
 
-    Raises the error of `collector` with the place of what is no Turtle (F001), of a relative IRI
+    Raises the error of `collector` with the place of what is not Turtle (F001), of a relative IRI
     without a base (L006), and of what is nested too deeply or says too much (J003).
     """
     sink = _Sink(collector)

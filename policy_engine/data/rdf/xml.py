@@ -36,7 +36,7 @@ _LANGUAGE = re.compile("[A-Za-z]+(-[A-Za-z0-9]+)*")
 def read_rdf_xml(collector: Collector) -> None:
     """Gather the statements of a text in RDF/XML.
 
-    Raises the error of `collector` with the place of what is no RDF/XML, of a document type, of an
+    Raises the error of `collector` with the place of what is not RDF/XML, of a document type, of an
     entity and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI
     without `xml:base` (L006); of what is nested too deeply or says too much (J003).
     """
@@ -112,7 +112,7 @@ class _Reader:
         base = self.collector.iri(base, parent.base, self._spot()) if base else parent.base
         language = given.get(f"{_XML} lang", parent.language)
         if language and not _LANGUAGE.fullmatch(language):
-            self._fail(f"{language!r} is no language tag.")
+            self._fail(f"{language!r} is not a language tag.")
         element = _Element("nodes", base, language, spot=self._spot())
         attributes = {self._attribute(name): value for name, value in given.items()}
         attributes.pop("", None)
@@ -142,7 +142,7 @@ class _Reader:
     def _node(self, name: str, given: dict[str, str], element: _Element, parent: _Element) -> None:
         """Read a node element (section 7.2.11)."""
         if name in _SYNTAX or name == f"{_RDF}li":
-            self._fail(f"{terms.compact(name)!r} is no type of a node.")
+            self._fail(f"{terms.compact(name)!r} is not a type of a node.")
         if parent.takes == "value" and parent.is_said:
             self._fail("A property element holds one node. A second one stands here.")
         element.takes = "properties"
@@ -172,7 +172,7 @@ class _Reader:
     ) -> None:
         """Read a property element (section 7.2.14)."""
         if name in _SYNTAX or name == f"{_RDF}Description":
-            self._fail(f"{terms.compact(name)!r} is no property.")
+            self._fail(f"{terms.compact(name)!r} is not a property.")
         if name == f"{_RDF}li":
             parent.members += 1
             name = f"{_RDF}_{parent.members}"
@@ -272,7 +272,7 @@ class _Reader:
     def _id(self, name: str, element: _Element) -> str:
         found = self._iri(f"#{self._checked(name)}", element)
         if found in self.ids:
-            self._fail(f"rdf:ID={name!r} stands twice.")
+            self._fail(f"rdf:ID={name!r} appears twice.")
         self.ids.add(found)
         return found
 
@@ -281,7 +281,7 @@ class _Reader:
 
     def _checked(self, name: str) -> str:
         if not _NAME.fullmatch(name):
-            self._fail(f"{name!r} is no name in XML.")
+            self._fail(f"{name!r} is not a name in XML.")
         return name
 
     def _refuse(self, names: Iterable[str]) -> None:

@@ -37,7 +37,7 @@ class _Tree:
 def read_category_tree(text: str, problems: Problems) -> Taxonomy:
     """Read a tree of categories; labels are strings or numbers, taken as they are written.
 
-    Raises DataError: what is no category, an empty label, a value twice, too great a depth.
+    Raises DataError: what is not a category, an empty label, a value twice, too great a depth.
     """
     tree = _Tree()
     stack = [_Item(read_json(text, problems), -1, 0, None)]
@@ -58,7 +58,7 @@ def _grown(tree: _Tree, item: _Item, problems: Problems) -> list[_Item]:
     """Add the node of a category; return the categories below it."""
     note_twice(item.value, item.pointer, problems)
     if not isinstance(item.value, dict):
-        message = f"What stands at {named(item.pointer)} is no category: {shown(item.value)}."
+        message = f"What stands at {named(item.pointer)} is not a category: {shown(item.value)}."
         problems.add("T001", message, _FORM, at(item.pointer))
         return []
     _check_keys(item, problems)
@@ -84,7 +84,7 @@ def _label(item: _Item, problems: Problems) -> str:
     if label == "":
         problems.add("T005", f"The label at {named(place)} is empty.", "", at(place))
     elif not is_text(label):
-        message = f"The label at {named(place)} is no text and no number: {shown(label)}."
+        message = f"The label at {named(place)} is neither a text nor a number: {shown(label)}."
         problems.add("T001", message, _FORM, at(place))
         return ""
     return str(label)
@@ -104,7 +104,7 @@ def _below(item: _Item, node: int, problems: Problems) -> list[_Item]:
             _Item(value, node, item.depth + 1, (place, str(index)))
             for index, value in enumerate(inner)
         ]
-    message = f"What stands at {named(place)} is no category and no list: {shown(inner)}."
+    message = f"What stands at {named(place)} is neither a category nor a list: {shown(inner)}."
     problems.add("T001", message, _FORM, at(place))
     return []
 
@@ -112,6 +112,6 @@ def _below(item: _Item, node: int, problems: Problems) -> list[_Item]:
 def _check_value(tree: _Tree, node: int, pointer: Pointer, problems: Problems) -> None:
     label = tree.labels[node]
     if label in tree.values:
-        message = f"The value {shown(label)} stands twice, at {named(tree.values[label])} and at "
+        message = f"The value {shown(label)} appears twice, at {named(tree.values[label])} and at "
         problems.add("T006", f"{message}{named(pointer)}.", "", at(pointer))
     tree.values.setdefault(label, pointer)

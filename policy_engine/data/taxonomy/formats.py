@@ -8,7 +8,7 @@ from policy_engine.data.taxonomy.linked_concepts import read_json_ld
 from policy_engine.data.taxonomy.problems import MAX_BYTES, Problems
 from policy_engine.data.taxonomy.tree import Taxonomy
 from policy_engine.data.taxonomy.turtle import read_turtle
-from policy_engine.errors import DataError, Place, listed
+from policy_engine.errors import DataError, Place, join_names
 
 _READERS: Mapping[str, Callable[[str, Problems], Taxonomy]] = {
     ".csv": read_level_table,
@@ -29,7 +29,7 @@ def read_taxonomy(data: bytes, name: str) -> Taxonomy:
     for ending, reader in _READERS.items():
         if name.lower().endswith(ending):
             return reader(_decoded(data, problems), problems)
-    message = f"The ending of {name!r} is not known. Known are {listed(_READERS)}."
+    message = f"The ending of {name!r} is not known. Known are {join_names(_READERS)}."
     raise DataError.of("C004", message)
 
 

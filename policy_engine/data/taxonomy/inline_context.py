@@ -94,7 +94,7 @@ def read_context(context: Any, pointer: Pointer, problems: Problems) -> Vocabula
             note_twice(one, place, problems)
             _add(vocabulary, one, place, problems)
         elif one is not None:
-            message = f"The context at {named(place)} is no object: {shown(one)}."
+            message = f"The context at {named(place)} is not an object: {shown(one)}."
             problems.add("T001", message, "", at(place))
     vocabulary.has_skos = SKOS in vocabulary.terms.values()
     return vocabulary

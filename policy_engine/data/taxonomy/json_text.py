@@ -70,9 +70,9 @@ def named(pointer: Pointer) -> str:
 
 
 def note_twice(value: Any, pointer: Pointer, problems: Problems) -> None:
-    """Note a key that stands twice in an object (J002)."""
+    """Note a key that appears twice in an object (J002)."""
     if isinstance(value, Twice):
-        message = f"The key {shown(value.twice)} stands twice in the object at {named(pointer)}."
+        message = f"The key {shown(value.twice)} appears twice in the object at {named(pointer)}."
         problems.add("J002", message, "", at(pointer))
 
 
@@ -92,4 +92,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")

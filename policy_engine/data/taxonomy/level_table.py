@@ -78,7 +78,7 @@ def _rows(text: str, problems: Problems) -> Iterator[Row]:
             line = reader.line_num + 1
     except csv.Error as error:
         message = f"The row cannot be read as CSV: {error}."
-        hint = 'A cell is quoted whole ("..."), and a quote in it stands twice ("").'
+        hint = 'A cell is quoted whole ("..."), and a quote in it appears twice ("").'
         problems.fail("T001", message, hint, Place("", line, 1))
 
 
@@ -124,7 +124,7 @@ def _add(forest: _Forest, line: int, cells: Sequence[str], problems: Problems) -
         node = forest.plant((level, cells[level]), parent, line)
         first = forest.lines[node]
         if level == 0 and first != line:
-            message = f"The value {shown(cells[0])} stands twice, first in line {first}."
+            message = f"The value {shown(cells[0])} appears twice, first in line {first}."
             problems.add("T006", message, "", Place("", line, 1))
         elif forest.parents[node] != parent:
             message = (

@@ -30,7 +30,7 @@ _Placed = tuple[Any, Pointer]
 def read_json_ld(text: str, problems: Problems) -> Taxonomy:
     """Read SKOS concepts, by what their inline context declares; nothing is fetched.
 
-    Raises DataError: what is no JSON, a context to be fetched, a key that no context defines,
+    Raises DataError: what is not JSON, a context to be fetched, a key that no context defines,
     and whatever keeps the concepts from being a tree.
     """
     reader = _Reader(problems)
@@ -65,14 +65,14 @@ class _Reader:
     def _resource(self, value: Any, pointer: Pointer) -> str:
         """Return the IRI of a resource, or a name made up, and have it read later."""
         if not isinstance(value, dict):
-            self._note("T001", "What stands at {} is no resource: {}.", value, pointer)
+            self._note("T001", "What stands at {} is not a resource: {}.", value, pointer)
             return ""
         key_of = self.vocabulary.key
         names = [inner for key, inner in value.items() if key_of(key) == "@id"]
         self._nameless += 1
         iri = self.vocabulary.resource(names[0]) if _is_name(names) else f"_: {self._nameless}"
         if names and not _is_name(names):
-            self._note("T001", "The name of the resource at {} is no IRI: {}.", names, pointer)
+            self._note("T001", "The name of the resource at {} is not an IRI: {}.", names, pointer)
         if len(value) > len(names):
             self._waiting.append((value, iri, pointer))
         return iri
@@ -126,7 +126,7 @@ class _Reader:
             return self.vocabulary.resource(value, key)
         if self._is_resource("", value):
             return self._resource(value, pointer)
-        self._note("T001", "What stands at {} is no concept: {}.", value, pointer)
+        self._note("T001", "What stands at {} is not a concept: {}.", value, pointer)
         return ""
 
     def _texts(self, key: str, value: Any, pointer: Pointer) -> Iterator[tuple[str, str]]:
@@ -134,7 +134,7 @@ class _Reader:
             if is_text(text) and isinstance(language, str):
                 yield text, language
             else:
-                self._note("T001", "What stands at {} is no text: {}.", value, pointer)
+                self._note("T001", "What stands at {} is not a text: {}.", value, pointer)
 
     def _literals(self, key: str, value: Any, pointer: Pointer) -> Iterator[tuple[Any, Any]]:
         """Yield the texts of a value with their languages, none of them checked."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import accumulate, pairwise
 from typing import Literal, get_args
 
-from policy_engine.errors import DataError, did_you_mean, listed
+from policy_engine.errors import DataError, did_you_mean, join_names
 
 Kind = Literal["quantiles", "prefix", "calendar", "frequency"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -73,7 +73,7 @@ def _known(kind: str) -> Kind:
     for known in KINDS:
         if kind == known:
             return known
-    message = f"A hierarchy is suggested by {listed(KINDS, 'or')}. Given: {kind!r}."
+    message = f"A hierarchy is suggested by {join_names(KINDS, 'or')}. Given: {kind!r}."
     raise DataError.of("T011", message, did_you_mean(kind, KINDS))
 
 

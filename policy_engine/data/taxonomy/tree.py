@@ -23,7 +23,7 @@ class Taxonomy:
     `labels` names every node, `parents` gives the node above it, -1 for the root. The leaves
     are the original values; no two have one label. Inner nodes may share a label with each
     other, or with a leaf: a node is its number, not its label. Raises ValueError where the
-    numbers are no such tree, where a label is empty or a leaf stands twice.
+    numbers are no such tree, where a label is empty or a leaf appears twice.
     """
 
     labels: tuple[str, ...]

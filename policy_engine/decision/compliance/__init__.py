@@ -1,4 +1,4 @@
-"""Compliance reports: what a policy comes to for a request and a state of the world."""
+"""Compliance reports: what a policy evaluates to for a request and a state of the world."""
 
 from policy_engine.decision.compliance.evaluating import compliance_report
 from policy_engine.decision.compliance.model import (

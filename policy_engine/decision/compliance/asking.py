@@ -22,7 +22,7 @@ from policy_engine.decision.compliance.reading import (
     odrl,
     value_of,
 )
-from policy_engine.errors import RequestError, did_you_mean, listed
+from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 SOTW = "https://w3id.org/force/sotw#"
@@ -63,7 +63,7 @@ _OF_RULE = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedRule:
     """One rule of a request: who asks to do what with which assets, and under what."""
 
     request: str
@@ -75,7 +75,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class DutyState:
     """What the world tells of a duty, in a report of its own."""
 
     node: str
@@ -84,7 +84,7 @@ class Told:
     deontic: str
 
 
-def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[Asked, ...]:
+def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[RequestedRule, ...]:
     """Return the rules of the requests of a text: of `odrl:Request`, or evaluation requests.
 
     Raises RequestError (D003) for a text without one, and for what is not understood.
@@ -100,10 +100,10 @@ def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[Asked, .
     return tuple(found)
 
 
-def time_of(world: Graph, asked: Asked) -> Term | None:
+def time_of(world: Graph, asked: RequestedRule) -> Term | None:
     """Return the moment that a request or else the world tells; none where neither does.
 
-    Raises RequestError (D003) where there are several, or what is told is no moment.
+    Raises RequestError (D003) where there are several, or what is told is not a moment.
     """
     issued = world.objects(_NOW, _ISSUED)
     for node in world.having(_CURRENT):
@@ -113,7 +113,7 @@ def time_of(world: Graph, asked: Asked) -> Term | None:
     if not moments:
         return None
     if len(moments) > 1:
-        _refuse(world, f"Several moments are told: {listed(map(_shown, moments))}.")
+        _refuse(world, f"Several moments are told: {join_names(map(_shown, moments))}.")
     [moment] = moments
     try:
         value = value_of(moment).value
@@ -124,10 +124,10 @@ def time_of(world: Graph, asked: Asked) -> Term | None:
     return moment
 
 
-def duties_of(world: Graph) -> tuple[Told, ...]:
+def duties_of(world: Graph) -> tuple[DutyState, ...]:
     """Return what the world tells of duties."""
     return tuple(
-        Told(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
+        DutyState(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
         for node in world.typed((f"{REPORT}DutyReport",))
         for duty in world.nodes(node, f"{REPORT}rule")
     )
@@ -140,8 +140,10 @@ def _state(world: Graph, node: str, kind: str) -> str:
     found = world.objects(node, f"{REPORT}{kind}State")
     names = {str(one).removeprefix(REPORT) for one in found}
     if len(names) > 1 or not names <= set(allowed):
-        given = listed(sorted(names))
-        _refuse(world, f"The {kind}State of {node} is one of {listed(allowed)}. Given: {given}.")
+        given = join_names(sorted(names))
+        _refuse(
+            world, f"The {kind}State of {node} is one of {join_names(allowed)}. Given: {given}."
+        )
     return next(iter(names), "")
 
 
@@ -152,8 +154,8 @@ class _Requests:
         self.graph = graph
         self.vocabulary = vocabulary
 
-    def asked(self, node: str) -> Iterator[Asked]:
-        """Yield what a node asks for; nothing where it is no request."""
+    def asked(self, node: str) -> Iterator[RequestedRule]:
+        """Yield what a node asks for; nothing where it is not a request."""
         said, types = self.graph.about[node], self.graph.types(node)
         if f"{SOTW}EvaluationRequest" in types or said.keys() & {_PARTY, _ACTION, _TARGET}:
             self._known(node, _OF_REQUEST)
@@ -164,7 +166,7 @@ class _Requests:
                 self._known(rule, _OF_RULE)
                 yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))
 
-    def _rule(self, request: str, rule: str, props: tuple[str, str, str]) -> Asked:
+    def _rule(self, request: str, rule: str, props: tuple[str, str, str]) -> RequestedRule:
         """Return a rule of a request, with what the request says of all its rules."""
         both = dict.fromkeys((rule, request))
         parties, actions, targets = (
@@ -177,7 +179,7 @@ class _Requests:
         for operand, term in (told for node in both for told in self._told(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
         actions = tuple(map(self.vocabulary.action, actions))
-        return Asked(request, rule, parties, actions, targets, values)
+        return RequestedRule(request, rule, parties, actions, targets, values)
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
         """Yield the left operands that a request tells, each with a value."""
@@ -207,7 +209,7 @@ class _Requests:
         if operand not in known:
             names = [terms.local_name(one) for one in known]
             hint = did_you_mean(name, [f"{one[:1].upper()}{one[1:]}" for one in names])
-            _refuse(self.graph, f"sotw:{name} is no feature that is known.", hint)
+            _refuse(self.graph, f"sotw:{name} is not a feature that is known.", hint)
         return operand
 
     def _name(self, node: str) -> str:
@@ -220,7 +222,7 @@ class _Requests:
     def _named(self, node: str, *props: str) -> tuple[str, ...]:
         for term in self.graph.objects(node, *props):
             if isinstance(term, Literal):
-                names = listed(map(terms.local_name, props), "or")
+                names = join_names(map(terms.local_name, props), "or")
                 _refuse(self.graph, f"The {names} of {node} is an IRI. Given: {term.text!r:.40}.")
         return self.graph.nodes(node, *props)
 

@@ -1,4 +1,4 @@
-"""Compliance reports: policies held against requests and a state of the world."""
+"""Compliance reports: policies evaluated against requests and a state of the world."""
 
 import hashlib
 import uuid
@@ -8,7 +8,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
-from policy_engine.decision.compliance.asking import Asked, read_requests, time_of
+from policy_engine.decision.compliance.asking import RequestedRule, read_requests, time_of
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import Case, Setting
 from policy_engine.decision.compliance.model import PolicyReport, Report
@@ -17,10 +17,10 @@ from policy_engine.errors import PolicyError, RequestError
 from policy_engine.policy.collecting.files import Reading, VocabularySource
 from policy_engine.policy.model import Policy
 from policy_engine.policy.owners import OwnersSource, load_owners
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 MAX_REPORTS = 100_000
-"""How many rules of policies are held against rules of requests, at most, at once."""
+"""How many rules of policies are evaluated against rules of requests, at most, at once."""
 
 
 def compliance_report(
@@ -28,11 +28,11 @@ def compliance_report(
     request: Source,
     world: Source | None = None,
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
 ) -> Report:
-    """Return what the rules of a policy come to for a request and a state of the world.
+    """Return what the rules of a policy evaluate to for a request and a state of the world.
 
     Each text is given as a path or as itself, in Turtle, N-Triples, RDF/XML or JSON-LD, with
     `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy
@@ -84,7 +84,7 @@ def _policy_report(cases: Sequence[Case]) -> PolicyReport:
     )
 
 
-def _check_size(policies: Sequence[Policy], asked: Sequence[Asked]) -> None:
+def _check_size(policies: Sequence[Policy], asked: Sequence[RequestedRule]) -> None:
     count = sum(len(policy.rules) for policy in policies) * len(asked)
     if count > MAX_REPORTS:
         message = f"The report would be on {count:,} pairs of rules. {MAX_REPORTS:,} are allowed."

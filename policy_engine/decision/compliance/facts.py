@@ -7,7 +7,13 @@ from typing import TypeAlias
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
-from policy_engine.decision.compliance.asking import DATE_TIME, PURPOSE_OPERAND, SOTW, TOLD, Asked
+from policy_engine.decision.compliance.asking import (
+    DATE_TIME,
+    PURPOSE_OPERAND,
+    SOTW,
+    TOLD,
+    RequestedRule,
+)
 from policy_engine.decision.compliance.graph import Graph
 from policy_engine.decision.compliance.reading import VALUE, said_of_parts, value_of
 from policy_engine.policy.hierarchy import Hierarchy, Part
@@ -24,7 +30,7 @@ _WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
 
 
 @dataclass
-class Facts:
+class StatedFacts:
     """What a request and the world tell of left operands; what neither tells is not known.
 
     `known` holds them as they are written. With `is_closed`, a request that tells no purpose
@@ -75,7 +81,7 @@ class Facts:
         return self.told(left_operand) or ((_NONE,) if left_operand in TOLD else ())
 
 
-def told_by(world: Graph, asked: Asked, time: Term) -> Mapping[str, Terms]:
+def told_by(world: Graph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
     """Return the left operands that the world itself tells, or else the request."""
     found = dict(asked.values)
     for node in world.typed(_WORLDS):
@@ -90,7 +96,7 @@ def memberships(policy: Hierarchy, world: Graph, vocabulary: Vocabulary = NONE) 
     return policy.joined([said_of_parts(world, vocabulary), kinds])
 
 
-def with_own_purposes(known: Hierarchy, request: Graph, asked: Asked) -> Hierarchy:
+def with_own_purposes(known: Hierarchy, request: Graph, asked: RequestedRule) -> Hierarchy:
     """Return what belongs to what with the word of a request: of which kind its purposes are.
 
     It has no word on who and what belongs where: nobody becomes a member by saying so.

@@ -12,7 +12,7 @@ from policy_engine.data.rdf.statements import FIRST, NIL, REST, TYPE, Literal, T
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import PolicyEngineError, PolicyError
 from policy_engine.policy.collecting.files import read_file
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 Source: TypeAlias = str | bytes | Path
 """A text of RDF: its file, or itself. A string is a text where it has a line break, `<` or `{`."""
@@ -103,7 +103,7 @@ def read_graph(
     what: str,
     error: type[PolicyEngineError],
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Graph:
     """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, by its suffix or how it begins.
 

@@ -1,4 +1,4 @@
-"""One policy held against one rule of a request: the state of each rule and its premises."""
+"""One policy evaluated against one rule of a request: the state of each rule and its premises."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,8 +9,18 @@ from typing import Literal, TypeAlias, cast
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.asking import PURPOSE_OPERAND, Asked, Told, duties_of
-from policy_engine.decision.compliance.facts import Facts, memberships, told_by, with_own_purposes
+from policy_engine.decision.compliance.asking import (
+    PURPOSE_OPERAND,
+    DutyState,
+    RequestedRule,
+    duties_of,
+)
+from policy_engine.decision.compliance.facts import (
+    StatedFacts,
+    memberships,
+    told_by,
+    with_own_purposes,
+)
 from policy_engine.decision.compliance.graph import Graph
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
@@ -24,7 +34,7 @@ from policy_engine.decision.compliance.model import (
 from policy_engine.decision.compliance.reading import ODRL, values
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
-from policy_engine.decision.members import Members
+from policy_engine.decision.members import RefinedMembers
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import (
     IRI,
@@ -50,13 +60,13 @@ _DEONTIC = {"Performed": "Fulfilled", "Unperformed": "Violated", "Unknown": "Non
 
 @dataclass(frozen=True)
 class Setting:
-    """What all rules of a policy are held against: the texts, and what is known from them."""
+    """What all rules of a policy are evaluated against: the texts, and what is known from them."""
 
     policy: Policy
     texts: Texts
     seed: uuid.UUID
     hierarchy: Hierarchy
-    told: Mapping[str, Sequence[Told]]
+    told: Mapping[str, Sequence[DutyState]]
     speaking: Speaking | None = None
 
     @classmethod
@@ -64,7 +74,7 @@ class Setting:
         cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID, owners: Owners
     ) -> "list[Setting]":
         """Return the settings of policies of one text, in the world of the texts."""
-        told: dict[str, list[Told]] = {}
+        told: dict[str, list[DutyState]] = {}
         for one in duties_of(texts[2]):
             told.setdefault(one.duty, []).append(one)
         known = policies[0]
@@ -77,7 +87,7 @@ class Setting:
 class Case:
     """One policy and one rule of a request, at one moment."""
 
-    def __init__(self, name: str, setting: Setting, asked: Asked, time: Term) -> None:
+    def __init__(self, name: str, setting: Setting, asked: RequestedRule, time: Term) -> None:
         self.name = name
         self.policy = setting.policy
         self.asked = asked
@@ -85,7 +95,7 @@ class Case:
         self._setting = setting
         self._texts = setting.texts
 
-    def of(self, policy: Policy, asked: Asked) -> "Case":
+    def of(self, policy: Policy, asked: RequestedRule) -> "Case":
         """Return a policy of the same text and what else is asked, whoever issued its rules."""
         setting = replace(self._setting, policy=policy, speaking=None)
         return Case(self.name, setting, asked, self.time)
@@ -190,7 +200,9 @@ class Case:
         may_be = is_blank(wide) or (is_open and known.overlaps(part, narrow, wide))
         return "unknown" if may_be else "unsatisfied"
 
-    def _constraints(self, rule: Rule, facts: Facts, *steps: object) -> Iterator[ConstraintReport]:
+    def _constraints(
+        self, rule: Rule, facts: StatedFacts, *steps: object
+    ) -> Iterator[ConstraintReport]:
         if rule.purposes:
             right = tuple(Value(iri, type=IRI) for iri in rule.purposes)
             condition = Constraint(PURPOSE_OPERAND, f"{ODRL}isAnyOf", right)
@@ -199,7 +211,7 @@ class Case:
         for n, each in enumerate(rule.constraints):
             yield self._constraint(evaluate(each, facts), facts, *steps, "constraint", n)
 
-    def _constraint(self, verdict: Verdict, facts: Facts, *steps: object) -> ConstraintReport:
+    def _constraint(self, verdict: Verdict, facts: StatedFacts, *steps: object) -> ConstraintReport:
         condition = verdict.condition
         report = ConstraintReport(
             node=self.node(*steps),
@@ -228,7 +240,7 @@ class Case:
         premises = tuple(self._constraints(duty, self._facts(is_open=True), *steps))
         active = all(_at_least(premise.state, "unknown") for premise in premises)
         told = () if is_blank(duty.uid) else self._setting.told.get(duty.uid, ())
-        for n, one in enumerate(told or (Told("_:", duty.uid, "", ""),)):
+        for n, one in enumerate(told or (DutyState("_:", duty.uid, "", ""),)):
             performance = one.performance or "Unknown"
             deontic = one.deontic or (_DEONTIC[performance] if active else "NonSet")
             yield DutyReport(
@@ -252,18 +264,18 @@ class Case:
         return Closures(self._hierarchy)
 
     @cached_property
-    def _members(self) -> Members:
+    def _members(self) -> RefinedMembers:
         said = {node: set(map(terms.canonical, of)) for node, of in self._texts[2].about.items()}
-        return Members(said, lambda: self.asked.targets)
+        return RefinedMembers(said, lambda: self.asked.targets)
 
-    def _facts(self, *, is_open: bool) -> Facts:
+    def _facts(self, *, is_open: bool) -> StatedFacts:
         return replace(self._known, is_closed=not is_open)
 
     @cached_property
-    def _known(self) -> Facts:
+    def _known(self) -> StatedFacts:
         world = self._texts[2]
         told = told_by(world, self.asked, self.time)
-        return Facts(world, self._hierarchy, told, is_closed=True)
+        return StatedFacts(world, self._hierarchy, told, is_closed=True)
 
 
 def _best(states: Iterable[State]) -> State:

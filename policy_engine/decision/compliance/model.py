@@ -22,10 +22,10 @@ class PartReport:
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What a constraint came to, or a logical one with `premises`.
+    """What a constraint evaluated to, or a logical one with `premises`.
 
     `constraint` is its name in the policy, empty where it has none; `left` what its left
-    operand was, and `right` what it was held against, both as they are written.
+    operand was, and `right` what it was compared with, both as they are written.
     """
 
     node: str

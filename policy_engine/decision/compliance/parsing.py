@@ -8,7 +8,7 @@ from typing import Any
 from policy_engine.data.rdf.statements import Literal, Statement
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.detection import syntax_of
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf import read_statements
 
 _COMMENT = re.compile(rb"#[^\r\n]*")
@@ -16,7 +16,7 @@ _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
 def statements(
-    text: bytes, path: Path | None, contexts: Mapping[str, Any], limits: Limits = USUAL
+    text: bytes, path: Path | None, contexts: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Statement, ...]:
     """Return what a text states, in its order; its syntax is told by its file's name or start.
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import Graph
-from policy_engine.errors import PolicyError, did_you_mean, listed
+from policy_engine.errors import PolicyError, did_you_mean, join_names
 from policy_engine.policy.hierarchy import Edge, Hierarchy
 from policy_engine.policy.model import (
     IRI,
@@ -24,7 +24,7 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.reading.constraints import read_operand
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 ODRL, MOSAICROWN = terms.ODRL, terms.MOSAICROWN
@@ -70,7 +70,7 @@ _CLASSES: dict[Kind, str] = {"permission": "Permission", "prohibition": "Prohibi
 
 
 def read_policies(
-    graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE
+    graph: Graph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
 ) -> tuple[Policy, ...]:
     """Return the policies of a text, in its order (ODRL Information Model 2.2, section 2.1).
 
@@ -87,14 +87,14 @@ def read_policies(
     policies = [node for node in graph.about if node in nodes]
     if not policies:
         message = "The text holds no policy: nothing in it has a permission or a prohibition."
-        hint = f"A policy is one of {listed(map(terms.compact, TYPES), 'or')}."
+        hint = f"A policy is one of {join_names(map(terms.compact, TYPES), 'or')}."
         raise PolicyError.of("P001", message, hint, graph.source)
     reader.refuse_loose_rules()
     return tuple(reader.policy(node) for node in policies)
 
 
 def values(graph: Graph, node: str) -> tuple[Term, ...]:
-    """Return what a constraint holds its left operand against, as it is written."""
+    """Return what a constraint compares its left operand with, as it is written."""
     return graph.objects(node, RIGHT, REFERENCE)
 
 
@@ -102,7 +102,7 @@ def value_of(term: Term, kind: str = "", left: str = "", vocabulary: Vocabulary 
     """Return the value of a term; `kind` is the type of one that has none of its own.
 
     On the right of a `left` operand it is of a type that this takes. Raises ValueError for a
-    text that is no value of its type.
+    text that is not a value of its type.
     """
     if not isinstance(term, Literal):
         return Value(terms.canonical(term), type=IRI)
@@ -172,7 +172,7 @@ class _Reader:
         types = {one for one in self.graph.types(node) if one.startswith(ODRL)}
         wrong = types - set(odrl(_CLASSES.get(kind, "Duty"), "Rule"))
         if wrong:
-            given = listed(map(terms.compact, sorted(wrong)))
+            given = join_names(map(terms.compact, sorted(wrong)))
             self._fail("P007", f"{node} stands as a {kind}, but is {given}.")
         if node in above or len(above) > self.limits.condition_depth:
             self._fail("P013", f"{node} is nested too deeply, or within itself.")
@@ -226,7 +226,7 @@ class _Reader:
         iri = terms.canonical(self._name(node, VALUE) if is_blank(node) else node)
         named = self._named(node, VALUE)
         if len(named) > 1:
-            self._fail("P007", f"An action has one rdf:value. Given: {listed(named)}.")
+            self._fail("P007", f"An action has one rdf:value. Given: {join_names(named)}.")
         actions = terms.instances(f"{ODRL}Action")
         if iri.startswith(ODRL) and iri not in actions:
             self._unknown(iri, actions, "is not an action of ODRL")
@@ -252,7 +252,9 @@ class _Reader:
             return self._constraint(node)
         self._known(node, {*LOGICAL, f"{ODRL}uid"}, "A logical constraint")
         if len(joined) > 1:
-            self._fail("P014", f"{node} joins in two ways, {listed(map(terms.compact, joined))}.")
+            self._fail(
+                "P014", f"{node} joins in two ways, {join_names(map(terms.compact, joined))}."
+            )
         operands = (self._condition(one, (*above, node)) for one in self._named(node, *joined))
         return LogicalConstraint(joined[0], tuple(operands), uid=node)
 
@@ -299,7 +301,7 @@ class _Reader:
         """Return the nodes under a property. Raises PolicyError for a literal (P007)."""
         for term in self.graph.objects(node, *props):
             if isinstance(term, Literal):
-                names = listed(map(terms.local_name, props), "or")
+                names = join_names(map(terms.local_name, props), "or")
                 self._fail("P007", f"The {names} of {node} is an IRI. Given: {term.text!r:.40}.")
         return self.graph.nodes(node, *props)
 

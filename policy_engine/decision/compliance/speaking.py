@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.asking import Asked
+from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.model import PartReport, RuleReport
 from policy_engine.decision.index import Clause
 from policy_engine.decision.ownership import Leave, Ownership
@@ -21,7 +21,7 @@ class Speaking:
     """Who speaks for which asset, by the owners and by what the world says of parts.
 
     The answers are those of `Ownership`, by which requests are decided; leave to grant the use of
-    an asset is what the reports on the policies' own rules come to.
+    an asset is what the reports on the policies' own rules evaluate to.
     """
 
     def __init__(self, owners: Owners, policies: Sequence[Policy], said: Hierarchy) -> None:
@@ -69,8 +69,8 @@ class Speaking:
         may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in granted)
         return Leave(is_given=given and not barred, may_be=may_be)
 
-    def _reports(self, case: "Case", asked: Asked) -> Iterator[tuple[Rule, RuleReport]]:
-        """Yield the rules of all policies but offers, with what they come to for what is asked."""
+    def _reports(self, case: "Case", asked: RequestedRule) -> Iterator[tuple[Rule, RuleReport]]:
+        """Yield the rules of all policies but offers, with what they evaluate to for a request."""
         for policy in self._policies:
             if policy.type != OFFER:
                 rules = (*policy.permissions, *policy.prohibitions)

@@ -129,7 +129,7 @@ def _premise(premise: Premise) -> Iterator[_Block]:
 
 
 def _of_constraint(premise: ConstraintReport) -> list[_Said]:
-    """Return what is said of a constraint: what it was held against only where that holds."""
+    """Return what is said of a constraint: what it was compared with only where that holds."""
     said: list[_Said] = [
         ("a", [f"{REPORT}ConstraintReport"]),
         (f"{REPORT}constraint", [premise.constraint] if premise.constraint else []),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.decision.deciding import prohibiting
 from policy_engine.decision.explaining import derivation, misses, nothing_permits
-from policy_engine.decision.holding import Held, hold, lacks, outstanding
+from policy_engine.decision.holding import RuleMatch, lacks, match_permission, outstanding
 from policy_engine.decision.index import Clause
-from policy_engine.decision.model import Counted, Decision, NearMiss, Owed
+from policy_engine.decision.model import Counted, Decision, NearMiss, OutstandingDuty
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import Leave
 
@@ -22,7 +22,7 @@ _TOLD = 3
 _MOST_ASIDE = 16
 
 
-def permit(case: "Case", permits: Sequence[Held], outputs: Sequence[Output]) -> Decision:
+def permit(case: "Case", permits: Sequence[RuleMatch], outputs: Sequence[Output]) -> Decision:
     """Return the decision by some permissions, of which the first is named."""
     held, clauses = permits[0], [one.clause for one in permits]
     certified = tuple(line for output in outputs for line in output.certified())
@@ -98,7 +98,7 @@ def _obliging(case: "Case", permitting: Sequence[Clause]) -> Iterator[Clause]:
     yield from (*permitting, *(one for uid, one in leaves.items() if uid not in own))
 
 
-def _obligations(case: "Case", clause: Clause) -> Iterator[Owed]:
+def _obligations(case: "Case", clause: Clause) -> Iterator[OutstandingDuty]:
     """Yield what the assignee is obliged to by the policy that permits, and has not done."""
     asked, overlaps = case.asked_of(clause), case.view.closures.overlaps
     case.facts.own = asked.closures
@@ -142,7 +142,7 @@ def deny_unpermitted(case: "Case") -> Decision:
     )
 
 
-def _nearest(case: "Case") -> list[Held]:
+def _nearest(case: "Case") -> list[RuleMatch]:
     """Return the permissions that lack least: conditions alone, or parts of the request."""
     seen = {held.clause.number for held in case.refused}
     others = [
@@ -156,15 +156,15 @@ def _nearest(case: "Case") -> list[Held]:
         if len(wholes) < _TOLD or id(clause.whole) in wholes:
             wholes.add(id(clause.whole))
             why = _unheard_of(case, clause)
-            found.append(hold(clause, case.asked_of(clause), case.facts, unheard=why))
+            found.append(match_permission(clause, case.asked_of(clause), case.facts, unheard=why))
     # What makes something is one rule, and is looked at by what it makes and of what.
-    nearest: dict[int, Held] = {}
+    nearest: dict[int, RuleMatch] = {}
     for held in sorted([*case.refused[:_NEAR], *found], key=partial(_farness, case)):
         nearest.setdefault(id(held.clause.whole), held)
     return [*nearest.values()][:_TOLD]
 
 
-def _farness(case: "Case", held: Held) -> tuple[int, int]:
+def _farness(case: "Case", held: RuleMatch) -> tuple[int, int]:
     """Return how much a permission lacks, and how many of the targets it does not cover."""
     clause, targets = held.clause, case.asked_of(held.clause).targets
     uncovered = sum(map(clause.targets.isdisjoint, targets)) if clause.targets else 0
@@ -183,7 +183,7 @@ def _unheard_of(case: "Case", clause: Clause) -> str:
 def deny(
     case: "Case",
     reason: str,
-    held: Held | None = None,
+    held: RuleMatch | None = None,
     *,
     policy: str = "",
     strategy: Literal["", "prohibit"] = "",

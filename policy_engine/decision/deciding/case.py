@@ -1,4 +1,4 @@
-"""One request, and the policies it is held against."""
+"""One request, and the policies it is evaluated against."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -13,11 +13,19 @@ from policy_engine.decision.deciding.judged import Judged
 from policy_engine.decision.explaining import prohibits_it
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.history import History
-from policy_engine.decision.holding import Asked, Held, covers, hold
-from policy_engine.decision.index import Clause, Made
-from policy_engine.decision.members import Members
+from policy_engine.decision.holding import ExpandedRequest, RuleMatch, covers, match_permission
+from policy_engine.decision.index import Clause, RuleOutput
+from policy_engine.decision.members import RefinedMembers
 from policy_engine.decision.mixing import Mix, mixes, names
-from policy_engine.decision.model import Carried, Decision, Grant, Match, Request, RowAccess, World
+from policy_engine.decision.model import (
+    CarriedOutRule,
+    Decision,
+    Grant,
+    Match,
+    Request,
+    RowAccess,
+    World,
+)
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import Leave, Ownership, Use, no_consent
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """One request, and the policies it is held against.
+    """One request, and the policies it is evaluated against.
 
     It `is_deciding` once that is what it is asked; `reader` is the request to read what is looked
     at as something to be made, `maker` who made what it was derived from.
@@ -47,7 +55,7 @@ class Case:
         together: tuple[str, ...] = (),
         is_delegation: bool = False,
         maker: frozenset[str] | None = None,
-        carried: Carried | None = None,
+        carried: CarriedOutRule | None = None,
         reader: "Case | None" = None,
         judged: Judged | None = None,
     ) -> None:
@@ -69,20 +77,20 @@ class Case:
         self.facts.rows = rows
         self.facts.together = together or request.targets
         self.facts.is_derived = maker is not None
-        self.members = Members(
+        self.members = RefinedMembers(
             world.of,
             lambda: (*request.targets, *chain(*world.memberships.asset)),
             lambda: decider.index.assets,
         )
-        self.asked = Asked(request, closures, self.members)
+        self.asked = ExpandedRequest(request, closures, self.members)
         self._asked = {id(decider.index.closures): self.asked}
         self.ownership = self._ownership(is_delegation=is_delegation)
         self.is_deciding = False
         self.unheard: dict[int, str] = {}
         self.matches: list[Match] = []
-        self.permits: list[Held] = []
-        self.refused: list[Held] = []
-        self.prohibited: list[Held] = []
+        self.permits: list[RuleMatch] = []
+        self.refused: list[RuleMatch] = []
+        self.prohibited: list[RuleMatch] = []
         self.counting: list[Clause] = []
         self.outputs: Sequence[Output] = ()
         self.met = request.targets[0]
@@ -143,7 +151,7 @@ class Case:
         through = self._through_inputs(outputs) if through_inputs else None
         return through or answering.deny_unpermitted(self)
 
-    def _prohibited(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+    def _prohibited(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial by a prohibition, of the request or of what that was made from."""
         denying = prohibiting.prohibitions(self)
         if denying is None:
@@ -152,7 +160,7 @@ class Case:
         strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
         return answering.deny(self, reason, denying, strategy=strategy)
 
-    def _unfit(self, made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+    def _unfit(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None where all are fit."""
         why = ((one, making.making_fails(self, one.clause)) for one in made)
         for one, fails in chain(why, making.carried_out(self)):
@@ -170,13 +178,13 @@ class Case:
                 )
         return making.void(self)
 
-    def touched(self) -> list[Made]:
+    def touched(self) -> list[RuleOutput]:
         """Return the outputs that the request touches."""
         found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
         made = [one for one in found if self.concerns(one.clause, self.request.targets)]
         return [one for one in made if self._is_read(one)] if self.facts.making else made
 
-    def _is_read(self, made: Made) -> bool:
+    def _is_read(self, made: RuleOutput) -> bool:
         """Tell whether an output is read by who makes something of the targets.
 
         A target that holds it alone, as what it is made of, has nothing of it yet.
@@ -207,13 +215,13 @@ class Case:
 
         return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone, decided)
 
-    def asked_of(self, clause: Clause) -> Asked:
+    def asked_of(self, clause: Clause) -> ExpandedRequest:
         """Return the request by the hierarchies of a rule's own policy."""
         key = id(clause.closures)
         found = self._asked.get(key)
         if found is None:
             own = self.view.own(clause)
-            found = self._asked[key] = Asked(self.request, own, self.members)
+            found = self._asked[key] = ExpandedRequest(self.request, own, self.members)
         return found
 
     def concerns(self, clause: Clause, targets: Sequence[str]) -> bool:
@@ -229,7 +237,7 @@ class Case:
                 (self.refused if held.missing else self.permits).append(held)
                 self.note(held, applies=not held.missing)
 
-    def held(self, clause: Clause) -> Iterator[Held]:
+    def held(self, clause: Clause) -> Iterator[RuleMatch]:
         """Yield what comes of a permission that covers the request."""
         own = self.asked_of(clause)
         if covers(clause, own):
@@ -238,7 +246,7 @@ class Case:
             unheard = self.unheard_for(clause)
             if unheard:
                 self.unheard[clause.number] = f"{clause.name} does not count: {unheard}"
-            yield hold(clause, own, self.facts, rows=self.rows, unheard=unheard)
+            yield match_permission(clause, own, self.facts, rows=self.rows, unheard=unheard)
 
     def unheard_for(self, clause: Clause) -> str:
         """Return why a permission does not count for what is asked for; empty where it does."""
@@ -260,7 +268,7 @@ class Case:
         is_reading = self.request.action in clause.policy.vocabulary.reading
         return bool(clause.rule.output) and not is_reading
 
-    def _in_another_way(self, clause: Clause, carried: Carried) -> str:
+    def _in_another_way(self, clause: Clause, carried: CarriedOutRule) -> str:
         """Return that a permission says how something is made, and another rule is carried out."""
         covering = clause.actions.intersection(self.asked_of(clause).action)
         is_it = (clause.policy.uid, clause.label) == (carried.policy, carried.rule)
@@ -270,7 +278,7 @@ class Case:
         action = terms.compact(self.request.action)
         return f"it permits its own {action} alone, not that of {name}"
 
-    def _unmixed(self, held: Held, mixed: Sequence[Mix]) -> Held:
+    def _unmixed(self, held: RuleMatch, mixed: Sequence[Mix]) -> RuleMatch:
         """Return a permission that says what it lacks: to name what is mixed."""
         own, targets = self.asked_of(held.clause).closures, self.request.targets
         lacking = [one for one in mixed if not names(held.clause.rule, one, targets, own)]
@@ -288,7 +296,7 @@ class Case:
             self.judged.origins = found
         return found
 
-    def note(self, held: Held, *, applies: bool) -> None:
+    def note(self, held: RuleMatch, *, applies: bool) -> None:
         """Note a rule among those that the decision tells of."""
         clause = held.clause
         match = Match.model_construct(

@@ -8,7 +8,7 @@ from policy_engine.decision.consents import inputs_to
 from policy_engine.decision.deciding import answering, prohibiting
 from policy_engine.decision.deciding.judged import Judgement
 from policy_engine.decision.explaining import prohibits_it
-from policy_engine.decision.index import Clause, Made
+from policy_engine.decision.index import Clause, RuleOutput
 from policy_engine.decision.lineage import inputs_of
 from policy_engine.decision.model import Decision
 from policy_engine.decision.outputs import Output
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 
-def inherited_by(case: "Case", made: Sequence[Made], outputs: Sequence[Output]) -> Decision | None:
+def inherited_by(
+    case: "Case", made: Sequence[RuleOutput], outputs: Sequence[Output]
+) -> Decision | None:
     """Return the denial by a prohibition of what the outputs that are asked for were made from.
 
     The maker's own prohibitions of the input do not reach what he makes of it; where nobody
@@ -87,7 +89,7 @@ def _met(case: "Case", clause: Clause) -> str:
     return targets[0]
 
 
-def _part_of(case: "Case", made: Made) -> str:
+def _part_of(case: "Case", made: RuleOutput) -> str:
     """Return the target that something that was made is, or that has to do with it."""
     overlaps = case.view.closures.overlaps
     near = (one for one in case.request.targets if overlaps("asset", one, made.asset))

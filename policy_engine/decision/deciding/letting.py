@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.consents import inputs_to, without_counts
 from policy_engine.decision.deciding import prohibiting
-from policy_engine.decision.holding import Held, hold, lacks
+from policy_engine.decision.holding import RuleMatch, lacks, match_permission
 from policy_engine.decision.index import Clause
 from policy_engine.decision.ownership import Leave, Use, nearness
 from policy_engine.policy.model import ANONYMIZE, GRANT_USE, OFFER
@@ -47,7 +47,7 @@ def _consent(case: "Case", making: Clause) -> Leave:
     return near if near.clause else _for_another_purpose(case)
 
 
-def _lacks(case: "Case", held: Held) -> str:
+def _lacks(case: "Case", held: RuleMatch) -> str:
     """Return what keeps a permission from giving leave, empty where nothing does."""
     denying = None if held.missing else prohibiting.prohibitions(case)
     return f"{denying.clause.name} prohibits it" if denying else " and ".join(held.missing)
@@ -59,7 +59,9 @@ def _for_another_purpose(case: "Case") -> Leave:
         own = case.asked_of(clause)
         is_other = lacks(clause, own) == 1 and clause.purposes.isdisjoint(own.purpose)
         if is_other and clause.purposes and _is_leave(case, clause):
-            return Leave(clause=clause, lacks=_lacks(case, hold(clause, own, case.facts)))
+            return Leave(
+                clause=clause, lacks=_lacks(case, match_permission(clause, own, case.facts))
+            )
     return Leave()
 
 

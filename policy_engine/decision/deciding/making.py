@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.deciding import answering, inheriting
 from policy_engine.decision.ended import Void
-from policy_engine.decision.index import Clause, Made
+from policy_engine.decision.index import Clause, RuleOutput
 from policy_engine.decision.lineage import Lineage
 from policy_engine.decision.model import Decision, Request
 from policy_engine.decision.purposes import may_be_for, purposes_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 
-def carried_out(case: "Case") -> Iterator[tuple[Made, str]]:
+def carried_out(case: "Case") -> Iterator[tuple[RuleOutput, str]]:
     """Yield what the rule makes that is carried out, with by what that is prohibited to those
     who issued the rule."""
     if case.carried is None or case.ownership is None:
@@ -35,12 +35,12 @@ def lineage(case: "Case") -> Lineage:
     )
 
 
-def _made_of(case: "Case", asset: str) -> list[Made]:
+def _made_of(case: "Case", asset: str) -> list[RuleOutput]:
     """Return the outputs that an asset is, belongs to or holds."""
     return [one for one in case.view.made(asset) if case.concerns(one.clause, (asset,))]
 
 
-def _over(case: "Case", made: Sequence[Made]) -> str:
+def _over(case: "Case", made: Sequence[RuleOutput]) -> str:
     """Return why what rules made is not made any more: by their times, or by an owner."""
     late = [is_over(one.clause.rule, case.facts) for one in made]
     owned = (making_fails(case, one.clause) for one in made)

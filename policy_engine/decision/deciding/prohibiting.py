@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.consents import without_counts
 from policy_engine.decision.history import MadeFrom
-from policy_engine.decision.holding import Held, is_about_rows, meets, prohibits, reaches
+from policy_engine.decision.holding import RuleMatch, is_about_rows, meets, prohibits, reaches
 from policy_engine.decision.index import Clause
 from policy_engine.policy.model import DERIVED
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 
-def prohibitions(case: "Case") -> Held | None:
+def prohibitions(case: "Case") -> RuleMatch | None:
     """Return the first prohibition that denies the request; `prohibited` are all that apply.
 
     Of single rows, those that may be filtered by deny nothing yet.
@@ -114,12 +114,12 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
     return held is not None and not _is_lifted(other, held)
 
 
-def _is_lifted(case: "Case", held: Held) -> bool:
+def _is_lifted(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a prohibition yields to a permission of its policy that there is."""
     return yields(case, held) and bool(_permitting(case, held.clause))
 
 
-def _permitting(case: "Case", clause: Clause) -> Sequence[Held]:
+def _permitting(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     """Return the permissions of a prohibition's policy to do what is asked for.
 
     Where nothing is decided, that is of the targets that the prohibition is about.
@@ -149,7 +149,7 @@ def _met(case: "Case", clause: Clause) -> tuple[str, ...]:
     )
 
 
-def yields(case: "Case", held: Held) -> bool:
+def yields(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
 
     Of several owners who issue one policy, none lifts another's prohibition.
@@ -161,7 +161,7 @@ def yields(case: "Case", held: Held) -> bool:
     )
 
 
-def is_of_rows(case: "Case", held: Held) -> bool:
+def is_of_rows(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a rule holds of some rows, as far as is known, and not of others."""
     return any(
         verdict.state == "unknown" and is_about_rows(verdict.condition, case.facts.rows)

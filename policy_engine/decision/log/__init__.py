@@ -1,6 +1,6 @@
 """Which decisions were made, in a chain that shows where somebody changed it."""
 
-from policy_engine.decision.log.entries import Entry, LoggedDeed, Record
+from policy_engine.decision.log.entries import Entry, LoggedDeed, LogRecord
 from policy_engine.decision.log.log import (
     DecisionLog,
     last_entries,
@@ -14,8 +14,8 @@ __all__ = [
     "DecisionLog",
     "Entry",
     "Head",
+    "LogRecord",
     "LoggedDeed",
-    "Record",
     "Verification",
     "last_entries",
     "read_history",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from policy_engine.decision.log.entries import START, Entry, Kind, LoggedDeed, Record, now
+from policy_engine.decision.log.entries import START, Entry, Kind, LoggedDeed, LogRecord, now
 from policy_engine.decision.model import Decision
 from policy_engine.engines import launching
 from policy_engine.errors import DataError, OutputError
@@ -63,12 +63,12 @@ class Chain:
                 number=number + 1,
                 previous=previous,
                 logged=now(),
-                decision=Record.of(said) if isinstance(said, Decision) else None,
+                decision=LogRecord.of(said) if isinstance(said, Decision) else None,
                 deed=said if isinstance(said, LoggedDeed) else None,
             )
             return entry.model_copy(update={"hash": self.hash(entry)})
         except (ValidationError, UnicodeEncodeError):
-            message = "It cannot be logged: a name in it is no text that UTF-8 can write."
+            message = "It cannot be logged: a name in it is not a text that UTF-8 can write."
             raise OutputError.of("O002", message) from None
 
     def own_faults(self, entry: Entry) -> Iterator[str]:

@@ -21,7 +21,7 @@ from policy_engine.decision.model import (
     Effect,
     Match,
     NearMiss,
-    Owed,
+    OutstandingDuty,
     Performance,
     Request,
 )
@@ -48,7 +48,7 @@ class LoggedRequest(_Logged):
 
 
 class LoggedCondition(_Logged):
-    """What a condition came to, by its left operand alone, not by what that was held against.
+    """What a condition evaluated to, by its left operand alone, not by what that was compared with.
 
     Of a logical constraint whose parts were not looked at, by its operator.
     """
@@ -102,7 +102,7 @@ class LoggedOrigin(_Logged):
     sources: tuple[str, ...]
 
 
-class Record(_Logged):
+class LogRecord(_Logged):
     """What is kept of a decision.
 
     Every field is named here and copied by name, so that what decisions learn to hold later is
@@ -134,7 +134,7 @@ class Record(_Logged):
         return time
 
     @classmethod
-    def of(cls, decision: Decision) -> "Record":
+    def of(cls, decision: Decision) -> "LogRecord":
         """Return what is kept of a decision."""
         asked = decision.request
         return cls(
@@ -195,7 +195,7 @@ class Entry(_Logged):
     number: Annotated[int, Field(ge=1)]
     previous: Hash
     logged: str
-    decision: Record | None = None
+    decision: LogRecord | None = None
     deed: LoggedDeed | None = None
     hash: Hash = START
 
@@ -218,7 +218,7 @@ class Entry(_Logged):
         return canonical(self.model_dump(exclude={"hash"}, exclude_none=True))
 
     @property
-    def decided(self) -> Record:
+    def decided(self) -> LogRecord:
         """What is kept of the decision. Raises AttributeError where the entry is of a deed."""
         if self.decision is None:
             raise AttributeError("the entry holds no decision")
@@ -296,7 +296,7 @@ def _origin(one: MadeFrom) -> LoggedOrigin:
     return LoggedOrigin(asset=one.asset, by=one.by, sources=one.sources)
 
 
-def _duty(duty: Owed) -> LoggedDuty:
+def _duty(duty: OutstandingDuty) -> LoggedDuty:
     return LoggedDuty(
         policy=duty.policy,
         rule=duty.rule,

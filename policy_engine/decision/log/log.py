@@ -14,8 +14,8 @@ from policy_engine.decision.log.chain import Chain, Key, key_of
 from policy_engine.decision.log.entries import Entry, LoggedDeed
 from policy_engine.decision.log.lines import LinesFile
 from policy_engine.decision.log.places import Row, Store, Tail
-from policy_engine.decision.log.state import State
-from policy_engine.decision.log.table import Table
+from policy_engine.decision.log.state import LogState
+from policy_engine.decision.log.table import LogTable
 from policy_engine.decision.log.verification import (
     Head,
     NoEntryError,
@@ -24,7 +24,7 @@ from policy_engine.decision.log.verification import (
     verify,
 )
 from policy_engine.decision.model import Decision, Request, World
-from policy_engine.errors import DataError, LogError, Place, Problem, listed
+from policy_engine.errors import DataError, LogError, Place, Problem, join_names
 
 _Identity: TypeAlias = tuple[int, int] | None
 LINES = (".jsonl", ".ndjson")
@@ -36,7 +36,7 @@ class Transaction:
     """A log that nobody else reads or writes, until what is decided by it stands in it."""
 
     log: "DecisionLog"
-    state: State
+    state: LogState
     _tail: Tail
 
     @property
@@ -59,7 +59,7 @@ class _Known:
     Both are one value, since several threads set it.
     """
 
-    reading: tuple[State, _Identity] | None = None
+    reading: tuple[LogState, _Identity] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class DecisionLog:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Return what the log comes to, alone with it: nobody else decides by it meanwhile.
+        """Return the state of the log, alone with it: nobody else decides by it meanwhile.
 
         What is appended within counts once the context is left, and then is on the disk.
         """
@@ -131,7 +131,7 @@ class DecisionLog:
         """
         return self._read().history
 
-    def _read(self) -> State:
+    def _read(self) -> LogState:
         state = snapshots.load(self.path, self.chain)
         state.read(self.store.rows(state.mark.start))
         return state
@@ -171,7 +171,7 @@ def read_log(path: str | Path) -> Iterator[Entry]:
     """Yield the entries of a log, each valid by itself; whether they are a chain is not looked at.
 
     Raises DataError (C004) for a file with another ending, LogError (G001) where it cannot be
-    read, or where a line is no entry.
+    read, or where a line is not an entry.
     """
     return _entries(_store(path).rows(), str(path))
 
@@ -200,7 +200,7 @@ def verify_log(
     hold, be it the last entry or not.
 
     Raises DataError for another ending (C004), for a key that is none or that the log needs
-    (C013), LogError (G001) where it cannot be read, RequestError (U001) for what is no head.
+    (C013), LogError (G001) where it cannot be read, RequestError (U001) for what is not a head.
     """
     expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
     return verify(_store(path).rows(), Chain(key_of(key)), expected)
@@ -221,9 +221,9 @@ def _store(path: str | Path) -> Store:
     if ending in LINES:
         return LinesFile(path)
     if ending in TABLES:
-        return Table(path)
-    message = f"{str(path)!r} is no decision log by its ending. Allowed are "
-    raise DataError.of("C004", f"{message}{listed((*LINES, *TABLES), 'and')}.")
+        return LogTable(path)
+    message = f"{str(path)!r} is not a decision log by its ending. Allowed are "
+    raise DataError.of("C004", f"{message}{join_names((*LINES, *TABLES), 'and')}.")
 
 
 def _entries(rows: Iterable[Row], source: str) -> Iterator[Entry]:
@@ -232,5 +232,5 @@ def _entries(rows: Iterable[Row], source: str) -> Iterator[Entry]:
             yield entry_of(row)
         except NoEntryError as error:
             place = Place(line=row.line, column=1)
-            problem = Problem("G001", f"This is no entry: {error}.", place=place)
+            problem = Problem("G001", f"This is not an entry: {error}.", place=place)
             raise LogError(problem, source=source) from None

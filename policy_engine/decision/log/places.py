@@ -86,7 +86,7 @@ def opened_to_read(path: Path) -> int:
 def _regular(number: int) -> int:
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     return number
 
 

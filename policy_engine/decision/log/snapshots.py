@@ -13,7 +13,7 @@ from policy_engine.decision.history import History
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import canonical
 from policy_engine.decision.log.places import opened_to_read
-from policy_engine.decision.log.state import Mark, State
+from policy_engine.decision.log.state import LogState, Mark
 
 ENDING = ".state"
 """What is put behind the name of a log."""
@@ -22,20 +22,20 @@ LEAST = 512
 _FORMAT = 6
 
 
-def load(path: Path, chain: Chain) -> State:
+def load(path: Path, chain: Chain) -> LogState:
     """Return the state that was kept beside a log, or that of its beginning.
 
     What cannot be read, is another user's or was not made under the log's key is left aside. That
-    its mark still stands in the log is for `State.read` to say.
+    its mark still stands in the log is for `LogState.read` to say.
     """
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         digest, _, body = _bytes(path).partition(b"\n")
         if digest == chain.digest(body).encode():
             return _state(body, path, chain)
-    return State(chain, str(path))
+    return LogState(chain, str(path))
 
 
-def save(state: State) -> None:
+def save(state: LogState) -> None:
     """Keep a state beside its log where enough was added; where that fails, nothing is lost."""
     number = state.mark.number
     if number - state.kept < max(LEAST, state.kept // 8):
@@ -65,7 +65,7 @@ def _bytes(path: Path) -> bytes:
         return file.read()
 
 
-def _plain(state: State) -> dict[str, Any]:
+def _plain(state: LogState) -> dict[str, Any]:
     mark = state.mark
     return {
         "format": _FORMAT,
@@ -74,9 +74,9 @@ def _plain(state: State) -> dict[str, Any]:
     }
 
 
-def _state(body: bytes, path: Path, chain: Chain) -> State:
+def _state(body: bytes, path: Path, chain: Chain) -> LogState:
     kept = from_json(body)
     if kept["format"] != _FORMAT:
         raise ValueError("it is of another version")
     mark = Mark(*kept["mark"])
-    return State(chain, str(path), History.of(kept["history"]), mark, mark.number)
+    return LogState(chain, str(path), History.of(kept["history"]), mark, mark.number)

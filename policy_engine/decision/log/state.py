@@ -1,4 +1,4 @@
-"""What a log comes to: its history, and how far it was read."""
+"""The state of a log: its history, and how far it was read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Mark:
 
 
 @dataclass
-class State:
+class LogState:
     """The history of a log up to a mark; every entry of it was verified as it was read.
 
     `kept` is the number of the entry up to which it is kept beside the log.

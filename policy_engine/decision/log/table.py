@@ -30,7 +30,7 @@ _ROWS = "SELECT number, entry, hash FROM decisions WHERE number >= ? ORDER BY nu
 
 
 @dataclass(frozen=True)
-class Table:
+class LogTable:
     """A table in a file of SQLite."""
 
     path: Path

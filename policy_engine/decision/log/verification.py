@@ -123,7 +123,7 @@ class _Walk:
             entry = entry_of(row)
         except NoEntryError as error:
             self.is_known = False
-            yield f"This is no entry: {error}."
+            yield f"This is not an entry: {error}."
             return
         if self.rows == 1 and self.chain.key is None and entry.chain == "hmac-sha-256":
             message = "The log is chained with a key, and none is given."

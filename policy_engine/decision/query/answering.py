@@ -12,19 +12,19 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.asking import Asker
+from policy_engine.decision.query.asking import QueryRequest
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import as_text, nesting, parse_query
 from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.model import Columns, QueryResult
 from policy_engine.decision.query.outputs import check_certified
-from policy_engine.decision.query.rewriting import View, rewrite
-from policy_engine.decision.query.scope import Reading, read_columns
+from policy_engine.decision.query.rewriting import TableView, rewrite
+from policy_engine.decision.query.scope import TableReading, read_columns
 from policy_engine.decision.query.showing import numbers, shown
 from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.suggesting import choices, smaller_query
 from policy_engine.decision.query.tables import Tables
-from policy_engine.errors import Problem, listed
+from policy_engine.errors import Problem, join_names
 from policy_engine.plan.spelling import in_spelling_of
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
@@ -61,8 +61,8 @@ def query(
     Without `run` the query is rewritten and nothing more: of the data, the types of columns are
     looked at, which those of CSV have by their values. With a `log`, it is decided by what stands
     in that, and what is decided stands in it before the query is run. Raises RequestError (D001)
-    for a name that is no IRI, DataError where a policy names a column that the data lacks (C005),
-    CertificateError (V004) where the data of an output is not what was certified, and what
+    for a name that is not an IRI, DataError where a policy names a column that the data lacks
+    (C005), CertificateError (V004) where the data of an output is not what was certified, and what
     `answer` raises.
     """
     given = world or World()
@@ -94,7 +94,7 @@ def query(
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading(policies), targets, purpose, policies)
-    asker = Asker(request, access, verify)
+    asker = QueryRequest(request, access, verify)
     return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
 
 
@@ -128,7 +128,7 @@ class _Granted:
 
     @property
     def logged(self) -> Decision:
-        """The decision as a log has it: what gives no rows is no execution of a rule."""
+        """The decision as a log has it: what gives no rows is not an execution of a rule."""
         changes = {} if self.is_something else {"counted": ()}
         return self.decision.model_copy(update=changes)
 
@@ -137,17 +137,17 @@ class _Granted:
         for rows in self.filters.values():
             yield from _notes(rows)
         if self.rows.left:
-            some = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
+            some = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
             message = f"Rows that {some} lets be read are left out."
-            names = listed(tables.names[iri] for iri in self.filters)
-            by = listed(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
+            names = join_names(tables.names[iri] for iri in self.filters)
+            by = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
             hint = f"One rule has to grant all that is read of {names} together: here {by}."
             yield Problem("Q009", message, hint)
 
 
 def answer(
     sql: str,
-    asker: Asker,
+    asker: QueryRequest,
     catalog: Catalog,
     dialect: str = "duckdb",
     *,
@@ -173,7 +173,8 @@ def answer(
         return _denial(reading, granted.together, granted.filters, tables, asker, dialect)
     filters = granted.filters if granted else {}
     views = {
-        iri: View(tables.names[iri], reading.columns[iri], rows) for iri, rows in filters.items()
+        iri: TableView(tables.names[iri], reading.columns[iri], rows)
+        for iri, rows in filters.items()
     }
     read = _verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = numbers(views, tables, read)
@@ -191,7 +192,9 @@ def answer(
     )
 
 
-def _granted(asker: Asker, reading: Reading, tables: Tables, log: "DecisionLog | None") -> _Granted:
+def _granted(
+    asker: QueryRequest, reading: TableReading, tables: Tables, log: "DecisionLog | None"
+) -> _Granted:
     """Return what may be read of what a query reads; with a log by it, and now said in it, too."""
     if log is None:
         return _grant(asker, reading, tables, None)
@@ -205,7 +208,9 @@ def _granted(asker: Asker, reading: Reading, tables: Tables, log: "DecisionLog |
     return found
 
 
-def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | None) -> _Granted:
+def _grant(
+    asker: QueryRequest, reading: TableReading, tables: Tables, history: History | None
+) -> _Granted:
     asker = replace(asker, history=history)
     together = asker.ask(reading.columns)
     rows = GrantedRows()
@@ -216,7 +221,7 @@ def _grant(asker: Asker, reading: Reading, tables: Tables, history: History | No
 
 
 def _verified(
-    views: Mapping[str, View], tables: Tables, asker: Asker, key: bytes
+    views: Mapping[str, TableView], tables: Tables, asker: QueryRequest, key: bytes
 ) -> "Mapping[str, pa.Table]":
     """Return what views show of data that is what it is given for, before it is read and after."""
     datasets = [tables.catalog.dataset(iri) for iri in views]
@@ -228,14 +233,17 @@ def _verified(
     return read
 
 
-def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Table]") -> "pa.Table":
+def _run(
+    reading: TableReading, views: Mapping[str, TableView], read: "Mapping[str, pa.Table]"
+) -> "pa.Table":
     """Run a query on copies of what its views show.
 
     The rows that may not be read are gone before the query is looked at: one that fails on a
     value, or takes its time over it, would else tell of them.
     """
     plain = {
-        iri: View(view.table, view.columns, Filter(logic.true())) for iri, view in views.items()
+        iri: TableView(view.table, view.columns, Filter(logic.true()))
+        for iri, view in views.items()
     }
     text = as_text(rewrite(reading.tree, plain), "duckdb")
     return running.run({"": text}, read)[""]
@@ -245,11 +253,11 @@ def _run(reading: Reading, views: Mapping[str, View], read: "Mapping[str, pa.Tab
 
 
 def _denial(
-    reading: Reading,
+    reading: TableReading,
     together: RowAccess,
     filters: Mapping[str, Filter],
     tables: Tables,
-    asker: Asker,
+    asker: QueryRequest,
     dialect: str,
 ) -> QueryResult:
     allowed: tuple[Columns, ...] = ()
@@ -293,7 +301,7 @@ def _why(
 def _what(columns: tuple[str, ...]) -> str:
     if len(columns) == 1:
         return f"the column {columns[0]!r}"
-    return f"the columns {listed(columns)} together" if columns else "the whole table"
+    return f"the columns {join_names(columns)} together" if columns else "the whole table"
 
 
 def _notes(rows: Filter) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ What was done so far is as a log tells it, if there is one.
 
 
 @dataclass(frozen=True)
-class Asker:
+class QueryRequest:
     """Who asks, for which purpose (a request whose targets do not count), and what decides.
 
     `verify` refuses data that is not what it is given for. `history` is what was done so far.

@@ -76,7 +76,7 @@ def row_filter(access: RowAccess, table: RowTable) -> Filter:
     are satisfied or unknown, but, in a policy whose conflict strategy is `perm`, not what that
     policy's own permissions permit (ODRL Information Model 2.2, section 2.10). A permission that
     is not understood permits nothing, such a prohibition prohibits every row. What is not about
-    rows stands as it was decided. Raises QueryError (Q007) for a literal that is no value of its
+    rows stands as it was decided. Raises QueryError (Q007) for a literal that is not a value of its
     column, and for rules too many to be run.
     """
     notes: list[str] = []
@@ -128,7 +128,7 @@ def _members(rule: Rule) -> tuple[tuple[Party | Asset | Action, ...], ...]:
 
 
 def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
-    """Return what the constraints of a rule, and the refinements that count for it, came to.
+    """Return what the constraints of a rule, and the refinements that count for it, evaluated to.
 
     A label may be that of several rules, where policies are inherited from.
     """
@@ -142,7 +142,7 @@ def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
     ]
     is_bound = rule.constraints or any(m.refinements for part in _members(rule) for m in part)
     if (is_bound and not found) or (len(found) > 1 and any(found)):
-        raise NotUnderstood("what its conditions came to is not known")
+        raise NotUnderstood("what its conditions evaluated to is not known")
     return list(found[0]) if found else []
 
 

@@ -11,7 +11,14 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, UnsupportedError
 
-from policy_engine.errors import Place, PolicyEngineError, Problem, QueryError, did_you_mean, listed
+from policy_engine.errors import (
+    Place,
+    PolicyEngineError,
+    Problem,
+    QueryError,
+    did_you_mean,
+    join_names,
+)
 
 _NO_SQL = {"", "dax", "prql"}
 DIALECTS = tuple(sorted(sqlglot.Dialect.classes.keys() - _NO_SQL))
@@ -133,7 +140,7 @@ def parse_query(sql: str, dialect: str) -> exp.Query:
     (Q002), or has a part that is not understood (Q005).
     """
     if dialect not in DIALECTS:
-        message = f"The dialect {dialect!r} is not known. Known are {listed(DIALECTS)}."
+        message = f"The dialect {dialect!r} is not known. Known are {join_names(DIALECTS)}."
         raise QueryError.of("Q001", message)
     if len(sql) > _LONGEST or _NO_TEXT.search(sql):
         message = f"A query has at most {_LONGEST:,} characters, all of them proper Unicode."
@@ -194,7 +201,7 @@ def _statements(sql: str, dialect: str) -> list[exp.Expr]:
         message, hint = _unparsed(sql, told)
         raise QueryError(Problem("Q001", message, hint, place), source="query") from None
     except (SqlglotError, ValueError):
-        message = "The query cannot be parsed: it holds what is no word, name or value of SQL."
+        message = "The query cannot be parsed: it holds what is not a word, name or value of SQL."
         raise QueryError.of("Q001", message, "Is a quote not closed?") from None
     return [one for one in found if one is not None and not isinstance(one, exp.Semicolon)]
 
@@ -207,7 +214,9 @@ def _unparsed(sql: str, told: dict[str, Any]) -> tuple[str, str]:
     words = [*map(str.upper, _WORD.findall(sql))]
     if words and words[0] not in _BEGINS:
         message = f"The query cannot be parsed: {words[0][:40]!r} begins no query."
-        return message, did_you_mean(words[0], _BEGINS) or f"A query begins with {listed(_BEGINS)}."
+        return message, did_you_mean(
+            words[0], _BEGINS
+        ) or f"A query begins with {join_names(_BEGINS)}."
     message = f"The query cannot be parsed: {str(told.get('highlight') or '')[:40]!r} has no place"
     lost = [known for known in _CLAUSES if known not in words]
     near = [did_you_mean(word, [known]) for word in words for known in lost]

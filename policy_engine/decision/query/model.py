@@ -1,4 +1,4 @@
-"""What a query came to: its rows under the policy, or why there are none."""
+"""The result of a query: its rows under the policy, or why there are none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

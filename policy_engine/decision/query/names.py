@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, listed
+from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, join_names
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """A table, or what stands for one, and the columns that it shows; "" is without a name."""
 
     name: str
@@ -27,8 +27,8 @@ class Scope:
 
     ctes: Mapping[str, tuple[str, ...]]
     outer: "Scope | None"
-    sources: list[Source] = field(default_factory=list)
-    merged: dict[str, list[list[Source]]] = field(default_factory=dict)
+    sources: list[TableSource] = field(default_factory=list)
+    merged: dict[str, list[list[TableSource]]] = field(default_factory=dict)
     aliases: set[str] = field(default_factory=set)
 
     def chain(self) -> "Iterator[Scope]":
@@ -38,31 +38,31 @@ class Scope:
             yield scope
             scope = scope.outer
 
-    def add(self, source: Source) -> None:
+    def add(self, source: TableSource) -> None:
         """Add a table. Raises QueryError (Q004) where another one has its name."""
         if any(one.name.lower() == source.name.lower() for one in self.sources):
             message = f"Two tables are called {source.name!r} in one FROM."
             raise QueryError.of("Q004", message, "Give each a name of its own with AS.")
         self.sources.append(source)
 
-    def holders(self, name: str) -> list[Source]:
+    def holders(self, name: str) -> list[TableSource]:
         """Return the tables that have a column of a name."""
         return [source for source in self.sources if source.matches(name)]
 
-    def same(self, name: str, source: Source) -> list[Source]:
+    def same(self, name: str, source: TableSource) -> list[TableSource]:
         """Return the tables whose columns of a name are one column, by joins: it, and others."""
         groups = self.merged.get(name.lower(), [])
         found = (group for group in groups if any(one is source for one in group))
         return next(found, [source])
 
-    def merge(self, name: str, sources: Sequence[Source]) -> None:
+    def merge(self, name: str, sources: Sequence[TableSource]) -> None:
         """Note that a join makes one column of those of a name."""
         every = [other for source in sources for other in self.same(name, source)]
         groups = self.merged.get(name.lower(), [])
         apart = [group for group in groups if not any(one is group[0] for one in every)]
         self.merged[name.lower()] = [*apart, every]
 
-    def one_meaning(self, name: str, holders: Sequence[Source]) -> bool:
+    def one_meaning(self, name: str, holders: Sequence[TableSource]) -> bool:
         """Tell whether a name means one column: of one table, or one that a join made one."""
         same = self.same(name, holders[0])
         return all(any(holder is one for one in same) for holder in holders)
@@ -80,7 +80,7 @@ def renamed(columns: tuple[str, ...], alias: exp.Expr | None) -> tuple[str, ...]
     return (*given, *columns[len(given) :])
 
 
-def named(name: str, sources: Sequence[Source]) -> Source:
+def named(name: str, sources: Sequence[TableSource]) -> TableSource:
     """Return the first table of a name. Raises QueryError (Q004) where there is none."""
     for source in sources:
         if source.name.lower() == name.lower():
@@ -90,17 +90,17 @@ def named(name: str, sources: Sequence[Source]) -> Source:
     raise QueryError.of("Q004", message, did_you_mean(name, known))
 
 
-def unknown(name: str, sources: Sequence[Source]) -> PolicyEngineError:
+def unknown(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
     """Return the error of a column that none of some tables has."""
     known = list(dict.fromkeys(c for source in sources for c in source.columns if c))
     tables = [source.name for source in sources if source.name]
-    where = f" in {listed(tables, 'or')}" if tables else ""
+    where = f" in {join_names(tables, 'or')}" if tables else ""
     message = f"There is no column {name!r}{where}."
-    shown = f"The columns are {listed(known)}." if 0 < len(known) <= 20 else ""
+    shown = f"The columns are {join_names(known)}." if 0 < len(known) <= 20 else ""
     return QueryError.of("Q004", message, did_you_mean(name, known) or shown)
 
 
-def ambiguous(name: str, sources: Sequence[Source]) -> PolicyEngineError:
+def ambiguous(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
     """Return the error of a column that several tables have."""
-    message = f"{name!r} is a column of {listed(source.name for source in sources)}."
+    message = f"{name!r} is a column of {join_names(source.name for source in sources)}."
     return QueryError.of("Q004", message, "Write the table before it: TABLE.COLUMN.")

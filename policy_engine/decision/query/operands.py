@@ -40,7 +40,7 @@ def comparison(
     """Return a constraint on a column as SQL: NULL where the column is missing, or NaN.
 
     The literals are nodes of the tree, of the column's type. Raises NotUnderstood for an
-    operator that columns do not have, and QueryError (Q007) for a literal that is no value of
+    operator that columns do not have, and QueryError (Q007) for a literal that is not a value of
     the column's type.
     """
     operator, values = constraint.operator, constraint.right_operands

@@ -15,7 +15,7 @@ NOTHING = "_"
 
 
 @dataclass(frozen=True)
-class View:
+class TableView:
     """What may be read of one table: columns, and rows; `table` is what it is called in SQL.
 
     Where no column is read, there is one of ones, that the rows can be counted. Of the columns
@@ -44,7 +44,7 @@ class View:
         return exp.alias_(logic.present(column), name, quoted=True)
 
 
-def rewrite(tree: exp.Query, views: Mapping[str, View]) -> exp.Query:
+def rewrite(tree: exp.Query, views: Mapping[str, TableView]) -> exp.Query:
     """Return a query that reads its tables through views, by the IRI of the dataset.
 
     The views stand in the places of the tables themselves, so that they hold whatever the rest
@@ -67,7 +67,7 @@ def rewrite(tree: exp.Query, views: Mapping[str, View]) -> exp.Query:
     return copied
 
 
-def _is_known(table: exp.Table, views: Mapping[str, View]) -> bool:
+def _is_known(table: exp.Table, views: Mapping[str, TableView]) -> bool:
     """Tell whether a table is what a view reads, or what WITH made."""
     if any(table.name == view.table for view in views.values()):
         above = table.find_ancestor(exp.Select)

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from policy_engine.decision.query.grammar import denied, nesting
-from policy_engine.decision.query.names import Scope, Source, ambiguous, named, renamed, unknown
+from policy_engine.decision.query.names import (
+    Scope,
+    TableSource,
+    ambiguous,
+    named,
+    renamed,
+    unknown,
+)
 from policy_engine.decision.query.stars import Star
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import PolicyEngineError, QueryError
@@ -19,7 +26,7 @@ Read = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """What a query reads.
 
     `columns` are those of each dataset, in the order of the dataset; none where no column of it
@@ -33,7 +40,7 @@ class Reading:
     listed: tuple[frozenset[Read], ...] = ()
 
 
-def read_columns(tree: exp.Query, tables: Tables) -> Reading:
+def read_columns(tree: exp.Query, tables: Tables) -> TableReading:
     """Return what a query reads: every column that stands anywhere in it.
 
     Raises QueryError for a table (Q003) or a column (Q004) that is not there or is ambiguous,
@@ -47,7 +54,7 @@ def read_columns(tree: exp.Query, tables: Tables) -> Reading:
     for iri in reader.touched:
         names = {name for other, name in reader.events if other == iri}
         columns[iri] = tuple(n for n in tables.catalog.dataset(iri).columns if n in names)
-    return Reading(copied, columns, tuple(reader.listed))
+    return TableReading(copied, columns, tuple(reader.listed))
 
 
 class _Reader:
@@ -85,7 +92,7 @@ class _Reader:
             columns = self.query(node.this, known, outer)
         else:
             raise denied(f"{node.key.upper()} is not allowed in the place of a query.")
-        scope = Scope(known, outer, [Source("", columns)])
+        scope = Scope(known, outer, [TableSource("", columns)])
         for part in ("order", "limit", "offset"):
             self._walk(node.args.get(part), scope)
         return columns
@@ -141,7 +148,7 @@ class _Reader:
 
     # -- tables -------------------------------------------------------------------------------
 
-    def _from(self, node: exp.Expr, scope: Scope) -> list[Source]:
+    def _from(self, node: exp.Expr, scope: Scope) -> list[TableSource]:
         """Add what stands in a FROM to the scope; return the sources that it added."""
         before = len(scope.sources)
         if isinstance(node, exp.Table):
@@ -162,22 +169,22 @@ class _Reader:
             raise denied("A join in parentheses may not be given a name.")
         self._from(node.this, scope)
 
-    def _table(self, node: exp.Table, scope: Scope) -> Source:
+    def _table(self, node: exp.Table, scope: Scope) -> TableSource:
         if not isinstance(node.this, exp.Identifier):
             raise denied(f"{node.this.key.upper()} is not allowed in FROM.", "Name a table.")
         name, alias = node.name, node.args.get("alias")
         if name.lower() in scope.ctes:
             # Where names are told apart by their case, it would be a table of the database.
             _set_name(node, name.lower())
-            return Source(node.alias_or_name, renamed(scope.ctes[name.lower()], alias))
+            return TableSource(node.alias_or_name, renamed(scope.ctes[name.lower()], alias))
         dataset = self.tables.dataset(name)
         if alias and alias.args.get("columns"):
             raise denied("New names for the columns of a table are not allowed in FROM.")
         node.meta[DATASET] = dataset.iri
         self.touched.setdefault(dataset.iri)
-        return Source(node.alias_or_name, dataset.columns, dataset.iri)
+        return TableSource(node.alias_or_name, dataset.columns, dataset.iri)
 
-    def _derived(self, node: exp.Expr, inner: exp.Expr, scope: Scope) -> Source:
+    def _derived(self, node: exp.Expr, inner: exp.Expr, scope: Scope) -> TableSource:
         """Return what a subquery in FROM shows; it may refer to the tables before it."""
         columns = self.query(inner, scope.ctes, scope)
         alias = node.args.get("alias")
@@ -186,7 +193,7 @@ class _Reader:
             name = exp.to_identifier(f"_subquery_{self.unnamed}", quoted=True)
             alias = exp.TableAlias(this=name)
             node.set("alias", alias)
-        return Source(alias.this.name, renamed(columns, alias))
+        return TableSource(alias.this.name, renamed(columns, alias))
 
     def _joins(self, node: exp.Expr, scope: Scope, start: int) -> None:
         """Add what is joined; `start` counts the tables that come before all of it.
@@ -208,7 +215,7 @@ class _Reader:
         self._walk(node.args.get("on"), scope)
 
     def _write_natural_out(
-        self, node: exp.Join, left: Sequence[Source], right: Sequence[Source]
+        self, node: exp.Join, left: Sequence[TableSource], right: Sequence[TableSource]
     ) -> None:
         shown = [name for source in left for name in source.columns if name]
         common = [n for n in shown if any(source.matches(n) for source in right)]
@@ -220,7 +227,7 @@ class _Reader:
         node.set("using", [exp.to_identifier(name, quoted=True) for name in names])
 
     def _merge(
-        self, name: str, left: Sequence[Source], right: Sequence[Source], scope: Scope
+        self, name: str, left: Sequence[TableSource], right: Sequence[TableSource], scope: Scope
     ) -> None:
         """Note the columns that USING joins by, which are one column from here on."""
         lefts = [source for source in left if source.matches(name)]
@@ -287,7 +294,7 @@ class _Reader:
         self,
         node: exp.Column,
         name: str,
-        holders: Sequence[Source],
+        holders: Sequence[TableSource],
         scope: Scope,
         *,
         is_alias: bool,
@@ -300,11 +307,11 @@ class _Reader:
         if len(holders) == 1 and not is_alias:
             node.set("this", exp.to_identifier(holders[0].matches(name)[0], quoted=True))
 
-    def _settle(self, node: exp.Column, source: Source, name: str) -> None:
+    def _settle(self, node: exp.Column, source: TableSource, name: str) -> None:
         self._note(source, name)
         node.set("this", exp.to_identifier(source.matches(name)[0], quoted=True))
 
-    def _note(self, source: Source, name: str) -> None:
+    def _note(self, source: TableSource, name: str) -> None:
         found = source.matches(name)
         if not found:
             raise unknown(name, [source])

@@ -11,7 +11,7 @@ from sqlglot import exp
 from policy_engine.decision.query import running
 from policy_engine.decision.query.grammar import as_text
 from policy_engine.decision.query.operands import may_be_nan
-from policy_engine.decision.query.rewriting import View
+from policy_engine.decision.query.rewriting import TableView
 from policy_engine.decision.query.shuffling import fresh_key, order, taken
 from policy_engine.decision.query.tables import Tables
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def shown(views: Mapping[str, View], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
+def shown(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
     """Return what views show, by the names of their tables; the views by their datasets.
 
     The rows come in an order of the key's, whatever is done with them afterwards.
@@ -47,7 +47,7 @@ def shown(views: Mapping[str, View], tables: Tables, key: bytes) -> "dict[str, p
 
 
 def numbers(
-    views: Mapping[str, View], tables: Tables, read: "Mapping[str, pa.Table]"
+    views: Mapping[str, TableView], tables: Tables, read: "Mapping[str, pa.Table]"
 ) -> dict[str, frozenset[str]]:
     """Return the columns of views that could hold NaN, by the views' datasets.
 
@@ -71,23 +71,23 @@ def numbers(
     return found
 
 
-def _read(view: View, tables: Tables, iri: str) -> "pa.Table":
+def _read(view: TableView, tables: Tables, iri: str) -> "pa.Table":
     names = {*_compared(view), *view.columns}
     return tables.read(iri, tuple(n for n in tables.catalog.dataset(iri).columns if n in names))
 
 
-def _compared(view: View) -> list[str]:
+def _compared(view: TableView) -> list[str]:
     """Return the columns that the condition on the rows of a view speaks of."""
     return list(dict.fromkeys(one.name for one in view.rows.condition.find_all(exp.Column)))
 
 
-def _numbered(view: View, table: "pa.Table", tables: Tables) -> "pa.Table":
+def _numbered(view: TableView, table: "pa.Table", tables: Tables) -> "pa.Table":
     """Return the columns that rows are filtered by, and the number of each row."""
     numbers = pa.array(np.arange(table.num_rows))
     return tables.typed(table.select(_compared(view))).append_column(_number(table), numbers)
 
 
-def _numbers(view: View, table: "pa.Table") -> str:
+def _numbers(view: TableView, table: "pa.Table") -> str:
     return as_text(replace(view, columns=(_number(table),)).select(), "duckdb")
 
 

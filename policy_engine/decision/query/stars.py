@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from policy_engine.decision.query.grammar import denied
-from policy_engine.decision.query.names import Scope, Source, ambiguous, unknown
+from policy_engine.decision.query.names import Scope, TableSource, ambiguous, unknown
 from policy_engine.errors import QueryError
 
 
 class Star:
     """A star of a select list, of all tables of a scope or, without a scope, of some table."""
 
-    def __init__(self, node: exp.Star, sources: Sequence[Source], scope: Scope | None) -> None:
+    def __init__(self, node: exp.Star, sources: Sequence[TableSource], scope: Scope | None) -> None:
         self.sources, self.scope = sources, scope
         left_out = node.args.get("except_") or ()
         if any(isinstance(one, exp.Column) and one.table for one in left_out):
@@ -32,7 +32,7 @@ class Star:
             raise QueryError.of("Q004", message)
         return found
 
-    def _of(self, source: Source) -> Iterator[exp.Expr]:
+    def _of(self, source: TableSource) -> Iterator[exp.Expr]:
         for name in source.columns:
             if not name or len(source.matches(name)) > 1:
                 what = f"several columns {name!r}" if name else "a column without a name"
@@ -45,11 +45,11 @@ class Star:
             else:
                 yield exp.column(name, table=self._table(name, source), quoted=True)
 
-    def _is_again(self, name: str, source: Source) -> bool:
+    def _is_again(self, name: str, source: TableSource) -> bool:
         """Tell whether the column is one that a join made one with that of an earlier table."""
         return self.scope is not None and self.scope.same(name, source)[0] is not source
 
-    def _table(self, name: str, source: Source) -> str | None:
+    def _table(self, name: str, source: TableSource) -> str | None:
         """Return what to write before a column: nothing where a join made it one of several."""
         if self.scope is None or len(self.scope.same(name, source)) == 1:
             return source.name

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from policy_engine.decision.model import Grant, RowAccess
 from policy_engine.decision.query.model import Columns
-from policy_engine.decision.query.scope import Read, Reading, read_columns
+from policy_engine.decision.query.scope import Read, TableReading, read_columns
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import QueryError
 
@@ -63,7 +63,7 @@ def _largest(ask: Ask, chosen: Sequence[Read], more: Sequence[Read]) -> Sequence
 
 
 def smaller_query(
-    reading: Reading, allowed: Sequence[Columns], tables: Tables, ask: Ask
+    reading: TableReading, allowed: Sequence[Columns], tables: Tables, ask: Ask
 ) -> exp.Query | None:
     """Return the query without the entries of its select list that read anything but `allowed`.
 

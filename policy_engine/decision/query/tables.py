@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset, files_of
 from policy_engine.engines.tables import as_typed, plain_texts, read_table
-from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, listed
+from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, join_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ class Tables:
         if len(same) == 1:
             return same[0]
         if same:
-            message = f"Several tables are called {name!r}: {listed(one.iri for one in same)}."
+            message = f"Several tables are called {name!r}: {join_names(one.iri for one in same)}."
             raise QueryError.of("Q003", message, "Write the whole IRI in double quotes.")
         raise self._unknown(name)
 
@@ -69,7 +69,7 @@ class Tables:
     def _unknown(self, name: str) -> PolicyEngineError:
         known = list(self.names.values())
         message = f"There is no table {name!r}."
-        message += f" Given: {listed(sorted(known))}." if known else " None is given."
+        message += f" Given: {join_names(sorted(known))}." if known else " None is given."
         return QueryError.of("Q003", message, did_you_mean(name, known))
 
     def read(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":

@@ -188,7 +188,7 @@ def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
     """Return what periods cost: their length over that of the column, and `*` 1.
 
     Raises CertificateError (V002) where a
-    cell is no period.
+    cell is not a period.
     """
     loss = np.ones(len(found))
     bounded = np.array([cell.values != (ALL,) for cell in found], dtype=np.bool_)
@@ -197,7 +197,7 @@ def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
     try:
         start, end = spans([cell.values[0] for cell in found if cell.values != (ALL,)])
     except ValueError:
-        message = f"The column {name!r} holds a cell that is no period of a calendar."
+        message = f"The column {name!r} holds a cell that is not a period of a calendar."
         raise CertificateError.of("V002", message) from None
     # A period ends a microsecond before the next begins.
     loss[bounded] = priced_pieces(start, np.maximum(end - 1, start))

@@ -13,7 +13,7 @@ from policy_engine.engines.encoding import Encoded
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels.axis import Interval, Members, Tree
 from policy_engine.kernels.full_domain import Ladder
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 Ints = NDArray[np.int64]
 Levels = Sequence[NDArray[np.int32]]
@@ -31,7 +31,7 @@ class Generalizer(ABC):
         """Return what the cells of the column cost, for the partitioner."""
 
     @abstractmethod
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the number of each class's cell, (classes,), and the distinct cells.
 
         A cell is None where the value is missing in every row. Raises DataError (R005) where
@@ -47,7 +47,7 @@ class Generalizer(ABC):
         ladder = self.ladder()
         group = ladder.levels[height][ladder.codes]
         starts = np.cumsum([0, *np.bincount(group)])
-        cell, texts = self.cells(Classes(np.argsort(group, kind="stable"), starts))
+        cell, texts = self.cells(Partition(np.argsort(group, kind="stable"), starts))
         return [texts[number] for number in cell.tolist()]
 
 
@@ -62,7 +62,7 @@ class Hulls(NamedTuple):
     missing: NDArray[np.bool_]
 
 
-def hulls(column: Encoded, classes: Classes) -> Hulls:
+def hulls(column: Encoded, classes: Partition) -> Hulls:
     """Return what the values of every class lie between."""
     codes, starts = column.codes[classes.order], classes.starts[:-1]
     high = np.maximum.reduceat(codes, starts).astype(np.int64)
@@ -77,7 +77,7 @@ def hulls(column: Encoded, classes: Classes) -> Hulls:
 
 
 def cells_of_hulls(
-    column: Encoded, classes: Classes, bodies: Callable[[Ints, Ints], list[str]]
+    column: Encoded, classes: Partition, bodies: Callable[[Ints, Ints], list[str]]
 ) -> tuple[Ints, list[str | None]]:
     """Return the cells of classes where the ends alone tell them.
 
@@ -98,7 +98,7 @@ def body_or(body: str, missing: object) -> str:
 
 
 def distinct(cell: Ints, texts: Sequence[str | None]) -> tuple[Ints, list[str | None]]:
-    """Number the cells anew, so that none stands twice."""
+    """Number the cells anew, so that none appears twice."""
     numbers: dict[str | None, int] = {}
     renumbered = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
     return renumbered[cell], list(numbers)
@@ -165,5 +165,5 @@ def numbered(groups: Ints) -> NDArray[np.int32]:
 
 
 def unfit(message: str, hint: str = "") -> DataError:
-    """Return the error of values that do not bear the generalization asked for."""
+    """Return the error of values that do not fit the generalization asked for."""
     return DataError(Problem("R006", message, hint))

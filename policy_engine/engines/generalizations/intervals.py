@@ -144,7 +144,7 @@ def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
     bounded = np.array([cell.values != (ALL,) for cell in found], dtype=np.bool_)
     rest = [cell for cell in found if cell.values != (ALL,)]
     if not all(is_number(value) for cell in rest for value in cell.values):
-        message = f"The column {name!r} holds a cell that is no interval or number."
+        message = f"The column {name!r} holds a cell that is not an interval or number."
         raise CertificateError.of("V002", message)
     loss[bounded] = priced_pieces(*ranges.placed(name, rest))
     return loss

@@ -51,7 +51,7 @@ def generalizer(  # noqa: PLR0911 (one for each)
 ) -> Generalizer:
     """Return how a column is generalised: by default by ranges where it is ordered, else sets.
 
-    Raises DataError where the values do not bear it (R006), or the taxonomy lacks some (R007).
+    Raises DataError where the values do not fit it (R006), or the taxonomy lacks some (R007).
     """
     match asked.generalization or ("range" if column.is_ordered else "set"):
         case "range":
@@ -174,7 +174,7 @@ def cell_of(name: str, text: str | None) -> Cell:
     try:
         return read_cell(text)
     except ValueError:
-        message = f"The column {name!r} holds a cell that is no range, set or value."
+        message = f"The column {name!r} holds a cell that is not a range, set or value."
         raise CertificateError.of("V002", message) from None
 
 

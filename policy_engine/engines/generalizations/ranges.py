@@ -23,7 +23,7 @@ from policy_engine.engines.generalizations.generalizer import (
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.axis import Interval
 from policy_engine.kernels.full_domain import Ladder
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 _HALVINGS = 4  # of the ladder, between all values together and each by itself
 
@@ -48,7 +48,7 @@ class Ranges(Generalizer):
         """Return that a range costs its width."""
         return Interval(self.column.position)
 
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the cells `[low - high]` of the classes."""
         return cells_of_hulls(self.column, classes, self._bodies)
 

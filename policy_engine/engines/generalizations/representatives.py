@@ -24,7 +24,7 @@ from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.axis import Interval, Members
 from policy_engine.kernels.full_domain import Ladder
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 _MORE_PLACES = 2
 
@@ -58,7 +58,7 @@ class Medians(Generalizer):
         """Return the heights of ranges, or those of sets."""
         return self.parted.ladder()
 
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return what stands for each class."""
         missing = hulls(self.column, classes).missing
         number, bodies = self._chosen(classes)
@@ -67,14 +67,14 @@ class Medians(Generalizer):
         texts = [None if body is None else body_or(body, miss) for body, miss in chosen]
         return distinct(cell, texts)
 
-    def _chosen(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def _chosen(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the number of each class's body, and the bodies: None without any value."""
         codes, number = np.unique(self._codes(classes), return_inverse=True)
         bodies = [write_value(label) for label in self.column.labels[codes]]
         empty = self.column.has_missing and codes[0] == 0
         return number, [None, *bodies[1:]] if empty else list(bodies)
 
-    def _codes(self, classes: Classes) -> Ints:
+    def _codes(self, classes: Partition) -> Ints:
         """Return the code that stands for each class."""
         codes, starts = _sorted(self.column, classes), classes.starts[:-1]
         missing = _missing(self.column, codes, starts)
@@ -90,7 +90,7 @@ class Modes(Medians):
     def _check(cls, name: str, column: Encoded) -> None:
         """Accept any column."""
 
-    def _codes(self, classes: Classes) -> Ints:
+    def _codes(self, classes: Partition) -> Ints:
         codes, starts = _sorted(self.column, classes), classes.starts[:-1]
         owner = np.repeat(np.arange(len(starts)), np.diff(classes.starts))
         first = np.ones(len(codes), dtype=np.bool_)
@@ -122,7 +122,7 @@ class Means(Medians):
     def _numbers(self) -> Decimals:
         return decimals(values_of(self.column))
 
-    def _chosen(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def _chosen(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         numbers, blank = self._numbers, int(self.column.has_missing)
         codes, starts = self.column.codes[classes.order], classes.starts[:-1]
         sums = np.add.reduceat(_addends(numbers, blank, len(codes))[codes], starts)
@@ -151,7 +151,7 @@ def _mean(total: int, count: int, exponent: int) -> str | None:
     return written(whole + up, exponent - _MORE_PLACES)
 
 
-def _sorted(column: Encoded, classes: Classes) -> Ints:
+def _sorted(column: Encoded, classes: Partition) -> Ints:
     """Return the codes of the rows, class by class, sorted within each."""
     width = len(column.labels)
     sizes = np.diff(classes.starts)

@@ -24,7 +24,7 @@ from policy_engine.engines.generalizations.generalizer import (
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.axis import Members
 from policy_engine.kernels.full_domain import Ladder, shares
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 _LONGEST_CELL = 100_000
 _LONGEST_COLUMN = 1_000_000_000
@@ -51,7 +51,7 @@ class Sets(Generalizer):
         """Return that a set costs its share of the values, missing being one."""
         return Members(len(self.column.labels))
 
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the cells `{a, b}` of the classes, their members in the order of the codes."""
         sizes = np.diff(classes.starts)
         cell, texts = self._sets(self.column.codes[classes.order], sizes)

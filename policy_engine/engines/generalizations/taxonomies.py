@@ -25,7 +25,7 @@ from policy_engine.engines.generalizations.trees import climb
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.axis import Tree
 from policy_engine.kernels.full_domain import Ladder, shares
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 Unlisted = Literal["refuse", "root"]
 
@@ -65,7 +65,7 @@ class Taxonomies(Generalizer):
         leaf = np.concatenate([hidden, self._node_of_leaf[self.leaf]]).astype(np.int32)
         return Tree(self._parent, leaf, self.loss)
 
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the labels of the lowest nodes above the classes."""
         return cells_of_hulls(self.column, classes, self._bodies)
 

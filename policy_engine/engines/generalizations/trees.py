@@ -19,7 +19,7 @@ from policy_engine.engines.generalizations.generalizer import (
 )
 from policy_engine.kernels.axis import Tree
 from policy_engine.kernels.full_domain import Ladder
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 
 
 def climb(parent: NDArray[np.int32], low: NDArray[Any], high: NDArray[Any]) -> Ints:
@@ -62,7 +62,7 @@ class Nested(Generalizer):
     """Sorted values in ever wider groups, one inside the other.
 
     `joins` (values - 1,) holds the lowest height at which each value and the next are in one
-    group: 0 is no height for them. At `top` all are.
+    group: 0 is not a height for them. At `top` all are.
     """
 
     joins: Ints
@@ -88,7 +88,7 @@ class Nested(Generalizer):
             loss[nodes] = self.penalties(height, self._nodes.value[nodes]) if height else 0.0
         return Tree(self._nodes.parent, np.concatenate([hidden, leaf]), loss)
 
-    def cells(self, classes: Classes) -> tuple[Ints, list[str | None]]:
+    def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the lowest groups that hold the classes, or their one value."""
         return cells_of_hulls(self.column, classes, self._bodies)
 
@@ -115,7 +115,7 @@ class Nested(Generalizer):
         return len(values_of(self.column))
 
     @cached_property
-    def _nodes(self) -> "Nodes":
+    def _nodes(self) -> "TreeNodes":
         return tree_of(self.joins, self._size)
 
     def _firsts(self, height: int) -> Ints:
@@ -146,7 +146,7 @@ class Nested(Generalizer):
 
 
 @dataclass(frozen=True)
-class Nodes:
+class TreeNodes:
     """The nodes of nested groups: the root is 0, and a parent's number below its children's.
 
     `leaf` (values,) is the node of every value; `height` (nodes,) how high every node stands,
@@ -159,7 +159,7 @@ class Nodes:
     value: Ints
 
 
-def tree_of(joins: Ints, size: int) -> Nodes:
+def tree_of(joins: Ints, size: int) -> TreeNodes:
     """Return the tree of `size` values, given the heights at which neighbours join."""
     count = max(size, 1)
     parent = np.full(2 * count - 1, -1, dtype=np.int64)
@@ -180,4 +180,4 @@ def tree_of(joins: Ints, size: int) -> Nodes:
     last = count - 1
     up = np.where(parent[:count] < 0, -1, last - parent[:count])[::-1].astype(np.int32)
     leaf = (last - np.arange(size)).astype(np.int32)
-    return Nodes(up, leaf, height[:count][::-1], value[:count][::-1])
+    return TreeNodes(up, leaf, height[:count][::-1], value[:count][::-1])

@@ -24,10 +24,10 @@ from policy_engine.engines.spark.values import Lookup, distinct_values, quoted, 
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
 from policy_engine.kernels.axis import Axis, flat
-from policy_engine.kernels.bounds import Ancestry, Constraint
-from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.bounds import Ancestry, ClassConstraint
+from policy_engine.kernels.briefs import BriefSide
 from policy_engine.kernels.coarse import coarse, parts_of
-from policy_engine.kernels.diversity import Histogram
+from policy_engine.kernels.diversity import ValueHistogram
 from policy_engine.kernels.layout import People, prepare
 from policy_engine.plan.steps import Anonymize, Publish
 
@@ -40,7 +40,7 @@ _RANGES = (None, "range")
 
 
 @dataclass(frozen=True)
-class Work:
+class ClassWork:
     """What a frame is worked on with.
 
     `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` keeps a
@@ -60,7 +60,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Made:
+class AnonymizedFrame:
     """A release that is made when it is used; a column `PERSON` tells whose rows they are.
 
     First cuts stand at quantiles of the columns that are `approximated`.
@@ -72,7 +72,9 @@ class Made:
     approximated: tuple[str, ...] = ()
 
 
-def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) -> Made:
+def anonymize(
+    frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+) -> AnonymizedFrame:
     """Return the release of a frame; errors as of the local engine's `anonymize`."""
     table = _Coded.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
@@ -85,7 +87,7 @@ def anonymize(frame: DataFrame, step: Anonymize, output: Publish, work: Work) ->
     return made
 
 
-def _keeps_bounds(made: Made, step: Anonymize, output: Publish, work: Work) -> bool:
+def _keeps_bounds(made: AnonymizedFrame, step: Anonymize, output: Publish, work: ClassWork) -> bool:
     """Tell whether the classes as they are published, those of equal cells as one, hold."""
     frame = made.frame
     if output.cells == "bounds":
@@ -94,7 +96,7 @@ def _keeps_bounds(made: Made, step: Anonymize, output: Publish, work: Work) -> b
     return all(one.holds for one in found.measurements)
 
 
-def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> Made:
+def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> AnonymizedFrame:
     """Return the release whose classes are formed with some care."""
     step, work = table.step, table.work
     cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
@@ -124,7 +126,9 @@ def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> M
     )
     coarse_ones = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
     approximated = tuple(sorted(coarse_ones)) if len(nodes.rows) > 1 else ()
-    return Made(classing.classed(table.frame, nodes, tasks), table.rows, tasks, approximated)
+    return AnonymizedFrame(
+        classing.classed(table.frame, nodes, tasks), table.rows, tasks, approximated
+    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class _Coded:
     """
 
     step: Anonymize
-    work: Work
+    work: ClassWork
     rows: int
     quasi: Mapping[str, Generalizer | Quantiles]
     sensitive: Mapping[str, Encoded]
@@ -145,11 +149,11 @@ class _Coded:
     tasks: int
 
     @classmethod
-    def of(cls, frame: DataFrame, step: Anonymize, work: Work) -> "_Coded":
+    def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "_Coded":
         """Count the values of a frame and code its rows.
 
         Raises DataError where there are none (R001), too many values for the driver (R011), or
-        values that do not bear what is asked of their column.
+        values that do not support what is asked of their column.
         """
         columns = step.columns
         bounded = [one.name for one in columns.sensitive if step.about(one.name)]
@@ -198,7 +202,7 @@ class _Coded:
         }
         return Overview(self.rows, persons, histograms, ancestries)
 
-    def _histogram(self, name: str, code: str) -> Histogram:
+    def _histogram(self, name: str, code: str) -> ValueHistogram:
         column = self.sensitive[name]
         codes = int(column.values().max(initial=-1)) + 1
         counts = column.counts()
@@ -208,7 +212,7 @@ class _Coded:
             overall = persons_by_code(self.frame, code, codes)
             members = self.frame.where(f"{code} >= 0").select(PERSON).distinct().count()
         values = np.flatnonzero(overall)
-        return Histogram(
+        return ValueHistogram(
             starts=np.array([0, len(values)], dtype=np.int64),
             values=values.astype(np.int32),
             counts=overall[values],
@@ -216,12 +220,12 @@ class _Coded:
             overall=overall,
         )
 
-    def constraint(self, ancestries: Mapping[str, Ancestry]) -> Constraint:
+    def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
         """Return what every class has to keep, for the sensitive columns that are coded."""
         asked = self.step.constraint(ancestries)
         named = zip(self.step.columns.sensitive, asked.diversity, strict=True)
         kept = tuple(one for column, one in named if column.name in self.sensitive)
-        return Constraint(asked.size, kept)
+        return ClassConstraint(asked.size, kept)
 
     def axes(self) -> list[Axis]:
         """Return the quasi-identifiers as partitioners see them, without rows."""
@@ -253,7 +257,7 @@ class _Coded:
                 found |= {dim: part} if part[-1] < len(counts) - 1 else {}
         return found
 
-    def whole(self, parts: Parts) -> Side:
+    def whole(self, parts: Parts) -> BriefSide:
         """Return the node that holds all rows."""
         widths = [
             one.parts if isinstance(one, Quantiles) else len(one.column.labels)
@@ -262,13 +266,13 @@ class _Coded:
         for dim, part in parts.items():
             widths[dim] = int(part[-1]) + 1
         extents = np.array([[0, width - 1] for width in widths], dtype=np.int64)
-        return Side(self.rows, extents)
+        return BriefSide(self.rows, extents)
 
 
 def _coding(
     frame: DataFrame,
     step: Anonymize,
-    work: Work,
+    work: ClassWork,
     quasi: Mapping[str, Lookup | Quantiles],
     sensitive: Mapping[str, Lookup],
 ) -> Coding:

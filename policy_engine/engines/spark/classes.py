@@ -18,15 +18,15 @@ from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.identifiers import redacted
-from policy_engine.engines.spark.coding import PERSON, Coding, Rows
+from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carrying
-from policy_engine.engines.spark.nodes import Nodes, of_nodes
+from policy_engine.engines.spark.nodes import RowNodes, of_nodes
 from policy_engine.engines.spark.values import Task, gathered
 from policy_engine.kernels.axis import Axis, Interval
-from policy_engine.kernels.bounds import Constraint
+from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
-from policy_engine.kernels.mondrian import Classes, partition
+from policy_engine.kernels.mondrian import Partition, partition
 
 Ints = NDArray[np.int64]
 
@@ -45,12 +45,12 @@ class Classing:
     quasi: Mapping[str, Generalizer]
     axes: list[Axis]
     overall: tuple[Ints, ...]
-    constraint: Constraint
+    constraint: ClassConstraint
     cutting: Cutting
     columns: tuple[str, ...]
     redact: tuple[str, ...]
 
-    def classed(self, coded: DataFrame, nodes: Nodes, tasks: int) -> DataFrame:
+    def classed(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
         """Return the output of rows coded, in so many tasks of about the same size.
 
         Where persons are told apart, a column `PERSON` more tells whose row it is.
@@ -72,7 +72,7 @@ class Classing:
 _PLACE = [StructField("node", LongType()), StructField("task", IntegerType())]
 
 
-def shared_out(nodes: Nodes, tasks: int) -> Ints:
+def shared_out(nodes: RowNodes, tasks: int) -> Ints:
     """Return the task of every node, (nodes,): the largest first, each to the least laden."""
     task_of = np.zeros(len(nodes.cuts), dtype=np.int64)
     laden = [(0, task) for task in range(tasks)]
@@ -82,14 +82,14 @@ def shared_out(nodes: Nodes, tasks: int) -> Ints:
     return task_of
 
 
-def _placing(codes: list[str], nodes: Nodes, task_of: Ints) -> Task:
+def _placing(codes: list[str], nodes: RowNodes, task_of: Ints) -> Task:
     """Return a task that tells of each row its node, and the task that takes it."""
     descent, parts = nodes.cuts.descent(), nodes.parts
 
     @carrying
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
-            leaf = descend(descent, Rows.of(table, codes).in_parts(parts).codes)
+            leaf = descend(descent, CodedRows.of(table, codes).in_parts(parts).codes)
             columns = [*table.columns, from_numpy(leaf), from_numpy(task_of[leaf].astype(np.int32))]
             names = [*table.column_names, "node", "task"]
             yield from pa.table(columns, names=names).combine_chunks().to_batches()
@@ -114,7 +114,7 @@ class _Task:
     """The rows of a task: side by side in codes, and the columns that stay as they are."""
 
     asked: Classing
-    rows: Rows
+    rows: CodedRows
     node: Ints
     wide: Mapping[str, Encoded]
     kept: Mapping[str, pa.Array]
@@ -126,7 +126,7 @@ class _Task:
         kept = {name: whole(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)}
         node = to_numpy(whole(table.column("node")))
         person = whole(table.column(PERSON)) if coding.person else None
-        rows, wide = Rows.of(table, coding.codes), {}
+        rows, wide = CodedRows.of(table, coding.codes), {}
         for place, (name, one) in enumerate(coding.wide.items()):
             wide[name] = one.encoded(name, whole(table.column(f"wide{place}")))
             rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
@@ -154,7 +154,7 @@ class _Task:
         one, place = self.asked.quasi[name], list(self.asked.coding.quasi).index(name)
         return replace(one, column=replace(one.column, codes=self.rows.codes[:, place], times=None))
 
-    def _classes(self) -> Classes:
+    def _classes(self) -> Partition:
         """Return the classes of all nodes; rows of a class stand in the order of what is kept."""
         ranks = [_ranks(column) for column in self.kept.values()]
         orders, sizes = [], [np.zeros(1, np.int64)]
@@ -166,7 +166,7 @@ class _Task:
         order, starts = np.concatenate(orders), np.cumsum(np.concatenate(sizes))
         leaf = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         sort = np.lexsort((*(rank[order] for rank in reversed(ranks)), leaf))
-        return Classes(order[sort], starts)
+        return Partition(order[sort], starts)
 
     def _axes(self) -> list[Axis]:
         """Return the axes, those of columns of too many values as they are among these rows."""
@@ -190,7 +190,7 @@ class _Task:
         kept += [] if self.rows.persons is None else [self.rows.persons[rows]]
         return rows[by_content(quasi, marks(told, len(rows)), kept)]
 
-    def _partition(self, rows: Rows) -> Classes:
+    def _partition(self, rows: CodedRows) -> Partition:
         asked, dims = self.asked, len(self.asked.axes)
         axes = [replace(axis, codes=rows.codes[:, dim]) for dim, axis in enumerate(self._axes())]
         sensitive = tuple(rows.codes[:, place] for place in range(dims, rows.codes.shape[1]))

@@ -113,7 +113,7 @@ def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64
 
 
 @dataclass(frozen=True)
-class Rows:
+class CodedRows:
     """The rows of a task side by side: codes (rows, columns), and persons (rows,), if told apart.
 
     Persons are numbered within the task.
@@ -123,7 +123,7 @@ class Rows:
     persons: NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, table: pa.Table, codes: list[str]) -> "Rows":
+    def of(cls, table: pa.Table, codes: list[str]) -> "CodedRows":
         """Return the rows of a table that holds such columns."""
         columns = [to_numpy(whole(table.column(name))) for name in codes]
         persons = None
@@ -132,16 +132,16 @@ class Rows:
             persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
         return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
 
-    def in_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "Rows":
+    def in_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "CodedRows":
         """Return the rows with the part of each code in its place, in some of the columns."""
         if not parts:
             return self
         codes = self.codes.copy()
         for column, part in parts.items():
             codes[:, column] = part[self.codes[:, column]]
-        return Rows(codes, self.persons)
+        return CodedRows(codes, self.persons)
 
-    def taken(self, rows: NDArray[np.int64]) -> "Rows":
+    def taken(self, rows: NDArray[np.int64]) -> "CodedRows":
         """Return some of the rows."""
         persons = None if self.persons is None else self.persons[rows]
-        return Rows(self.codes[rows], persons)
+        return CodedRows(self.codes[rows], persons)

@@ -296,7 +296,7 @@ def _rows(
             ),
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError):  # its words may quote the data
-        raise DataError.of("C010", "The file is no csv table.", source=shown(file)) from None
+        raise DataError.of("C010", "The file is not a csv table.", source=shown(file)) from None
 
 
 class _Joined:

@@ -25,7 +25,7 @@ from policy_engine.engines.engine import (
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
-from policy_engine.engines.spark.anonymizing import Work, anonymize
+from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
 from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
@@ -90,7 +90,7 @@ class SparkEngine:
         `reading.described` does.
         """
         if not isinstance(source, str | Path | DataFrame):
-            message = f"A {type(source).__name__} is no data for Spark."
+            message = f"A {type(source).__name__} is not data for Spark."
             hint = "Give a path, or the frame that spark.createDataFrame makes of it."
             raise DataError.of("C010", message, hint)
         with running(self.spark, "reading"):
@@ -114,7 +114,7 @@ class SparkEngine:
             return certificate_text(self.spark, location)
 
 
-class Rows(NamedTuple):
+class InputRows(NamedTuple):
     """An input, or several joined; `is_csv` tells that its texts are cells of a file without
     types."""
 
@@ -134,7 +134,7 @@ class Making(NamedTuple):
     untyped: tuple[str, ...]
 
 
-class Kept(NamedTuple):
+class KeptRelease(NamedTuple):
     """A release that is kept on the cluster: by its types, with the digest of its rows, and the
     `source` that is held."""
 
@@ -165,7 +165,7 @@ class SparkRun:
         """The session in whose catalog tables are published."""
         return self._engine.spark
 
-    def read(self, step: Read) -> tuple[Rows, Stored]:
+    def read(self, step: Read) -> tuple[InputRows, Stored]:
         """Read the columns of the input; errors as of `reading.read`."""
         self._progress("reading", 0, 0)
         session = self._engine.spark
@@ -173,9 +173,9 @@ class SparkRun:
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
             stored = Stored(step.location, self._digest(source, frame))
-        return Rows(frame, is_csv=step.format.startswith("csv")), stored
+        return InputRows(frame, is_csv=step.format.startswith("csv")), stored
 
-    def join(self, tables: Sequence[Rows], step: Join) -> tuple[Rows, tuple[int, ...]]:
+    def join(self, tables: Sequence[InputRows], step: Join) -> tuple[InputRows, tuple[int, ...]]:
         """Return the rows that have a partner in every input, and how many rows each had.
 
         Errors as of `join_frames`, and DataError (C010) for files of CSV beside other inputs: their
@@ -187,9 +187,9 @@ class SparkRun:
         self._progress("joining", 0, 0)
         with running(self._engine.spark, "joining"):
             frame, counts = join_frames([one.frame for one in tables], step)
-        return Rows(frame, is_csv=tables[0].is_csv), counts
+        return InputRows(frame, is_csv=tables[0].is_csv), counts
 
-    def texts(self, table: Rows, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    def texts(self, table: InputRows, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return different texts of a table's first rows by column, none of one without texts."""
         frame = table.frame
         are_texts = [name for name, kind in frame.dtypes if kind == "string" and name in names]
@@ -210,7 +210,7 @@ class SparkRun:
             return writing.row_digest(frame)[0]
         return self._engine.stored(source).digest
 
-    def mask(self, table: Rows, step: Mask) -> Rows:
+    def mask(self, table: InputRows, step: Mask) -> InputRows:
         """Return the rows with columns masked. Raises DataError (R013) as `masked` does."""
         self._progress("masking", 0, 0)
         with running(self._engine.spark, "masking"):
@@ -221,14 +221,14 @@ class SparkRun:
         with running(self._engine.spark, "verifying"):
             return step.measurements(count_broken(self._stored(written)[0], step.columns))
 
-    def anonymize(self, table: Rows, step: Anonymize, output: Publish) -> Anonymized:
+    def anonymize(self, table: InputRows, step: Anonymize, output: Publish) -> Anonymized:
         """Return the frame of the release; its classes are formed when it is used.
 
         The first cuts are made here, and whether the table as a whole can hold the bounds is
-        looked at. Raises DataError where it cannot, or where values do not bear what is asked
+        looked at. Raises DataError where it cannot, or where values do not support what is asked
         of their column.
         """
-        work = Work(
+        work = ClassWork(
             rows_per_task=self._engine.rows_per_task,
             most_values=self._engine.most_values,
             hold=self._hold,
@@ -299,7 +299,7 @@ class SparkRun:
             frame = self._hold(made.table)
         output = _typed(made)
         digest, rows = writing.row_digest(output)
-        return Written(Stored(MEMORY, digest, rows), made, Kept(output, digest, frame))
+        return Written(Stored(MEMORY, digest, rows), made, KeptRelease(output, digest, frame))
 
     def columns(self, written: Written) -> tuple[str, ...]:
         """Return the names of a written table's columns."""
@@ -391,8 +391,8 @@ def _made(written: Written) -> Anonymized:
     return written.made
 
 
-def _kept(written: Written) -> Kept:
-    if not isinstance(written.held, Kept):
+def _kept(written: Written) -> KeptRelease:
+    if not isinstance(written.held, KeptRelease):
         raise InternalError.of("X001", "Nothing was released.")
     return written.held
 

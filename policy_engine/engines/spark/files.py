@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.data import storage
-from policy_engine.errors import DataError, PolicyEngineError, listed
+from policy_engine.errors import DataError, PolicyEngineError, join_names
 
 _STRICT = {
     "ignoreCorruptFiles": False,
@@ -54,8 +54,8 @@ def unlike(
 ) -> PolicyEngineError:
     """Return the error of two files of one table that differ in their columns."""
     message = (
-        f"The files of one table differ in their columns. {one!r} has {listed(ones)}, {other!r} "
-        f"has {listed(others)}."
+        f"The files of one table differ in their columns. {one!r} has {join_names(ones)}, "
+        f"{other!r} has {join_names(others)}."
     )
     return DataError.of("C014", message, "Their names and order must be the same.")
 

@@ -32,7 +32,7 @@ from policy_engine.engines.spark.values import (
 )
 from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.grouping import Groups, Whole, classes_of
+from policy_engine.kernels.grouping import ClassTotals, Groups, classes_of
 from policy_engine.methods import Bound, Measurement
 from policy_engine.plan.steps import Anonymize
 
@@ -83,7 +83,7 @@ def _together(
     sums = {one["what"]: one["times"] for one in told}
     bounds = {one["place"]: one for one in told if one["what"] == "bound"}
     measured = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.bounds())]
-    whole_table = Whole(sums["rows"], sums["classes"], sums["squares"], losses)
+    whole_table = ClassTotals(sums["rows"], sums["classes"], sums["squares"], losses)
     return Measured(tuple(measured), whole_table)
 
 

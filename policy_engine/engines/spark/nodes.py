@@ -12,13 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
-from policy_engine.engines.spark.coding import PERSON, Rows
+from policy_engine.engines.spark.coding import PERSON, CodedRows
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered
 from policy_engine.kernels import briefs
-from policy_engine.kernels.briefs import Brief, Choice, Side
+from policy_engine.kernels.briefs import Brief, BriefSide, CutChoice
 from policy_engine.kernels.descent import Cuts, Descent, descend
-from policy_engine.kernels.layout import Scratch, Table, scratch
+from policy_engine.kernels.layout import CodedTable, Scratch, scratch
 from policy_engine.kernels.sides import Sides, fits, joined, sides
 
 SMALL = 64
@@ -29,7 +29,7 @@ Parts = Mapping[int, NDArray[np.int32]]
 
 
 @dataclass
-class Nodes:
+class RowNodes:
     """The nodes of a table of codes: the cuts made, and the rows of every node that stays.
 
     Cuts are between `parts` of codes, by column, where there are too many to be told apart.
@@ -42,19 +42,19 @@ class Nodes:
 
 def first_cuts(
     ask: "Ask",
-    table: Table,
-    whole: Side,
+    table: CodedTable,
+    whole: BriefSide,
     limit: int,
     on_settled: Callable[[int], object] = int,
     parts: Parts | None = None,
-) -> Nodes:
+) -> RowNodes:
     """Cut nodes of more than `limit` rows, for as long as their cuts can be told from afar.
 
     `table` holds all that there is to know but the rows, which are asked about; `whole` is
     their number and their extents. Whatever its size, a node that stays is cut on, if it can
     be, where its rows are. `parts` are those of the codes that `table` is about.
     """
-    found, opened = Nodes(parts or {}), {0: whole}
+    found, opened = RowNodes(parts or {}), {0: whole}
     while opened:
         far = {node: side for node, side in opened.items() if _is_far(table, side.rows, limit)}
         chosen = _choices(ask, found.cuts.descent(), table, far)
@@ -68,15 +68,15 @@ def first_cuts(
     return found
 
 
-def _is_far(table: Table, rows: int, limit: int) -> bool:
+def _is_far(table: CodedTable, rows: int, limit: int) -> bool:
     if table.is_relaxed and rows <= max(SMALL * table.size, table.large):
         return False
     return rows > limit and rows >= 2 * table.size and briefs.is_told(table.axes)
 
 
 def _choices(
-    ask: "Ask", descent: Descent, table: Table, opened: Mapping[int, Side]
-) -> dict[int, Choice]:
+    ask: "Ask", descent: Descent, table: CodedTable, opened: Mapping[int, BriefSide]
+) -> dict[int, CutChoice]:
     """Return the best valid cuts of nodes; a node without one is left out.
 
     As in the kernel, the best of all is looked at first, and others only where its sides are
@@ -100,12 +100,12 @@ def _choices(
     return chosen | {node: choice for node, choice in found.items() if choice is not None}
 
 
-def _is_plain(table: Table) -> bool:
+def _is_plain(table: CodedTable) -> bool:
     """Tell whether a side is valid as soon as it has k rows."""
     return table.person == 0 and not len(table.watched.bounds)
 
 
-def _is_first_by_rows(table: Table, side: Side) -> bool:
+def _is_first_by_rows(table: CodedTable, side: BriefSide) -> bool:
     """Tell whether the kernel looks first at the best cut by the number of rows alone."""
     by_loss = table.score == 0 and (table.person == 0 or side.rows >= table.large)
     return by_loss or _is_plain(table)
@@ -115,7 +115,7 @@ def _is_first_by_rows(table: Table, side: Side) -> bool:
 class Question(ABC):
     """What is asked of the rows of every node: of parts of them, and then of the parts."""
 
-    table: Table
+    table: CodedTable
 
     @cached_property
     def work(self) -> Scratch:
@@ -123,7 +123,7 @@ class Question(ABC):
         return scratch(self.table, 0)
 
     @abstractmethod
-    def reply(self, node: int, rows: Rows) -> Any:
+    def reply(self, node: int, rows: CodedRows) -> Any:
         """Return what some of the rows of a node tell."""
 
     @abstractmethod
@@ -165,7 +165,7 @@ def _replying(
         tables = list(gathered(batches))
         if not tables:
             return
-        rows = Rows.of(pa.concat_tables(tables), codes).in_parts(parts)
+        rows = CodedRows.of(pa.concat_tables(tables), codes).in_parts(parts)
         leaf = descend(descent, rows.codes)
         asked = set(nodes)
         found = [
@@ -207,13 +207,13 @@ class Cover(Question):
     """What a node covers, and its best cut by the number of rows; and the turns of every
     dimension, where more may be asked."""
 
-    opened: Mapping[int, Side]
+    opened: Mapping[int, BriefSide]
 
-    def reply(self, node: int, rows: Rows) -> Brief:
+    def reply(self, node: int, rows: CodedRows) -> Brief:
         """Return the brief of some of the rows."""
         return briefs.brief(self.table, self.work, rows.codes, self.opened[node].extents)
 
-    def answer(self, node: int, replies: list[Brief]) -> tuple[Choice | None, dict[int, Ints]]:
+    def answer(self, node: int, replies: list[Brief]) -> tuple[CutChoice | None, dict[int, Ints]]:
         """Return the best cut, None where there is none or others are looked at first."""
         found, side = briefs.merged(replies), self.opened[node]
         turns = {} if _is_plain(self.table) else _turns(self.table, found, side)
@@ -222,7 +222,7 @@ class Cover(Question):
         return briefs.choose(self.table, self.work, found, side.extents, side.rows), turns
 
 
-def _turns(table: Table, found: Brief, side: Side) -> dict[int, Ints]:
+def _turns(table: CodedTable, found: Brief, side: BriefSide) -> dict[int, Ints]:
     """Return the codes of every dimension that has several, in the order of its cuts."""
     return {dim: briefs.turns_of(table, found, dim) for dim in briefs.active(side.extents)}
 
@@ -231,9 +231,9 @@ def _turns(table: Table, found: Brief, side: Side) -> dict[int, Ints]:
 class Check(Question):
     """Whether both sides of a cut keep every bound."""
 
-    chosen: Mapping[int, Choice]
+    chosen: Mapping[int, CutChoice]
 
-    def reply(self, node: int, rows: Rows) -> Sides:
+    def reply(self, node: int, rows: CodedRows) -> Sides:
         """Return who is on the two sides."""
         cut = self.chosen[node].cut
         turn = (~cut.goes_left)[rows.codes[:, cut.dim] - cut.low].astype(np.int64)
@@ -249,23 +249,23 @@ class Check(Question):
 class Boundaries(Question):
     """What all boundaries of a node leave on both sides, and the best that keeps every bound."""
 
-    opened: Mapping[int, Side]
+    opened: Mapping[int, BriefSide]
     turns: Mapping[int, Mapping[int, Ints]]
 
-    def reply(self, node: int, rows: Rows) -> tuple[Brief, dict[int, Sides]]:
+    def reply(self, node: int, rows: CodedRows) -> tuple[Brief, dict[int, Sides]]:
         """Return the brief of some of the rows, and who comes in which turn of each dimension."""
         extents = self.opened[node].extents
         found = briefs.brief(self.table, self.work, rows.codes, extents)
         return found, {dim: self._sides(node, dim, rows) for dim in self.turns[node]}
 
-    def _sides(self, node: int, dim: int, rows: Rows) -> Sides:
+    def _sides(self, node: int, dim: int, rows: CodedRows) -> Sides:
         turns, low = self.turns[node][dim], self.opened[node].extents[dim, 0]
         turn_of = np.zeros(turns.max() - low + 1, dtype=np.int64)
         turn_of[turns - low] = np.arange(len(turns))
         turn, values = turn_of[rows.codes[:, dim] - low], rows.codes[:, self.table.sensitive :]
         return sides(self.table, turn, len(turns), values, rows.persons)
 
-    def answer(self, node: int, replies: list[tuple[Brief, dict[int, Sides]]]) -> Choice | None:
+    def answer(self, node: int, replies: list[tuple[Brief, dict[int, Sides]]]) -> CutChoice | None:
         """Return the best cut that keeps every bound."""
         found, side = briefs.merged([brief for brief, _ in replies]), self.opened[node]
         by_dim = {dim: joined([told[dim] for _, told in replies]) for dim in self.turns[node]}

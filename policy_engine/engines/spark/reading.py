@@ -35,7 +35,7 @@ from policy_engine.engines.spark.files import (
 )
 from policy_engine.engines.spark.joining import KEY
 from policy_engine.engines.spark.values import quoted
-from policy_engine.errors import DataError, listed
+from policy_engine.errors import DataError, join_names
 
 _OTHER = "__policy_engine_other"
 RESERVED = ("_metadata", PERSON, CORRUPT, _OTHER, KEY)
@@ -128,7 +128,7 @@ def _format(session: SparkSession, location: str) -> SparkFormat:
     found = {row[0] for row in listing(session, location).select(ending).distinct().collect()}
     if len({kind.removesuffix(".gz") for kind in found}) == 1 and "" not in found:
         return max(found)
-    allowed = listed(f".{name}" for name in SPARK_FORMATS)
+    allowed = join_names(f".{name}" for name in SPARK_FORMATS)
     message = "The files of the folder have endings that are not known, or are not of one format."
     raise DataError.of("C004", message, f"Known are {allowed}.", location)
 
@@ -147,14 +147,14 @@ def _check_columns(session: SparkSession, names: tuple[str, ...], source: str) -
     check_names(names, source)
     taken = [name for name in names if name.lower() in RESERVED]
     if taken:
-        message = f"Spark, or this engine on it, has columns of its own called {listed(taken)}."
+        message = f"Spark, or this engine on it, has columns of its own called {join_names(taken)}."
         raise DataError.of("C006", message, "Rename those of the data.", source)
     if str(session.conf.get("spark.sql.caseSensitive")).lower() == "true":
         return
     lower = [name.lower() for name in names]
     alike = [name for name in names if lower.count(name.lower()) > 1]
     if alike:
-        message = f"The session does not tell the columns {listed(alike)} apart."
+        message = f"The session does not tell the columns {join_names(alike)} apart."
         raise DataError.of("C006", message, "Set spark.sql.caseSensitive to true.", source)
 
 

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from policy_engine.engines.spark.failures import cause, explained
-from policy_engine.errors import EngineError, listed
+from policy_engine.errors import EngineError, join_names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -162,7 +162,9 @@ def check_worker(worker: Worker, driver: Worker) -> None:
     where = f"on {worker.host!r} ({worker.program})"
     if missing := [name for name, version in worker.versions.items() if not version]:
         hint = "Install 'policy-engine[spark]' there, or set PYSPARK_PYTHON to a Python with it."
-        raise EngineError.of("S004", f"The Python {where} cannot import {listed(missing)}.", hint)
+        raise EngineError.of(
+            "S004", f"The Python {where} cannot import {join_names(missing)}.", hint
+        )
     ours, theirs = (one.versions.get("policy_engine") for one in (driver, worker))
     if ours != theirs:
         message = f"The executor {where} has policy_engine {theirs}, and the driver {ours}."

@@ -97,7 +97,7 @@ class Values:
         return replace(found, times=self.times)
 
 
-class Counted(NamedTuple):
+class ValueCounts(NamedTuple):
     """The distinct values of columns by name, how many rows there are, and in how many
     partitions; columns that are `wide` have too many."""
 
@@ -109,7 +109,7 @@ class Counted(NamedTuple):
 
 def distinct_values(
     frame: DataFrame, names: Sequence[str], limit: int, may_be_wide: Sequence[str] = ()
-) -> Counted:
+) -> ValueCounts:
     """Return the distinct values of columns, each with its number of rows.
 
     Columns that may be wide are where the columns would have more than `limit` values together,
@@ -133,7 +133,7 @@ def distinct_values(
         if name not in wide
     }
     rows, tasks = (int(times[place == number].sum()) for number in (_ROWS, _TASKS))
-    return Counted(values, rows, tasks, tuple(wide))
+    return ValueCounts(values, rows, tasks, tuple(wide))
 
 
 _ROWS, _TASKS = -1, -2

@@ -107,7 +107,7 @@ def manifest_digest(session: SparkSession, location: str) -> str:
 def row_digest(frame: DataFrame) -> tuple[str, int]:
     """Return a sha-256 of a frame's rows, in whatever order and partitions, and their number.
 
-    Rows that stand twice count twice; the names of the columns belong to the digest. Of the
+    Rows that appear twice count twice; the names of the columns belong to the digest. Of the
     sha-256 of every row, its eight words of 32 bits are summed apart.
     """
     cells = F.concat(*(_unambiguous(field) for field in frame.schema.fields))
@@ -188,7 +188,7 @@ def _within(root: str, path: str) -> str:
 
 @contextmanager
 def _standard_times(frame: DataFrame, kind: str) -> Iterator[None]:
-    """Write points in time to Parquet in its standard type, which is no option of a single write.
+    """Write points in time to Parquet in its standard type, which no option of a write does.
 
     The setting is the session's, which several runs may share: one after the other, each puts
     back what it found.

@@ -134,7 +134,7 @@ def read_architecture(text: str | bytes, source: str = "") -> Network | Estimato
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = "it is nested too deep" if isinstance(error, RecursionError) else error
-        raise AuditError.of("A009", f"The text is no JSON: {why}.", source=source) from None
+        raise AuditError.of("A009", f"The text is not JSON: {why}.", source=source) from None
     if isinstance(given, dict) and "kind" not in given:
         given = {"kind": "estimator" if "name" in given else "network", **given}
     try:

@@ -9,7 +9,7 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 Measure = Literal["precision", "recall", "auc", "tprAtFpr"]
 UpperSense = Literal["at most", "below"]
-USUAL_ATTACKS = ("shokri", "loss", "lira-offline")
+DEFAULT_ATTACKS = ("shokri", "loss", "lira-offline")
 GATE_ATTACKS = ("lira-offline", "rmia")
 """The attacks of every audit that a policy asks for, whatever others it names. They compare the
 target with models that have not seen the record, and so see what a single model does not show."""
@@ -58,7 +58,7 @@ class MembershipInference(_Frozen):
     notation: ClassVar[str] = "membership-inference"
 
     bounds: Annotated[tuple[AttackBound, ...], Field(min_length=1)]
-    attacks: Annotated[tuple[str, ...], Field(min_length=1)] = USUAL_ATTACKS
+    attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS
     shadow_models: Annotated[int, Field(ge=FEWEST_SHADOWS, le=10_000)] = 10
     attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
@@ -78,7 +78,7 @@ class AttackMeasurement(_Frozen):
 
     Where models were made of the data before, in the same way, `pooled` is what has to keep the
     bound besides: the interval's end at a confidence that allows for so many attempts, or the
-    mean of all their ends, whichever is more. `unfit` says why the attack is no evidence that
+    mean of all their ends, whichever is more. `unfit` says why the attack is not evidence that
     the bound holds, empty where it is.
     """
 
@@ -111,7 +111,7 @@ class AttackMeasurement(_Frozen):
     def holds(self) -> bool:
         """Whether no more was achieved than the bound allows.
 
-        An attack that is no evidence breaks the bound by its figure alone.
+        An attack that is not evidence breaks the bound by its figure alone.
         """
         if self.unfit and isinstance(self.reached, NotApplicable):
             return True

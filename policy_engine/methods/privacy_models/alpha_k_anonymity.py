@@ -9,7 +9,7 @@ from policy_engine.methods.method import Guarantee, Method
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
 
 
 class AlphaKAnonymity(Method):
@@ -24,7 +24,7 @@ class AlphaKAnonymity(Method):
     alpha: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
 
     @staticmethod
-    def measure(histogram: "Histogram") -> "NDArray[Any]":
+    def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
         """Return the share of the most frequent value of every class, (classes,)."""
         from policy_engine.kernels.diversity import most_frequent  # noqa: PLC0415 (imports numpy)
 

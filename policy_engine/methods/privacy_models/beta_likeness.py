@@ -9,7 +9,7 @@ from policy_engine.methods.method import Guarantee, Method
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
 
 
 class BetaLikeness(Method):
@@ -25,7 +25,7 @@ class BetaLikeness(Method):
     beta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 
     @staticmethod
-    def measure(histogram: "Histogram") -> "NDArray[Any]":
+    def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
         """Return the greatest (p - q) / q of every class, (classes,)."""
         from policy_engine.kernels.diversity import beta  # noqa: PLC0415 (imports numpy)
 

@@ -9,7 +9,7 @@ from policy_engine.methods.method import Guarantee, Method
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
 
 
 class DeltaDisclosure(Method):
@@ -26,7 +26,7 @@ class DeltaDisclosure(Method):
     delta: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 
     @staticmethod
-    def measure(histogram: "Histogram") -> "NDArray[Any]":
+    def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
         """Return the greatest |ln(p / q)| of every class, (classes,)."""
         from policy_engine.kernels.diversity import delta  # noqa: PLC0415 (imports numpy)
 

@@ -9,7 +9,7 @@ from policy_engine.methods.method import Guarantee, Method
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
 
 
 class EntropyLDiversity(Method):
@@ -25,7 +25,7 @@ class EntropyLDiversity(Method):
     l: Annotated[float, Field(gt=1, strict=True, allow_inf_nan=False)]  # noqa: E741
 
     @staticmethod
-    def measure(histogram: "Histogram") -> "NDArray[Any]":
+    def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
         """Return e to the entropy of every class, (classes,)."""
         from policy_engine.kernels.diversity import entropy  # noqa: PLC0415 (imports numpy)
 

@@ -9,13 +9,13 @@ from policy_engine.methods.method import Guarantee, Method, Several
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
 
 
 class LDiversity(Method):
     """k-anonymity in which every class holds at least l distinct sensitive values.
 
-    A missing value is no value: it tells an attacker nothing, but it hides nobody either.
+    A missing value is not a value: it tells an attacker nothing, but it hides nobody either.
     Machanavajjhala et al.: l-Diversity, ACM TKDD 1(1), 2007, section 4 (distinct l-diversity).
     """
 
@@ -33,7 +33,7 @@ class LDiversity(Method):
             yield Finding("M003", "l", message)
 
     @staticmethod
-    def measure(histogram: "Histogram") -> "NDArray[Any]":
+    def measure(histogram: "ValueHistogram") -> "NDArray[Any]":
         """Return the number of distinct values of every class, (classes,)."""
         from policy_engine.kernels.diversity import distinct  # noqa: PLC0415 (imports numpy)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
     from policy_engine.methods.columns import Sensitive
 
 
@@ -35,7 +35,7 @@ class RecursiveLDiversity(Method):
 
     def figures(
         self,
-        histogram: "Histogram",
+        histogram: "ValueHistogram",
         column: "Sensitive",  # noqa: ARG002
         ancestry: "Ancestry | None",  # noqa: ARG002
     ) -> "NDArray[np.float64]":

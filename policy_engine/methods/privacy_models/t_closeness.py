@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from policy_engine.kernels.bounds import Ancestry
-    from policy_engine.kernels.diversity import Histogram
+    from policy_engine.kernels.diversity import ValueHistogram
     from policy_engine.methods.columns import Sensitive
 
 
@@ -34,14 +34,14 @@ class TCloseness(Method):
         return {"t": self.t, "distance": column.distance}
 
     def figures(
-        self, histogram: "Histogram", column: "Sensitive", ancestry: "Ancestry | None"
+        self, histogram: "ValueHistogram", column: "Sensitive", ancestry: "Ancestry | None"
     ) -> "NDArray[np.float64]":
         """Return the distance of every class from the table, (classes,)."""
         from policy_engine.kernels import diversity  # noqa: PLC0415 (imports numpy)
 
         if column.distance == "hierarchical":
             assert ancestry is not None  # noqa: S101 (the engine gives it with the distance)
-            tree = diversity.Hierarchy(ancestry.parent, ancestry.leaf)
+            tree = diversity.ValueHierarchy(ancestry.parent, ancestry.leaf)
             return diversity.hierarchical(histogram, tree)
         if column.distance == "ordered":
             return diversity.ordered(histogram)

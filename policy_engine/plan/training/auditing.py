@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from policy_engine import terms
-from policy_engine.errors import did_you_mean, listed, nearest
+from policy_engine.errors import did_you_mean, join_names, nearest
 from policy_engine.methods.audits.membership_inference import (
     FEWEST_SHADOWS,
     AttackBound,
@@ -16,11 +16,11 @@ from policy_engine.plan.training.model import Audit, Modelling, Training
 from policy_engine.plan.training.refining import (
     AUDIT,
     BELOW,
+    DEFAULT_FPR,
     MEASURES,
     OF_AUDIT,
     OF_FILES,
     OF_MODEL,
-    USUAL_FPR,
     is_audit,
     mentions,
 )
@@ -70,8 +70,10 @@ class AuditReader:
         if made in targets:
             return True
         if not any(one in self.refinements.outputs for one in targets):
-            found = listed(self.refinements.outputs)
-            message = f"The audit is of {listed(targets)}, and what the policy has made is {found}."
+            found = join_names(self.refinements.outputs)
+            message = (
+                f"The audit is of {join_names(targets)}, and what the policy has made is {found}."
+            )
             hint = did_you_mean(targets[0], self.refinements.outputs)
             self.refinements.add("M013", message, hint, rule.targets[0].place)
         return False
@@ -113,10 +115,12 @@ class AuditReader:
             part = given["method"]
             notation = str(part.right_operands[0].value).removeprefix(terms.PE)
             if notation not in known:
-                message = f"The method {notation!r} is none of audits. Known are {listed(known)}."
+                message = (
+                    f"The method {notation!r} is none of audits. Known are {join_names(known)}."
+                )
                 self.refinements.add("M013", message, did_you_mean(notation, known), part.place)
         elif action.iri == AUDIT:
-            message = f"The audit names no method. Known are {listed(known)}."
+            message = f"The audit names no method. Known are {join_names(known)}."
             hint = "Add a refinement with the leftOperand mosaicrown:method."
             self.refinements.add("M013", message, hint, action.place)
 
@@ -126,7 +130,7 @@ class AuditReader:
         attempts = self._count(given["attempts"], 1) if "attempts" in given else None
         bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
         if not mentions(action, *MEASURES):
-            message = f"The audit bounds nothing. It may bound {listed(MEASURES)}."
+            message = f"The audit bounds nothing. It may bound {join_names(MEASURES)}."
             hint = "Add a refinement such as pe:auc lteq 0.6."
             self.refinements.add("M013", message, hint, action.place)
         attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
@@ -157,19 +161,19 @@ class AuditReader:
 
     def _fpr(self, given: _Given, action: Action) -> float:
         if "fpr" not in given:
-            return USUAL_FPR
+            return DEFAULT_FPR
         part = given["fpr"]
         fpr = self.refinements.number(part)
         if fpr is not None and not 0 < fpr < 1:
             self.refinements.add(
                 "M013", f"fpr is above 0 and below 1. Given: {fpr:g}.", "", part.place
             )
-            return USUAL_FPR
+            return DEFAULT_FPR
         if not mentions(action, "tprAtFpr"):
             message = "fpr is that at which tprAtFpr is measured, and that is not bounded."
             hint = "Add a refinement with the leftOperand pe:tprAtFpr, or leave out pe:fpr."
             self.refinements.add("M013", message, hint, part.place)
-        return USUAL_FPR if fpr is None else fpr
+        return DEFAULT_FPR if fpr is None else fpr
 
     def _shadows(self, given: _Given) -> int:
         if "shadowModels" not in given:
@@ -189,7 +193,7 @@ class AuditReader:
     def _bound(self, name: Measure, part: Constraint, fpr: float) -> AttackBound | None:
         """Return a bound, None where no attack could break it or guessing does.
 
-        A figure is 1 at most. Below 1 is no bound either: it leaves out an attack that is right
+        A figure is 1 at most. Below 1 is not a bound either: it leaves out an attack that is right
         of everybody, and no other.
         """
         asked = self.refinements.number(part)
@@ -220,7 +224,7 @@ class AuditReader:
         found: set[str] = set()
         for notation, value in _notations(part):
             if notation not in known:
-                message = f"The attack {notation!r} is not known. Known are {listed(known)}."
+                message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
                 self.refinements.add("M013", message, _meant(notation, known), value.place)
             elif notation in found:
                 message = f"The attack {notation!r} is asked for twice."
@@ -260,4 +264,4 @@ def _meant(notation: str, known: Collection[str]) -> str:
     kind = nearest(notation, {name.partition("-")[0] for name in known})
     kinds = [name for name in known if name.startswith(f"{kind}-")] if kind else []
     near = did_you_mean(notation, known)
-    return near or (f"Did you mean {listed(kinds, 'or')}?" if kinds else "")
+    return near or (f"Did you mean {join_names(kinds, 'or')}?" if kinds else "")

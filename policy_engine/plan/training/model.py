@@ -8,7 +8,7 @@ from policy_engine.methods.audits.classifier import Architecture, Network
 from policy_engine.methods.audits.membership_inference import MembershipInference
 from policy_engine.plan.training.files import FileBounds
 
-USUAL_SHARE = 0.25
+DEFAULT_SHARE = 0.25
 """The greatest share to train on: an audit needs three times as many records for its shadows."""
 
 
@@ -25,7 +25,7 @@ class Modelling(BaseModel):
     label: str
     features: tuple[str, ...] = ()
     architecture: Architecture = Field(default_factory=Network)
-    share: Annotated[float, Field(gt=0, le=USUAL_SHARE)] = USUAL_SHARE
+    share: Annotated[float, Field(gt=0, le=DEFAULT_SHARE)] = DEFAULT_SHARE
 
     def __hash__(self) -> int:
         """Return the hash of the JSON, for the parameters of an estimator have none."""

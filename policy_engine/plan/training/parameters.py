@@ -6,7 +6,7 @@ from policy_engine.methods.audits.membership_inference import AttackBound, Membe
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
-from policy_engine.plan.training.refining import MEASURES, USUAL_FPR
+from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES
 
 
 def of_audit(notation: str) -> list[Parameter]:
@@ -35,7 +35,7 @@ def _others() -> dict[str, tuple[str, str]]:
     own, model = MembershipInference.model_fields, Modelling.model_fields
     files = FileBounds.model_fields
     return {
-        "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{USUAL_FPR:g}"),
+        "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{DEFAULT_FPR:g}"),
         "attack": ("attacks", ", ".join(own["attacks"].default)),
         "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
         "attempts": ("an integer from 1 to 10000", "any number"),

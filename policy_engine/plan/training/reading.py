@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from policy_engine import terms
-from policy_engine.errors import PlanError, Problem, by_place, did_you_mean, listed
+from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.plan.reading_anonymization import (
     Transformation,
     bounds_on_rows,
@@ -49,7 +49,7 @@ class Product:
 
     @property
     def transformed(self) -> Transformation:
-        """The transformation of what is no model of the data as they are."""
+        """The transformation of what is not a model of the data as they are."""
         assert self.transformation is not None  # noqa: S101 (a plan anonymises, or trains)
         return self.transformation
 
@@ -74,7 +74,7 @@ def check_plannable(policy: Policy) -> None:
         except PlanError as error:
             problems += error.problems
     if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
 
 
 def asks_for_data(policy: Policy) -> bool:
@@ -90,8 +90,8 @@ def trainings(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
 def products(policy: Policy) -> tuple[Product, ...]:
     """Return all that a policy has made, in the order of its rules.
 
-    A table that a model is trained on is made on the way to it, and is no output. Raises PlanError
-    with every problem that shows without data, each with its place.
+    A table that a model is trained on is made on the way to it, and is not an output. Raises
+    PlanError with every problem that shows without data, each with its place.
     """
     made = transformations(policy)
     problems = [*_confused(policy)]
@@ -104,7 +104,7 @@ def products(policy: Policy) -> tuple[Product, ...]:
         _table(policy, one, outputs, problems) for one in made if one.rule.output not in learnt
     ]
     if problems:
-        raise PlanError(*sorted(dict.fromkeys(problems), key=by_place), source=policy.source)
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     order = {id(rule): place for place, rule in enumerate(policy.permissions)}
     return tuple(sorted((*tables, *trained), key=lambda one: order[id(one.rule)]))
 
@@ -129,11 +129,11 @@ def one_of(made: Sequence[Product], policy: Policy, asset: str = "") -> Product:
         message = "The policy has nothing made: it has no permission to anonymize or to train."
         raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
     if asset:
-        message = f"The policy does not make {asset!r}. It makes {listed(found)}."
+        message = f"The policy does not make {asset!r}. It makes {join_names(found)}."
         problem = Problem("M007", message, did_you_mean(asset, found), policy.place)
         raise PlanError(problem, source=policy.source)
     if len(found) > 1:
-        message = f"The policy makes {len(found)} outputs: {listed(found)}."
+        message = f"The policy makes {len(found)} outputs: {join_names(found)}."
         problem = Problem("M007", message, "Choose one of them: asset=IRI.", policy.place)
         raise PlanError(problem, source=policy.source)
     return next(iter(found.values()))
@@ -192,7 +192,7 @@ def _check_unmasked(made: Transformation | None, read: Refinements, code: str) -
     """Note masked columns of a table that models learn from: nobody says what they would learn."""
     if made is not None and made.masked:
         message = "Models are not trained, nor tables audited, where columns are masked: "
-        message += f"{listed(one.name for one in made.masked)}."
+        message += f"{join_names(one.name for one in made.masked)}."
         hint = f"Train on {made.rule.output} in a policy of its own."
         read.add(code, message, hint, made.rule.place)
 

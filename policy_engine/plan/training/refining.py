@@ -5,7 +5,7 @@ from typing import get_args
 
 from policy_engine import terms
 from policy_engine.data.catalog import column_name
-from policy_engine.errors import Place, Problem, listed
+from policy_engine.errors import Place, Problem, join_names
 from policy_engine.methods.audits.membership_inference import Measure
 from policy_engine.plan.reading_anonymization import Transformation
 from policy_engine.policy import Action, Asset, Constraint, Policy
@@ -16,7 +16,7 @@ OF_MODEL = ("label", "feature", "model", "trainingShare")
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 BELOW = f"{terms.ODRL}lt"
-USUAL_FPR = 0.001
+DEFAULT_FPR = 0.001
 _AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
 _EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
 _SEVERAL = ("attack", "feature")
@@ -61,7 +61,7 @@ class Refinements:
                 continue
             name, operand = terms.local_name(part.left_operand), terms.compact(part.left_operand)
             if part.left_operand not in takes:
-                known = listed(map(terms.compact, takes))
+                known = join_names(map(terms.compact, takes))
                 message = f"{terms.compact(action.iri)} takes no {operand}. It takes {known}."
                 self.add("M013", message, "", part.place)
             elif name in found:
@@ -76,7 +76,9 @@ class Refinements:
         allowed = {"smallestLeaf": [_AT_LEAST], "rareValues": [_AT_MOST]}.get(name, allowed)
         if part.operator in allowed and part.right_operands:
             return True
-        message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')} and "
+        message = (
+            f"{name} takes the operator {join_names(map(terms.local_name, allowed), 'or')} and "
+        )
         message += f"a rightOperand. Given: {terms.local_name(part.operator)!r}"
         message += "." if part.right_operands else " and no rightOperand."
         self.add("M013", message, "", part.place)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
-from policy_engine.errors import PolicyEngineError, did_you_mean, listed
+from policy_engine.errors import PolicyEngineError, did_you_mean, join_names
 from policy_engine.methods.audits.classifier import (
     Estimator,
     EstimatorName,
@@ -13,7 +13,7 @@ from policy_engine.methods.audits.classifier import (
 )
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.training.files import FEWEST
-from policy_engine.plan.training.model import USUAL_SHARE, Modelling, Training
+from policy_engine.plan.training.model import DEFAULT_SHARE, Modelling, Training
 from policy_engine.plan.training.refining import OF_MODEL, Refinements, mentions
 from policy_engine.policy import Action, Constraint, Rule
 from policy_engine.policy.collecting.files import read_file
@@ -22,7 +22,7 @@ _Given = Mapping[str, Constraint]
 
 
 class TrainingReader:
-    """Reads how a model is trained, and holds it against what is anonymised."""
+    """Reads how a model is trained, and checks it against what is anonymised."""
 
     def __init__(self, refinements: Refinements) -> None:
         self.refinements = refinements
@@ -78,7 +78,7 @@ class TrainingReader:
             quasi = self.refinements.asked.asked.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(given["model"]) if "model" in given else Network()
-        share = self._share(given["trainingShare"]) if "trainingShare" in given else USUAL_SHARE
+        share = self._share(given["trainingShare"]) if "trainingShare" in given else DEFAULT_SHARE
         if (
             not label
             or architecture is None
@@ -132,21 +132,21 @@ class TrainingReader:
         kept = (*columns.sensitive_names, *columns.insensitive)
         if label not in kept:
             message = f"The label {label!r} is not released as it is. "
-            message += f"Those are {listed(kept)}." if kept else "No column is."
+            message += f"Those are {join_names(kept)}." if kept else "No column is."
             self.refinements.add("M012", message, "", given["label"].place)
         usable = _usual_features(self.refinements.asked.asked, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "
-                message += f"There are {listed(usable)}."
+                message += f"There are {join_names(usable)}."
                 self.refinements.add(
                     "M012", message, did_you_mean(name, usable), given["feature"].place
                 )
 
     def _share(self, part: Constraint) -> float | None:
         share = self.refinements.number(part)
-        if share is not None and not 0 < share <= USUAL_SHARE:
-            message = f"trainingShare is above 0 and at most {USUAL_SHARE:g}. Given: {share:g}."
+        if share is not None and not 0 < share <= DEFAULT_SHARE:
+            message = f"trainingShare is above 0 and at most {DEFAULT_SHARE:g}. Given: {share:g}."
             hint = "Shadow models need three times as many records that the model never saw."
             self.refinements.add("M012", message, hint, part.place)
             return None
@@ -161,7 +161,7 @@ class TrainingReader:
             return Estimator.model_validate({"name": text})
         if not text.lstrip().startswith("{") and not _is_file_name(text):
             known = ("network", *get_args(EstimatorName))
-            message = f"There is no model {text!r}. Known are {listed(known)}; "
+            message = f"There is no model {text!r}. Known are {join_names(known)}; "
             message += "or it is described in JSON, or in a .json file beside the policy."
             self.refinements.add("M012", message, did_you_mean(text, known), part.place)
             return None

@@ -11,13 +11,13 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
     RequestError,
-    listed,
+    join_names,
 )
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.collecting.registry import (
     REGISTRY,
-    Entry,
+    RegistryEntry,
     files_of,
     in_force,
     is_folder,
@@ -48,7 +48,7 @@ class _Found:
         self.ended += [policy] if has_ended else []
 
 
-class Collector:
+class PolicyCollector:
     """Collects what is in force at a moment.
 
     `text` returns the text of a path, `read` its policies and `drafts` these as they are written;
@@ -72,7 +72,7 @@ class Collector:
         """Add policies, but for those that say to be replaced."""
         for policy in policies:
             if policy.replaced_by:
-                self._found.skip(policy, f"{listed(policy.replaced_by)} replaced it")
+                self._found.skip(policy, f"{join_names(policy.replaced_by)} replaced it")
             else:
                 self._found.policies.append(policy)
 
@@ -202,7 +202,7 @@ class Collector:
         return next(one for one in read if one.uid == draft.uid)
 
     def _earlier(
-        self, path: Path, skipped: Sequence[Entry], current: Container[str]
+        self, path: Path, skipped: Sequence[RegistryEntry], current: Container[str]
     ) -> Iterator[tuple[str, Policy]]:
         """Yield the policies that are not in force, as they are written, each with its file."""
         wanted = {(one.file, one.uid) for one in skipped}
@@ -217,7 +217,11 @@ class Collector:
             yield from ((file, one) for one in drafts if (file, one.uid) in wanted)
 
     def _add_listed(
-        self, path: Path, entries: Sequence[Entry], chosen: Sequence[Entry], found: list[Policy]
+        self,
+        path: Path,
+        entries: Sequence[RegistryEntry],
+        chosen: Sequence[RegistryEntry],
+        found: list[Policy],
     ) -> None:
         """Add the policies that entries name; each entry has one, and each policy an entry."""
         problems = []
@@ -239,7 +243,9 @@ class Collector:
             raise PolicyError(*problems, source=str(path))
 
 
-def _unknown(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Problem]:
+def _unknown(
+    over: Iterable[RegistryEntry], earlier: Sequence[tuple[str, Policy]]
+) -> Iterator[Problem]:
     """Yield the entries that are over and of which nobody knows what was made under them."""
     known = {(file, one.uid) for file, one in earlier if one.text or not one.inherits}
     for one in over:
@@ -250,7 +256,9 @@ def _unknown(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> It
             yield Problem("P020", message, hint, one.place)
 
 
-def _ended(over: Iterable[Entry], earlier: Sequence[tuple[str, Policy]]) -> Iterator[Policy]:
+def _ended(
+    over: Iterable[RegistryEntry], earlier: Sequence[tuple[str, Policy]]
+) -> Iterator[Policy]:
     """Yield the policies of entries that are over: as written, else with their outputs alone.
 
     Nobody knows who issued a text that is lost: others of its uid may be anybody's.
@@ -297,7 +305,7 @@ def _newest(several: Sequence[Policy]) -> Policy:
     if (len(current) == 1 and len(by_whom) == 1) or (is_told and is_of_one):
         return latest[0]
     where = [_where(one) for one in several if one.source]
-    files = f" Given in {listed(dict.fromkeys(where))}." if where else ""
+    files = f" Given in {join_names(dict.fromkeys(where))}." if where else ""
     message = f"Two policies have the uid {first.uid!r}, and say different things.{files}"
     hint = "Leave out the one that no longer holds, let it say dct:isReplacedBy, date both of one "
     hint += "assigner that they name by dct:modified, or keep their versions in a registry."

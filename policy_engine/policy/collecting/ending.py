@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from policy_engine.errors import listed
+from policy_engine.errors import join_names
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.model import Policy
 
@@ -79,4 +79,4 @@ def _whose(now: Policy, old: Policy) -> str:
 
 def _names(policy: Policy) -> str:
     issuers = sorted(_issuers(policy))
-    return listed(issuers) if issuers else "nobody who is named"
+    return join_names(issuers) if issuers else "nobody who is named"

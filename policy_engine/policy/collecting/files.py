@@ -12,14 +12,14 @@ from typing import Any, Literal, TypedDict, TypeGuard, Unpack
 
 from policy_engine.data.storage import opened_file
 from policy_engine.errors import DataError, PolicyError, Problem
-from policy_engine.policy.collecting.collecting import Collector, Text
+from policy_engine.policy.collecting.collecting import PolicyCollector, Text
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.collecting.registry import is_folder, is_registry
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.reader import read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.syntax.detection import Syntax, read_document, syntax_of
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
 Source = str | Path | Mapping[str, Any] | Policy
@@ -51,7 +51,7 @@ class Reading:
 
     contexts: Mapping[str, Any] | None = None
     parents: Sequence[Source] = ()
-    limits: Limits = USUAL
+    limits: Limits = DEFAULT_LIMITS
     vocabularies: Sequence[VocabularySource] = ()
 
     @property
@@ -94,7 +94,7 @@ class Reading:
         says why. Raises as `load_policy`, with the file that cannot be read, and RequestError
         (D002) for two policies of one uid of which none is known to be the newer.
         """
-        collector = Collector(time or datetime.now(UTC), text_of, self._read, self._drafts)
+        collector = PolicyCollector(time or datetime.now(UTC), text_of, self._read, self._drafts)
         for source in sources:
             if isinstance(source, Policy):
                 collector.add([self._as_read(source)])
@@ -180,7 +180,7 @@ def load_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
 
     A file's ending tells its syntax, and how it begins where the ending is none of JSON-LD's or
     RDF's. The rest is as in `Reading`. Raises DataError where there is no such file,
-    PolicyError where it is no valid policy, or not a single one.
+    PolicyError where it is not a valid policy, or not a single one.
     """
     return Reading(**reading).policy(source)
 
@@ -190,7 +190,9 @@ def load_policies(source: Source, **reading: Unpack[ReadingOptions]) -> tuple[Po
     return Reading(**reading).policies(source)
 
 
-def kind_of(path: Path, limits: Limits = USUAL) -> Literal["policies", "hierarchy", "vocabulary"]:
+def kind_of(
+    path: Path, limits: Limits = DEFAULT_LIMITS
+) -> Literal["policies", "hierarchy", "vocabulary"]:
     """Return what a file holds, as far as its keys and types tell.
 
     A hierarchy says what belongs to what, a vocabulary what terms there are, and neither what only

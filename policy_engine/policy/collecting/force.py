@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from policy_engine.policy.model import Policy
 
 
-class InForce(tuple[Policy, ...]):  # noqa: SLOT001 (tuples bear no slots)
+class InForce(tuple[Policy, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     """Policies that are in force, with a sentence for each that was skipped, the reason in it.
 
     `ended` are those that held before and do so no longer, as far as their texts are at hand: what

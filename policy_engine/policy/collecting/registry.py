@@ -15,9 +15,9 @@ from policy_engine.errors import (
     Place,
     PolicyError,
     Problem,
-    by_place,
     did_you_mean,
-    listed,
+    join_names,
+    place_order,
 )
 from policy_engine.policy.syntax.json_text import Document, escape, read_json
 from policy_engine.policy.xsd.literals import read_moment
@@ -36,13 +36,13 @@ _SHAPES: Mapping[str, str] = {
     "file": "the path of a file, from where the registry lies",
     "from": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
     "until": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
-    "status": listed(get_args(Status), "or"),
+    "status": join_names(get_args(Status), "or"),
     "outputs": "a list of what was made under it, each the whole IRI of an asset",
 }
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """A version of a policy: where its text lies, and from when until when it holds.
 
     `until` is the first moment at which it holds no longer. None: without bound. `outputs` are
@@ -80,7 +80,7 @@ def is_registry(text: str | bytes) -> bool:
     return isinstance(value, dict) and "policies" in value and "@context" not in value
 
 
-def read_registry(text: str | bytes, source: str = "") -> tuple[Entry, ...]:
+def read_registry(text: str | bytes, source: str = "") -> tuple[RegistryEntry, ...]:
     """Read a registry. Raises PolicyError (P020) with all that is wrong in it, each with its place.
 
     It is a JSON object with a list of `policies`, each an object of `uid`, `version` and `file`
@@ -91,7 +91,7 @@ def read_registry(text: str | bytes, source: str = "") -> tuple[Entry, ...]:
     entries = reader.entries()
     problems = [*document.problems, *reader.problems]
     if problems:
-        raise PolicyError(*sorted(problems, key=by_place), source=source)
+        raise PolicyError(*sorted(problems, key=place_order), source=source)
     return entries
 
 
@@ -102,7 +102,7 @@ class _Reader:
         self.document = document
         self.problems: list[Problem] = []
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[RegistryEntry, ...]:
         value = self.document.value
         for key in value if isinstance(value, dict) else ():
             if key != "policies":
@@ -113,7 +113,7 @@ class _Reader:
             return ()
         found = [self._entry(one, f"/policies/{n}") for n, one in enumerate(given)]
         entries = tuple(one for one in found if one is not None)
-        seen: dict[tuple[str, tuple[int, ...]], Entry] = {}
+        seen: dict[tuple[str, tuple[int, ...]], RegistryEntry] = {}
         for one in entries:
             first = seen.setdefault((one.uid, one.version), one)
             if first is not one:
@@ -121,15 +121,15 @@ class _Reader:
                 self.problems.append(Problem("P020", message, "", one.place))
         return entries
 
-    def _entry(self, value: Any, pointer: str) -> Entry | None:
+    def _entry(self, value: Any, pointer: str) -> RegistryEntry | None:
         before = len(self.problems)
         if not isinstance(value, dict):
             self._add(
-                f"An entry of a registry is an object with the keys {listed(_KEYS)}.", pointer
+                f"An entry of a registry is an object with the keys {join_names(_KEYS)}.", pointer
             )
             return None
         for key in value.keys() - set(_KEYS):
-            message = f"An entry has no key {key!r}. It has {listed(_KEYS)}."
+            message = f"An entry has no key {key!r}. It has {join_names(_KEYS)}."
             self._add(message, f"{pointer}/{escape(key)}", did_you_mean(key, _KEYS))
         for key in _NEEDED:
             if key not in value:
@@ -143,7 +143,7 @@ class _Reader:
         place = self.document.place(pointer)
         status = read.get("status", "active")
         named = read["uid"], read["version"], read["file"]
-        return Entry(*named, since, until, status, read.get("outputs"), place)
+        return RegistryEntry(*named, since, until, status, read.get("outputs"), place)
 
     def _read(self, key: str, value: Any, pointer: str) -> Any:
         try:
@@ -205,14 +205,14 @@ _READERS: Mapping[str, Any] = {
 
 
 def in_force(
-    entries: Iterable[Entry], time: datetime
-) -> tuple[list[Entry], list[tuple[Entry, str]]]:
+    entries: Iterable[RegistryEntry], time: datetime
+) -> tuple[list[RegistryEntry], list[tuple[RegistryEntry, str]]]:
     """Return the entries that hold at a moment, and the others, each with the reason.
 
     Of the versions of one policy the newest that has begun holds, unless it has ended, was
     withdrawn or replaced: no older one comes back then.
     """
-    begun: dict[str, Entry] = {}
+    begun: dict[str, RegistryEntry] = {}
     every = list(entries)
     for one in every:
         if one.has_begun(time) and (one.uid not in begun or begun[one.uid].version < one.version):
@@ -221,7 +221,7 @@ def in_force(
     return [one for one, why in reasons if not why], [pair for pair in reasons if pair[1]]
 
 
-def _why_not(one: Entry, newest: Entry | None, time: datetime) -> str:
+def _why_not(one: RegistryEntry, newest: RegistryEntry | None, time: datetime) -> str:
     """Return why an entry does not hold; nothing where it does."""
     if one.since is not None and not one.has_begun(time):
         return f"it holds from {one.since.isoformat()} on"
@@ -263,7 +263,7 @@ def files_of(folder: Path) -> Iterator[Path]:
         seen.add(real)
 
 
-def unlisted(entries: Sequence[Entry], registry: Path) -> Iterator[Path]:
+def unlisted(entries: Sequence[RegistryEntry], registry: Path) -> Iterator[Path]:
     """Yield the files of policies beside a registry, and below it, that it does not name."""
     folder = registry.parent
     named = {os.path.realpath(folder / one.file) for one in entries}

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from policy_engine.errors import Place, PolicyError, Problem, by_place
+from policy_engine.errors import Place, PolicyError, Problem, place_order
 from policy_engine.policy import Hierarchy, Policy, Rule
 from policy_engine.policy.hierarchy import Edge, goes_on
 from policy_engine.policy.model import MAKING, OFFER
-from policy_engine.policy.owners.model import Owners, Speakers, Standing, Statement, issuers
+from policy_engine.policy.owners.model import Owners, OwnerStatement, Speakers, Standing, issuers
 from policy_engine.policy.validation.clashes import starts
 from policy_engine.terms import dataset_of
 
@@ -75,7 +75,7 @@ class Claims:
         if found:
             source = found[0][0].source
             told = dict.fromkeys(problem for policy, problem in found if policy.source == source)
-            raise PolicyError(*sorted(told, key=by_place), source=source)
+            raise PolicyError(*sorted(told, key=place_order), source=source)
 
     def problems(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> Problems:
         """Yield the outputs that are not their policies' to name (P019), each with its policy.
@@ -228,13 +228,15 @@ def _within_data(claim: Claim, data: Iterable[str]) -> str:
     return ""
 
 
-def _as_made(claim: Claim, standing: Standing) -> Statement:
+def _as_made(claim: Claim, standing: Standing) -> OwnerStatement:
     """Return the statement of an output: its maker's own, where nothing else is stated."""
     found = standing.of(claim.asset)
     sources = (one for target in claim.rule.targets for one in standing.all_of(target.iri))
     regulators = {party for one in sources for party in one.regulators}
     own = () if found.is_stated else tuple(sorted(claim.rule.issued_by))
-    known = standing.owners.by_asset.get(claim.asset, Statement(claim.asset, place=claim.place))
+    known = standing.owners.by_asset.get(
+        claim.asset, OwnerStatement(claim.asset, place=claim.place)
+    )
     return replace(
         known,
         owners=known.owners or own,

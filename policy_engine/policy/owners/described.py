@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import PolicyError, Problem, RequestError, by_place
-from policy_engine.policy.owners.model import Owners, Statement
+from policy_engine.errors import PolicyError, Problem, RequestError, place_order
+from policy_engine.policy.owners.model import Owners, OwnerStatement
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
@@ -65,7 +65,7 @@ def read_catalog(
         message = "The catalog does not say who owns anything."
         reader.add("D004", message, "Say it by dct:publisher.", Node({}, ""))
     if reader.problems:
-        problems = sorted(map(_of_owners, dict.fromkeys(reader.problems)), key=by_place)
+        problems = sorted(map(_of_owners, dict.fromkeys(reader.problems)), key=place_order)
         raise RequestError(*problems, source=source)
     return Owners(statements, source)
 
@@ -92,7 +92,7 @@ class _CatalogReader(Walker):
         for prop in (one for one in given if one.startswith(_DCT)):
             name = prop.removeprefix(_DCT)
             if name not in _OF_DCT:
-                message = f"{prop!r} is no term of DCMI, so that it states nothing."
+                message = f"{prop!r} is not a term of DCMI, so that it states nothing."
                 self.add("D004", message, "", node, prop, of_key=True, given=name, known=_OF_DCT)
         foreign = {prop for prop in given if not is_ours(prop)}
         super().known_properties(node, {*known, *_STATED, *foreign}, what)
@@ -100,7 +100,7 @@ class _CatalogReader(Walker):
     def check_types(self, node: Node, role: str) -> None:
         """Leave types alone: a catalog has many of them."""
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[OwnerStatement]:
         first: dict[str, Node] = {}
         for node in (found for top in self.graph.nodes for found in _nodes(top)):
             self.known_properties(node, set(), "an asset of a catalog")
@@ -129,7 +129,7 @@ class _CatalogReader(Walker):
             message = f"{terms.compact(prop)} is stated of an asset. A catalog or a distribution "
             self.add("D004", f"{message}is none.", "", node, prop, of_key=True)
 
-    def _statement(self, iri: str, node: Node) -> Statement:
+    def _statement(self, iri: str, node: Node) -> OwnerStatement:
         owners, policies = self._values(node, _PUBLISHER), self._values(node, _POLICY)
         if len(owners) > 1 or (len(policies) > 1 and not owners):
             said, what = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
@@ -138,7 +138,7 @@ class _CatalogReader(Walker):
         if terms.levels(iri) > terms.MOST_LEVELS:
             message = f"The IRI of an asset has {terms.levels(iri):,} levels."
             self.add("D004", f"{message} Allowed are {terms.MOST_LEVELS}.", "", node)
-        return Statement(
+        return OwnerStatement(
             iri,
             owners,
             "" if owners else next(iter(policies), ""),

@@ -12,7 +12,7 @@ from policy_engine.policy.hierarchy import Edge
 
 
 @dataclass(frozen=True)
-class Statement:
+class OwnerStatement:
     """What is stated of one asset; all names are IRIs in one spelling.
 
     `owners` own it together; where there are none, the assigner of the `policy` does, if one is
@@ -42,14 +42,14 @@ class Owners:
     Without any, all policies are those of one owner. `source` names the text in messages.
     """
 
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[OwnerStatement, ...] = ()
     source: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.statements)
 
     @cached_property
-    def by_asset(self) -> Mapping[str, Statement]:
+    def by_asset(self) -> Mapping[str, OwnerStatement]:
         """The statements by the asset that they are of."""
         return {one.asset: one for one in self.statements}
 
@@ -85,7 +85,7 @@ class Owners:
         )
         return replace(self, statements=tuple(found))
 
-    def with_statements(self, new: Mapping[str, Statement]) -> "Owners":
+    def with_statements(self, new: Mapping[str, OwnerStatement]) -> "Owners":
         """Return the owners with other statements of some assets, by asset."""
         others = (one for one in self.statements if one.asset not in new)
         return replace(self, statements=(*others, *new.values()))
@@ -176,7 +176,7 @@ class Standing:
         yield from map(self.of, self.within(asset))
 
     def _speakers(self, asset: str) -> Speakers:
-        owner: list[Statement] = []
+        owner: list[OwnerStatement] = []
         delegates: set[str] = set()
         regulators: set[str] = set()
         for level in self._levels(asset):

@@ -11,13 +11,13 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
     RequestError,
-    by_place,
     did_you_mean,
-    listed,
+    join_names,
+    place_order,
 )
 from policy_engine.policy import Policy, read_file
 from policy_engine.policy.naming import Names
-from policy_engine.policy.owners.model import Owners, Statement
+from policy_engine.policy.owners.model import Owners, OwnerStatement
 from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.json_text import Document, escape, read_json
 
@@ -57,7 +57,7 @@ def read_owners(
     "delegates": [...], "regulators": [...], "partOf": [...]}}, where each but one may be left
     out. Names are IRIs, or short names as they are in the policies. A text with a `@context`, or
     in another syntax of RDF, is a catalog (`read_catalog`). Raises RequestError (D004) with all
-    that is wrong, each with its place: what is no whole IRI, and what is stated of one asset
+    that is wrong, each with its place: what is not a whole IRI, and what is stated of one asset
     twice.
     """
     if not isinstance(given, Mapping):
@@ -116,10 +116,10 @@ class _Reader:
         else:
             found = {one.asset: one for one in self._statements(self.value)}
         if self.problems:
-            raise RequestError(*sorted(self.problems, key=by_place), source=self.source)
+            raise RequestError(*sorted(self.problems, key=place_order), source=self.source)
         return Owners(tuple(found.values()), self.source)
 
-    def _statements(self, given: Mapping[Any, Any]) -> Iterator[Statement]:
+    def _statements(self, given: Mapping[Any, Any]) -> Iterator[OwnerStatement]:
         first: dict[str, Any] = {}
         for name, said in given.items():
             asset = self._iri(name, "target", name, of_key=True)
@@ -132,23 +132,23 @@ class _Reader:
             first[asset] = name
             yield from self._statement(asset, name, said)
 
-    def _statement(self, asset: str, name: str, said: Any) -> Iterator[Statement]:
+    def _statement(self, asset: str, name: str, said: Any) -> Iterator[OwnerStatement]:
         place = self._place(name, of_key=True)
         if isinstance(said, str):
             owner = self._iri(said, "assignee", name)
-            yield Statement(asset, (owner,) if owner else (), place=place)
+            yield OwnerStatement(asset, (owner,) if owner else (), place=place)
             return
         if not isinstance(said, Mapping) or not said:
             message = f"What is stated of {asset!r} is the IRI of its owner, or an object."
-            self._add(message, f"The object has {listed(_KEYS)}.", name)
+            self._add(message, f"The object has {join_names(_KEYS)}.", name)
             return
         for key in (key for key in said if key not in _KEYS):
-            message = f"Of an asset, {listed(_KEYS)} are stated. Given: {key!r}."
+            message = f"Of an asset, {join_names(_KEYS)} are stated. Given: {key!r}."
             self._add(message, did_you_mean(str(key), _KEYS), name, key, of_key=True)
         owners, delegates, regulators, within = (self._several(said, name, key) for key in _KEYS)
         if len(owners) > 1 or isinstance(said.get("owner"), list | tuple):
             self._add(f"{asset!r} has one owner, a party.", "", name, "owner")
-        yield Statement(asset, owners, "", delegates, regulators, within, place=place)
+        yield OwnerStatement(asset, owners, "", delegates, regulators, within, place=place)
 
     def _several(self, said: Mapping[str, Any], name: str, key: str) -> tuple[str, ...]:
         if key not in said:
@@ -167,7 +167,7 @@ class _Reader:
             return ""
         iri = self.names.full(given, role)
         if not terms.has_known_scheme(iri):
-            message = f"{given!r} is no whole IRI and no term of the contexts."
+            message = f"{given!r} is neither a whole IRI nor a term of the contexts."
             self._add(message, "Write the whole IRI, such as http://...", *way, of_key=of_key)
             return ""
         if role == "target" and terms.levels(iri) > terms.MOST_LEVELS:

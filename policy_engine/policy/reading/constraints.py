@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, did_you_mean, listed
+from policy_engine.errors import Place, did_you_mean, join_names
 from policy_engine.policy.model import (
     IRI,
     LOGICAL,
@@ -30,7 +30,7 @@ from policy_engine.policy.structure import (
     UNIT,
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_literal
 from policy_engine.policy.xsd.values import Literals
@@ -49,7 +49,7 @@ class ConstraintReader:
     `own_terms` are those that neither ODRL nor the MOSAICrOWN profile has, with their places.
     """
 
-    def __init__(self, walker: Walker, limits: Limits = USUAL) -> None:
+    def __init__(self, walker: Walker, limits: Limits = DEFAULT_LIMITS) -> None:
         self.walker = walker
         self.limits = limits
         self.own_terms: list[tuple[str, Place]] = []
@@ -95,7 +95,9 @@ class ConstraintReader:
         allowed = terms.vocabulary()[parameter].iris("operator")
         name = terms.compact(parameter)
         if operator not in allowed:
-            message = f"{name} takes the operator {listed(map(terms.local_name, allowed), 'or')}."
+            message = (
+                f"{name} takes the operator {join_names(map(terms.local_name, allowed), 'or')}."
+            )
             message += f" Given: {terms.local_name(operator)!r}."
             self.walker.add("P007", message, "", node, OPERATOR)
         elif operator == f"{_ODRL}eq" and values > 1:
@@ -114,7 +116,7 @@ class ConstraintReader:
             return self._constraint(node, what)
         mixed = sorted(OF_CONSTRAINT & node.data.keys())
         if len(logical) > 1 or mixed:
-            names = listed(map(terms.compact, [*logical, *mixed]))
+            names = join_names(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and nothing beside. Given: {names}."
             self.walker.known_properties(node, {*LOGICAL, *OF_CONSTRAINT}, what)
             self.walker.add(
@@ -134,7 +136,7 @@ class ConstraintReader:
             message = f"{most:,} constraints are allowed, nested {deepest} deep. Here are more."
             self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *OF_CONSTRAINT} & node.data.keys():
-            given = listed(map(terms.compact, _said(node))) if _said(node) else "nothing"
+            given = join_names(map(terms.compact, _said(node))) if _said(node) else "nothing"
             message = f"{_capital(what)} has a leftOperand and an operator. Given: {given}."
             self.walker.add("P007", message, "", node)
         else:
@@ -145,8 +147,10 @@ class ConstraintReader:
     def _check_type(self, node: Node, what: str) -> None:
         others = sorted(set(node.data.get("@type", [])) - _TYPES)
         if others:
-            message = f"{_capital(what)} is of type {listed(map(terms.local_name, _TYPES), 'or')}."
-            message += f" Given: {listed(map(terms.compact, others))}."
+            message = (
+                f"{_capital(what)} is of type {join_names(map(terms.local_name, _TYPES), 'or')}."
+            )
+            message += f" Given: {join_names(map(terms.compact, others))}."
             self.walker.add("P007", message, "", node, "@type")
 
     def _logical(self, node: Node, prop: str, what: str, way: tuple[str, ...]) -> Condition | None:
@@ -208,7 +212,7 @@ class ConstraintReader:
             message = f"{capital} has a rightOperand or a rightOperandReference, not both."
             self.walker.add("P007", message, "", node, REFERENCE)
         elif operator and operator not in _SETS and given > 1:
-            sets = listed(sorted(map(terms.local_name, _SETS)), "or")
+            sets = join_names(sorted(map(terms.local_name, _SETS)), "or")
             message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
             prop = RIGHT if RIGHT in node.data else REFERENCE
             self.walker.add("P007", message, f"Several take the operator {sets}.", node, prop)
@@ -261,7 +265,9 @@ class ConstraintReader:
         asked = terms.local_name(given) if is_short else name
         among = [*map(terms.local_name, known)] if is_short else names
         if not did_you_mean(asked, among):
-            message += " " + self.walker.once(f"Known are {listed(names)}.", "known", node, prop)
+            message += " " + self.walker.once(
+                f"Known are {join_names(names)}.", "known", node, prop
+            )
         self.walker.add("P005", message, "", node, prop, given=asked, known=among)
 
     def _status(self, node: Node) -> Value | None:

@@ -6,7 +6,7 @@ from functools import cache, partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeVar
 
-from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, nearest
 from policy_engine.policy.canonical import digest_of_heir
 from policy_engine.policy.labels import inherited_uid, labelled
 from policy_engine.policy.model import (
@@ -21,7 +21,7 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.reading.rules import members, with_shared
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.clashes import Overlaps
 
 Places = Mapping[tuple[str, str], Place]
@@ -39,7 +39,7 @@ def inherited(
     drafts: Sequence[Policy],
     parents: Sequence[Policy],
     places: Places,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     mend: Mend = lambda _place, _text: None,
     beside: Sequence[Policy] = (),
 ) -> tuple[list[Policy], list[Problem]]:
@@ -128,7 +128,7 @@ def _missing(
     for policy in needed.values():
         for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in known):
             others = sorted(known.keys() - {policy.uid})
-            given = listed(others) if others else "no other policy"
+            given = join_names(others) if others else "no other policy"
             message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
             hint = did_you_mean(uid, others) or "Give its file: parents=[FILE]."
             place = places.get((policy.uid, uid), policy.place)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, get_args
 
 from policy_engine import terms
-from policy_engine.errors import Fix, Place, PolicyError, Problem, by_place, listed
+from policy_engine.errors import Fix, Place, PolicyError, Problem, join_names, place_order
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.labels import labelled
@@ -29,7 +29,7 @@ from policy_engine.policy.structure import (
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import Graph, Node, expand
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.checks import problems_of, with_warnings
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_moment
@@ -50,7 +50,7 @@ def read_policy(
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Policy] = (),
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
 ) -> Policy:
@@ -81,7 +81,7 @@ def read_policies(
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
     parents: Sequence[Policy] = (),
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
     keep_replaced: bool = False,
@@ -101,7 +101,7 @@ def read_policies(
     if not problems:
         problems += problems_of(policies)
     if problems:
-        raise PolicyError(*sorted(dict.fromkeys(problems), key=by_place), source=source)
+        raise PolicyError(*sorted(dict.fromkeys(problems), key=place_order), source=source)
     return tuple(with_warnings(policy) for policy in policies)
 
 
@@ -110,7 +110,7 @@ def read_drafts(
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
     keep_replaced: bool = False,
@@ -122,7 +122,7 @@ def read_drafts(
     how = (contexts, limits, syntax, vocabulary)
     reader, drafts = _drafts(text, source, how, as_draft=True, keep_replaced=keep_replaced)
     if reader.walker.problems:
-        raise PolicyError(*sorted(reader.walker.problems, key=by_place), source=source)
+        raise PolicyError(*sorted(reader.walker.problems, key=place_order), source=source)
     return drafts
 
 
@@ -154,7 +154,7 @@ def read_hierarchy(
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     syntax: Syntax = "json-ld",
     vocabulary: Vocabulary = NONE,
 ) -> Hierarchy:
@@ -168,7 +168,7 @@ def read_hierarchy(
         reader.walker.reference(node)
     reader.walker.refuse_unread()
     if reader.walker.problems:
-        raise PolicyError(*sorted(reader.walker.problems, key=by_place), source=source)
+        raise PolicyError(*sorted(reader.walker.problems, key=place_order), source=source)
     return reader.walker.hierarchy()
 
 
@@ -181,7 +181,9 @@ class _Reader:
 
     as_draft = keep_replaced = False
 
-    def __init__(self, graph: Graph, limits: Limits = USUAL, vocabulary: Vocabulary = NONE) -> None:
+    def __init__(
+        self, graph: Graph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
+    ) -> None:
         self.walker = Walker(graph, vocabulary)
         constraints = ConstraintReader(self.walker, limits)
         self.rule_reader = RuleReader(constraints)
@@ -281,9 +283,9 @@ class _Reader:
         types = [terms.canonical(iri) for iri in node.data.get("@type", [])]
         if len(types) == 1 and types[0] in _TYPES:
             return str(types[0])
-        given = listed(map(terms.compact, types)) if types else "nothing"
+        given = join_names(map(terms.compact, types)) if types else "nothing"
         known = sorted(map(terms.local_name, _TYPES))
-        message = f"A policy has one type. Given: {given}. Allowed: {listed(known)}."
+        message = f"A policy has one type. Given: {given}. Allowed: {join_names(known)}."
         asked = terms.local_name(types[0]) if len(types) == 1 else ""
         self.walker.add(
             "P001", message, "", node, "@type", of_key=not types, given=asked, known=known
@@ -309,9 +311,9 @@ class _Reader:
         if len(given) == 1 and name in get_args(Strategy):
             return name  # type: ignore[return-value]
         names = [terms.compact(iri) for iri, _ in given]
-        message = f"A policy has one conflict strategy. Given: {listed(names)}."
+        message = f"A policy has one conflict strategy. Given: {join_names(names)}."
         known = get_args(Strategy)
-        hint = f"Allowed are {listed(known)}."
+        hint = f"Allowed are {join_names(known)}."
         asked = name if len(given) == 1 else ""
         self.walker.add(
             "P007", message, hint, node, CONFLICT, len(given) - 1, given=asked, known=known
@@ -330,13 +332,13 @@ class _Reader:
         names = sorted((_MC, _PE, _CORE_PROFILE, *self.walker.vocabulary.profiles))
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
-            message = f"The profile {profile!r} is not known. Known are {listed(names)}."
+            message = f"The profile {profile!r} is not known. Known are {join_names(names)}."
             self.walker.add("P009", message, "", node, PROFILE, place, given=profile, known=names)
         return bool(unknown)
 
     def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
         for iri, place in own:
-            message = f"{iri!r} is no term of ODRL, and the policy names no profile that has it."
+            message = f"{iri!r} is not a term of ODRL, and the policy names no profile that has it."
             hint = f'Terms of your own may be used with "profile": "{_MC}".'
             self.walker.problems.append(Problem("P009", message, hint, place))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from policy_engine import terms
-from policy_engine.errors import Place, listed
+from policy_engine.errors import Place, join_names
 from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import ConstraintReader
@@ -106,7 +106,7 @@ class RuleReader:
     def _output(self, node: Node) -> str:
         outputs = self.walker.iris(node, OUTPUT, role="asset")
         if len(outputs) > 1:
-            message = f"A rule has one output. Given: {listed(iri for iri, _ in outputs)}."
+            message = f"A rule has one output. Given: {join_names(iri for iri, _ in outputs)}."
             self.walker.add("P007", message, "", node, OUTPUT)
         return outputs[0][0] if outputs else ""
 
@@ -115,7 +115,7 @@ class RuleReader:
         types = set(node.data.get("@type", [])) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
         if types:
             message = f"{_A[kind]} is of type {name!r}."
-            message += f" Given: {listed(map(terms.compact, sorted(types)))}."
+            message += f" Given: {join_names(map(terms.compact, sorted(types)))}."
             self.walker.add("P007", message, "", node, "@type")
 
     # -- parties and assets -------------------------------------------------------------------

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from policy_engine import terms
-from policy_engine.errors import Place, PolicyError, Problem, by_place, did_you_mean, listed
+from policy_engine.errors import Place, PolicyError, Problem, did_you_mean, join_names, place_order
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.detection import Syntax, read_document
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node, expand
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary
 from policy_engine.policy.xsd.literals import can_be_read
 from policy_engine.terms import is_absolute, is_ours, relative
@@ -68,7 +68,7 @@ def read_vocabulary(
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     syntax: Syntax = "json-ld",
 ) -> Vocabulary:
     """Read what a text defines: JSON-LD, or another syntax of RDF.
@@ -85,7 +85,7 @@ def read_vocabulary(
     raw = text if isinstance(text, bytes) else text.encode()
     found = reader.read(sha256(raw).hexdigest())
     if reader.problems:
-        problems = sorted(dict.fromkeys(reader.problems), key=by_place)
+        problems = sorted(dict.fromkeys(reader.problems), key=place_order)
         raise PolicyError(*problems, source=source)
     return found
 
@@ -109,7 +109,7 @@ def check_wider(vocabulary: Vocabulary) -> None:
         hint = did_you_mean(terms.compact(iri), names) or "Define it, with the type odrl:Action."
         problems.append(Problem("P005", message, hint, place))
     if problems:
-        raise PolicyError(*sorted(problems, key=by_place), source=source)
+        raise PolicyError(*sorted(problems, key=place_order), source=source)
 
 
 class _VocabularyReader(Walker):
@@ -154,12 +154,12 @@ class _VocabularyReader(Walker):
         known_as = self._known_as.setdefault(iri, set()) if is_absolute(iri) else set()
         known_as |= kinds - {_NOTHING}
         if len(known_as) > 1 and known_as != {_PARTY, _ASSET}:
-            names = listed([_NAMES[kind] for kind in sorted(known_as)])
+            names = join_names([_NAMES[kind] for kind in sorted(known_as)])
             message = f"{terms.compact(iri)!r} is {names} at once."
             self.add("P007", message, "Give each a name of its own.", node)
             return
         known = {prop for kind in kinds for prop in _MEANS.get(kind, ())}
-        what = listed([_NAMES[kind] for kind in sorted(kinds)], "or") if kinds else "a term"
+        what = join_names([_NAMES[kind] for kind in sorted(kinds)], "or") if kinds else "a term"
         before = len(self.problems)
         self.known_properties(node, known, what)
         if not is_absolute(iri) or iri.startswith("_:"):

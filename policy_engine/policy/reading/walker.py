@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Fix, Problem, did_you_mean, listed, nearest
+from policy_engine.errors import Fix, Problem, did_you_mean, join_names, nearest
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.contexts import replaced
@@ -163,7 +163,9 @@ class Walker:
             iri = terms.canonical(name)
             if iri not in known and (is_ours(iri) or not is_absolute(iri)):
                 names = [terms.local_name(one) for one in known]
-                message = f"The type is {listed(names, 'or')} here. Given: {terms.compact(iri)!r}."
+                message = (
+                    f"The type is {join_names(names, 'or')} here. Given: {terms.compact(iri)!r}."
+                )
                 given = terms.local_name(iri)
                 self.add("P007", message, "", node, "@type", index, given=given, known=names)
 
@@ -172,7 +174,7 @@ class Walker:
         said = [prop for prop in node.data if not prop.startswith(("@", *_DESCRIPTIONS))]
         if said and not {*_WIDER, SOURCE} & set(said):
             self._read.add(node.pointer)
-            found = listed(sorted(map(terms.compact, said)))
+            found = join_names(sorted(map(terms.compact, said)))
             message = f"No policy refers to this object, so what it says would be lost: {found}."
             self.add("P006", message, "Refer to it by its uid, or remove it.", node)
         else:
@@ -217,7 +219,7 @@ class Walker:
         return found[0] if found else node
 
     def said_once(self, node: Node, code: str, what: str) -> None:
-        """Note a node whose name another one bears before it: in RDF they would be one."""
+        """Note a node whose name another one has before it: in RDF they would be one."""
         name = terms.canonical(node.data["@id"]) if "@id" in node.data else None
         first = self._named[name][0] if name in self._named else node
         if first.pointer != node.pointer:
@@ -248,9 +250,9 @@ class Walker:
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
                 names = sorted(map(terms.compact, known))
-                allowed = f"Allowed are {listed(names)}." if names else "None is allowed."
+                allowed = f"Allowed are {join_names(names)}." if names else "None is allowed."
                 allowed = self.once(allowed, "allowed", node, prop) if names else allowed
-                message = f"{name!r} is no property of {what}. {allowed}"
+                message = f"{name!r} is not a property of {what}. {allowed}"
                 given, locals_ = terms.local_name(prop), map(terms.local_name, known)
                 self.add("P005", message, "", node, prop, of_key=True, given=given, known=locals_)
 
@@ -296,7 +298,7 @@ class Walker:
         inner = [prop for prop in data if not prop.startswith(("@", *_DESCRIPTIONS))]
         if inner and pointer not in self._read:
             message = "What stands in this object is not evaluated here, so it is refused."
-            hint = f"Found: {listed(sorted(map(terms.compact, inner)))}."
+            hint = f"Found: {join_names(sorted(map(terms.compact, inner)))}."
             self.problems.append(Problem("P006", message, hint, self.graph.document.place(pointer)))
             return
         for value in _inside(data):

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Fix, Place, Problem, did_you_mean, listed, nearest
+from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, nearest
 from policy_engine.policy.syntax.json_text import Document, escape
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 _PARTS = {"@id", "@type", "@container", "@context"}
 _COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\s/:]\S*")
@@ -92,7 +92,7 @@ def read_contexts(
     top: Mapping[str, Any],
     pointer: str,
     given: Mapping[str, Any],
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Context, list[Problem]]:
     """Return the terms that an object at the top of a document declares, and what is wrong.
 
@@ -201,7 +201,7 @@ def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) ->
     return Problem(
         "L001",
         f"The context {url!r} is not bundled, and nothing is fetched. "
-        f"Bundled are {listed(sorted(known))}.",
+        f"Bundled are {join_names(sorted(known))}.",
         did_you_mean(url, known) or "Give your own copy of it: contexts={URL: FILE}.",
         document.place(at),
         replaced(document, at, nearest(url, known)),
@@ -219,7 +219,9 @@ def replaced(document: Document, pointer: str, text: str, *, of_key: bool = Fals
 def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
     """Yield what a context given from outside does that cannot be read."""
     if not isinstance(entries, Mapping):
-        message = f"The context given for {url!r} is no object with one object under '@context'."
+        message = (
+            f"The context given for {url!r} is not an object with one object under '@context'."
+        )
         yield Problem("L005", message, "", place)
         return
     bundled = _definitions(terms.bundled_contexts().get(terms.bundled_url(url))) or {}

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from policy_engine.policy.syntax.json_text import Document, read_json
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 _TURTLE = re.compile(
     rb"@prefix\b|@base\b|(?i:prefix|base)\s|_:|<[^\s<>\"{}|^`]*>|\[(?!\s*[\[{\"\]])"
@@ -40,11 +40,11 @@ def syntax_of(name: str, text: bytes = b"") -> Syntax:
 
 
 def read_document(
-    text: str | bytes, source: str, syntax: Syntax, limits: Limits = USUAL
+    text: str | bytes, source: str, syntax: Syntax, limits: Limits = DEFAULT_LIMITS
 ) -> Document:
     """Return a text as a JSON-LD document that knows where each part stood.
 
-    Raises PolicyError where it is no text in its syntax, or goes beyond the limits.
+    Raises PolicyError where it is not a text in its syntax, or goes beyond the limits.
     """
     if syntax == "json-ld":
         return read_json(text, source, limits)

@@ -2,7 +2,7 @@
 
 JSON-LD 1.1 ignores what it does not know. In a policy that would turn a bounded permission
 into an unbounded one, so whatever an expansion would lose is a problem here. What remains is
-expanded as the JSON-LD 1.1 API says (section 5.1); the tests hold it against another
+expanded as the JSON-LD 1.1 API says (section 5.1); the tests compare it with another
 implementation of that algorithm.
 """
 
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.errors import Place, Problem, did_you_mean, listed, nearest
+from policy_engine.errors import Place, Problem, did_you_mean, join_names, nearest
 from policy_engine.policy.syntax.contexts import (
     Context,
     Definition,
@@ -23,7 +23,7 @@ from policy_engine.policy.syntax.contexts import (
     replaced,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 POINTER = "@index"
 """The key under which an expanded object holds its place in the text, a JSON pointer."""
@@ -100,7 +100,9 @@ def _step(value: Any, context: Context, index: int) -> str:
     return "" if not keys else f"/{escape(keys[0])}{_step(value[keys[0]], context, index)}"
 
 
-def expand(document: Document, contexts: Mapping[str, Any], limits: Limits = USUAL) -> Graph:
+def expand(
+    document: Document, contexts: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS
+) -> Graph:
     """Expand a document with the bundled contexts and those given, by URL.
 
     The graph's problems name every key, context and value that JSON-LD would drop or fetch.
@@ -270,7 +272,7 @@ def _check_object(
     iris = [context.key(key).iri for key in value]
     for iri in (iri for iri, times in Counter(iris).items() if times > 1):
         names = [key for key in value if context.key(key).iri == iri]
-        message = f"The keys {listed(names)} mean the same, {iri}; one of them is allowed."
+        message = f"The keys {join_names(names)} mean the same, {iri}; one of them is allowed."
         place = document.place(f"{pointer}/{escape(names[1])}", of_key=True)
         yield Problem("L003", message, "", place)
     yield from _check_shape(document, set(iris), pointer)
@@ -317,7 +319,7 @@ def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[P
     }
     for keyword, others in allowed.items():
         if keyword in iris and not iris <= others:
-            message = f"Beside {keyword!r} nothing may stand but {listed(sorted(others))}."
+            message = f"Beside {keyword!r} nothing may stand but {join_names(sorted(others))}."
             yield Problem("L003", message, "", document.place(pointer))
             return
     if {"@type", "@language"} <= iris and "@value" in iris:
@@ -337,7 +339,7 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
         message = f"The JSON-LD keyword {key!r} may not stand here in a policy."
         hint = "It may stand at the top only." if iri in _TOP_ONLY else ""
         allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
-        return Problem("L004", message, hint or f"Allowed are {listed(allowed)}.")
+        return Problem("L004", message, hint or f"Allowed are {join_names(allowed)}.")
     if iri == "@id" and not isinstance(value, str):
         return Problem("P007", f"{key!r} is an IRI in a string. Given: {value!r:.40}.")
     if iri == "@value" and isinstance(value, dict | list):

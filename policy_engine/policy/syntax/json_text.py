@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 MAX_DIGITS = 400
 
@@ -68,10 +68,10 @@ class Document:
         return value
 
 
-def read_json(text: str | bytes, source: str = "", limits: Limits = USUAL) -> Document:
+def read_json(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read one JSON text (RFC 8259), strictly, with the place of every value and key.
 
-    A key that stands twice is among the document's problems; what stops the text from being
+    A key that appears twice is among the document's problems; what stops the text from being
     JSON at all raises PolicyError at once, as does a text beyond the limits.
     """
     reader = _Reader(decoded(text, source, limits), source, limits)
@@ -183,7 +183,7 @@ class _Reader:
         self._skip_space()
         if key in members:
             first = _place(self.lines, self.keys[pointer])
-            message = f"The key {key!r} stands twice in one object, first in line {first.line}."
+            message = f"The key {key!r} appears twice in one object, first in line {first.line}."
             self.problems.append(Problem("J002", message, "", _place(self.lines, start, pointer)))
         self.keys[pointer] = start
         members[key] = self._value(pointer, depth + 1)

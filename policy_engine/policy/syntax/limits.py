@@ -23,9 +23,9 @@ class Limits:
     inherited: int = 100_000
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = Limits()
 
 
 def limits_with(given: Mapping[str, int]) -> Limits:
     """Return the usual limits but for those given."""
-    return replace(USUAL, **given)
+    return replace(DEFAULT_LIMITS, **given)

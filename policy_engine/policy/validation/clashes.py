@@ -6,7 +6,7 @@ from itertools import islice
 from operator import or_
 
 from policy_engine import terms
-from policy_engine.errors import Problem, by_place
+from policy_engine.errors import Problem, place_order
 from policy_engine.policy.gathering import gathered
 from policy_engine.policy.hierarchy import OPERATION, PARTS, TOPS, Hierarchy, Part, goes_on
 from policy_engine.policy.model import Asset, Party, Policy, Rule
@@ -34,7 +34,7 @@ def clashes(*policies: Policy) -> list[Problem]:
         problems += _told(told, policy.hierarchy)
         more += overlaps.count() - len(told) if len(told) == left else 0
     if more:
-        problems.append(_more(more, max(problems, key=by_place)))
+        problems.append(_more(more, max(problems, key=place_order)))
     return problems
 
 

@@ -159,7 +159,7 @@ _BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 
 
 def _agreed(compared: Iterable[int | None]) -> int | None:
-    """Return what all of several ways to compare come to; None where they differ."""
+    """Return what all of several ways to compare agree on; None where they differ."""
     every = set(compared)
     return every.pop() if len(every) == 1 else None
 

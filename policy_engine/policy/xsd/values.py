@@ -56,7 +56,7 @@ Literals = str | bool | int | float | Decimal | datetime | date | time | Duratio
 def kind_of(value: Any) -> str:
     """Return which values one compares with: text, number, moment...; empty for others."""
     kind = _KINDS.get(type(value))
-    if kind is not None or value != value:  # noqa: PLR0124 - what is no number, time or text
+    if kind is not None or value != value:  # noqa: PLR0124 - what is not a number, time or text
         return kind or ""
     return next((kind for known, kind in _KINDS.items() if isinstance(value, known)), "")
 

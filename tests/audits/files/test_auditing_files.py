@@ -11,7 +11,7 @@ import pytest
 from policy_engine.audits.files.auditing import Learnt, audit_files
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.scikit import _MODULES
-from policy_engine.audits.membership.records import Fitted
+from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.released.estimators import _BARE
 from policy_engine.audits.membership.released.files import write_estimator
 from policy_engine.audits.membership.releases import described, fit_for_release
@@ -70,7 +70,7 @@ def released(folder, what, ending="skops"):
 
 def as_it_is(folder, what):
     """Write a model as it was fitted, on features of single values, with all that it keeps."""
-    fitted = Fitted.of(PEOPLE, "income")
+    fitted = FittedFeatures.of(PEOPLE, "income")
     given = learnt(what, fitted)
     kind = getattr(import_module(f"sklearn.{_MODULES[what.name]}"), what.name)
     model = kind(**what.parameters)

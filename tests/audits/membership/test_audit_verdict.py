@@ -75,7 +75,7 @@ def test_an_interval_that_holds_a_half_is_not_told_from_guessing_and_no_proof():
         "Whether the strongest of 2 attacks (loss) tells members from others better than guessing "
         "could not be told on 1,000 members and 1,000 others: it is right in 49.0% to 53.0% of "
         "cases (95% interval), guessing in 50%; so many records would tell, four times in five, "
-        "an attack right in 53.4%, and that is no proof of safety."
+        "an attack right in 53.4%, and that is not a proof of safety."
     )
     assert not any("rank above" in one for one in others)
 

@@ -10,7 +10,7 @@ from policy_engine.audits.membership.gathering import gather
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.over_targets import over_targets_rows, spread_of
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
-from policy_engine.audits.membership.shadows import Workshop
+from policy_engine.audits.membership.shadows import ModelTrainer
 from policy_engine.errors import AuditError
 
 
@@ -20,7 +20,7 @@ def gathered(attacks=("lira-online", "rmia"), shadows=4, targets=1):
     settings = Settings(attacks, shadows=shadows, targets=targets)
     splits = splits_of(records, attacks_of_model(settings, learner.gives), settings)
     kept = []
-    workshop = Workshop(learner, records, records.features, kept=kept.append)
+    workshop = ModelTrainer(learner, records, records.features, kept=kept.append)
     return gather(workshop, splits, 0, targets - 1), sum(one.models for one in kept)
 
 

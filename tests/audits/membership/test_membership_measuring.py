@@ -12,7 +12,7 @@ from policy_engine.audits.membership.measuring import (
     figures,
 )
 from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
-from policy_engine.audits.membership.slices import Part, parts_of
+from policy_engine.audits.membership.slices import RecordSlice, parts_of
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.kernels.estimates import NotApplicable, clopper_pearson
 
@@ -175,13 +175,16 @@ def test_parts_are_measured_as_if_alone():
     rows = np.sort(draw.choice(200, 60, replace=False))
     scores = np.round(draw.normal(size=200), 1)
     judgement = Judgement(scores, 0.3)
-    part = Part("column", "some", rows)
+    part = RecordSlice("column", "some", rows)
     found = attack_result(attack_of("loss"), judgement, seen, is_member, [part]).slices[0].figures
     assert found == figures(scores[rows], scores[rows] > 0.3, is_member[rows])
 
 
 def test_parts_of_one_kind_alone_are_left_out_and_small_ones_are_not_the_worst():
-    parts = [Part("column", "in", np.arange(50)), Part("column", "few", np.arange(90, 110))]
+    parts = [
+        RecordSlice("column", "in", np.arange(50)),
+        RecordSlice("column", "few", np.arange(90, 110)),
+    ]
     seen = evidence(np.where(HALVES, 2.0, 1))
     attack = attack_of("loss")
     found = attack_result(attack, attack.judge(seen), seen, HALVES, parts)

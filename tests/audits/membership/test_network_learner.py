@@ -15,7 +15,7 @@ from policy_engine.audits.membership.training import runtime
 from policy_engine.audits.membership.training.batches import in_order
 from policy_engine.audits.membership.training.optimizers import optimizer_of
 from policy_engine.audits.membership.training.parameters import Design, activated, logits_of
-from policy_engine.audits.membership.training.steps import State
+from policy_engine.audits.membership.training.steps import TrainingState
 from policy_engine.errors import AuditError, DataError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Layer, Network
@@ -170,7 +170,7 @@ def test_who_sits_a_step_out_keeps_what_they_have(name, momentum, slots):
             tf.Variable(tf.ones((2, 3))),
             *[tf.Variable(tf.zeros((2, 3))) for _ in range(slots)],
         ]
-        state = State((held[0].handle,), tuple((one.handle,) for one in held[1:]))
+        state = TrainingState((held[0].handle,), tuple((one.handle,) for one in held[1:]))
         update = optimizer_of(tf, name, momentum, even=even)
         for taken in (1.0, 2.0):
             gradient = [tf.constant([[0.5, -1, 2], [3, 0, 1]]) * taken]

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.audits.membership.records import (
-    Fitted,
+    FittedFeatures,
     read_records,
     records_of_arrays,
     source_table,
@@ -182,7 +182,7 @@ def test_the_digest_tells_types_values_and_labels_apart():
 
 
 def test_a_release_is_encoded_as_its_original():
-    fitted = Fitted.of(pa.table(COLUMNS), "ill")
+    fitted = FittedFeatures.of(pa.table(COLUMNS), "ill")
     release = {"age": ["[20 - 30]"] * 8, "sex": ["{f, m}"] * 8, "ill": ["yes", "no"] * 4}
     found = fitted.records(pa.table(release), "the release")
     assert found.labels.tolist() == [1, 0] * 4
@@ -190,7 +190,7 @@ def test_a_release_is_encoded_as_its_original():
 
 
 def test_a_class_unknown_to_the_original_is_refused():
-    fitted = Fitted.of(pa.table(COLUMNS), "ill")
+    fitted = FittedFeatures.of(pa.table(COLUMNS), "ill")
     release = {**COLUMNS, "ill": ["{no, yes}", "yes"] * 4}
     with pytest.raises(AuditError, match=r"A002.*4 rows"):
         fitted.records(pa.table(release), "the release")

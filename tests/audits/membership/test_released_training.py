@@ -9,12 +9,12 @@ from policy_engine.audits.membership.learners.learner import for_release
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.records import records_of_arrays
-from policy_engine.audits.membership.shadows import Job as ModelJob
-from policy_engine.audits.membership.shadows import Workshop
+from policy_engine.audits.membership.shadows import ModelTrainer
+from policy_engine.audits.membership.shadows import TrainingJob as ModelJob
 from policy_engine.audits.membership.training.parameters import Design, logits_of
 from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.spending import spending_of
-from policy_engine.audits.membership.training.stacks import Job
+from policy_engine.audits.membership.training.stacks import TrainingJob
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import CentralPrivacy, Layer, Network
 
@@ -40,7 +40,9 @@ def _job(network=NETWORK, seed=1):
     spending = spending_of(network.privacy, len(labels), network.batch_size, network.epochs)
     design = Design.of(network, 6, 3)
     rows = [np.arange(len(labels))]
-    return Job(network, design, features.astype(np.float32), labels, rows, [seed], (spending,))
+    return TrainingJob(
+        network, design, features.astype(np.float32), labels, rows, [seed], (spending,)
+    )
 
 
 @pytest.mark.parametrize(("optimizer", "rate", "momentum"), [("adam", 0.02, 0), ("sgd", 0.5, 0.5)])
@@ -68,7 +70,7 @@ def test_the_noise_of_a_step_is_what_is_counted_over_the_expected_batch():
     features, labels = np.zeros((50, 4_000), np.float32), np.arange(50) % 2
     design = Design.of(network, 4_000, 2)
     spending = spending_of(network.privacy, 50, 50, 1)
-    job = Job(network, design, features, labels, [np.arange(50)], [0], (spending,))
+    job = TrainingJob(network, design, features, labels, [np.arange(50)], [0], (spending,))
     first, again = (train_for_release(job)[0][0].ravel() for _ in range(2))
     moved = (first - again) / np.sqrt(2)
     assert moved.std() == pytest.approx(3.0 * 0.2 / 50, rel=0.04)
@@ -125,7 +127,7 @@ def test_a_model_to_be_released_is_trained_in_secret_and_its_shadows_from_their_
     features, labels = _data(120)
     records = records_of_arrays(features, labels)
     network = NETWORK.model_copy(update={"epochs": 1})
-    workshop = Workshop(NetworkLearner(network), records, records.features)
+    workshop = ModelTrainer(NetworkLearner(network), records, records.features)
     jobs = [ModelJob(np.arange(60), np.arange(120), seed) for seed in (1, 2)]
     first, again = (workshop.run(jobs, "models", save=tmp_path / f"{name}.keras") for name in "ab")
     assert (first[0].logits != again[0].logits).any()

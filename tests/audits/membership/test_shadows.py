@@ -4,7 +4,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.memory import (
@@ -14,7 +14,13 @@ from policy_engine.audits.membership.memory import (
 )
 from policy_engine.audits.membership.observations import OF_CONFIDENCES
 from policy_engine.audits.membership.records import records_of_arrays
-from policy_engine.audits.membership.shadows import Job, Sanitiser, Workshop, _told, seed_of
+from policy_engine.audits.membership.shadows import (
+    ModelTrainer,
+    Sanitiser,
+    ShadowJob,
+    _told,
+    seed_of,
+)
 from policy_engine.errors import AuditError, OutputError
 from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 
@@ -60,7 +66,7 @@ class Learner:
 
 def workshop(learner=None, folder=None, available=10_000, **more):
     shown = more.pop("shown", RECORDS.features)
-    return Workshop(
+    return ModelTrainer(
         learner or Learner(),
         RECORDS,
         shown,
@@ -71,7 +77,9 @@ def workshop(learner=None, folder=None, available=10_000, **more):
 
 
 def jobs(count, asked=(7, 8)):
-    return [Job(np.array([n, n + 1]), np.array(asked), seed_of(0, 1, n)) for n in range(count)]
+    return [
+        ShadowJob(np.array([n, n + 1]), np.array(asked), seed_of(0, 1, n)) for n in range(count)
+    ]
 
 
 def test_models_say_what_they_were_asked():
@@ -131,11 +139,11 @@ def test_a_chunk_takes_about_twenty_seconds_and_the_first_is_one_model(seconds, 
 def test_models_say_the_same_whichever_are_trained_and_asked_with_them(model):
     random = np.random.default_rng(1)
     records = records_of_arrays(random.normal(size=(60, 5)), np.arange(60) % 2)
-    every = [Job(np.sort(random.permutation(60)[:30]), np.arange(n, 60), n) for n in range(5)]
+    every = [ShadowJob(np.sort(random.permutation(60)[:30]), np.arange(n, 60), n) for n in range(5)]
     learner = learner_of(model)
 
     def said(clock, of=every):
-        made = Workshop(learner, records, records.features, clock=clock)
+        made = ModelTrainer(learner, records, records.features, clock=clock)
         return [one.logits.tolist() for one in made.run(of, "models")]
 
     together, by_itself = said(lambda: 0.0), said(iter(range(0, 10**6, 1000)).__next__)
@@ -170,7 +178,7 @@ def test_a_damaged_file_is_trained_anew(tmp_path, damage):
     [path] = tmp_path.glob("*.npz")
     data = path.read_bytes()
     if damage == "other shape":
-        ModelCache(tmp_path).keep(path.stem, Said({"logits": np.zeros((1, 2), np.float32)}))
+        ModelCache(tmp_path).keep(path.stem, ModelAnswers({"logits": np.zeros((1, 2), np.float32)}))
     else:
         middle = data.index(expected.tobytes())
         path.write_bytes(
@@ -284,7 +292,9 @@ def test_what_a_training_says_of_itself_is_passed_on():
 
 def test_the_cache_keeps_arrays_by_their_names(tmp_path):
     cache, forms = ModelCache(tmp_path), {"notes": Form((2,)), "scores": Form((3, 1), "float64")}
-    said = Said({"notes": np.ones(2, np.float32), "scores": np.ones((3, 1))}, {"epsilon": 1})
+    said = ModelAnswers(
+        {"notes": np.ones(2, np.float32), "scores": np.ones((3, 1))}, {"epsilon": 1}
+    )
     cache.keep("k", said)
     found = cache.find("k", forms)
     assert found.notes == {"epsilon": 1}

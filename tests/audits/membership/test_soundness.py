@@ -6,17 +6,17 @@ import pyarrow as pa
 import pytest
 from test_auditing import run
 
-from policy_engine.audits.membership.records import Fitted, read_records, records_of_arrays
-from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
+from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
+from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
 from policy_engine.audits.membership.soundness import of_data
-from policy_engine.audits.membership.splits import Splits, Wanted, make_splits
+from policy_engine.audits.membership.splits import ModelCounts, Splits, make_splits
 
 RANDOM = np.random.default_rng(8)
-ALIKE = Classes(np.zeros(1, int), ("0",))
+ALIKE = LabelClasses(np.zeros(1, int), ("0",))
 
 
 def sides(records, disjoint=0, **told):
-    return make_splits(records.labels, records.classes, Wanted(disjoint, seed=1), **told)
+    return make_splits(records.labels, records.classes, ModelCounts(disjoint, seed=1), **told)
 
 
 def found(records, disjoint=0):
@@ -44,7 +44,7 @@ def test_sound_records_are_passed_over():
 def test_records_four_times_over_are_counted():
     fourfold = pa.concat_tables([table()] * 4)
     [warning] = found(read_records(fourfold, "ill"), disjoint=2)
-    assert "of the 400 members stand word for word among the judged records" in warning
+    assert "of the 400 members stand word for word among the audited records" in warning
     assert "among the records that the shadow models are trained on" in warning
     assert "Of 1,600 records 400 are different." in warning
     [alone] = found(read_records(fourfold, "ill"))
@@ -80,7 +80,7 @@ def jittered(rows=400, digit=1, seed=3):
 
 def test_records_of_which_some_digits_were_touched_are_nearly_the_same():
     given = jittered()
-    for fitted in (Fitted.of(given, "ill"), Fitted.of(given, "ill", fewest=10)):
+    for fitted in (FittedFeatures.of(given, "ill"), FittedFeatures.of(given, "ill", fewest=10)):
         [warning] = found(fitted.records(given, "people"))
         assert "members stand but for last digits of numbers among the judged" in warning
         assert warning.endswith("the same within 1/20 of their column's deviation.")
@@ -216,7 +216,7 @@ def test_texts_of_many_values_are_compared_by_their_order():
 def test_labels_that_differ_between_the_sides_are_told():
     is_member = np.arange(200) < 100
     labels = np.where(np.arange(200) % 10 == 0, is_member, ~is_member).astype(int)
-    [warning] = of_answers({}, Classes(labels, ("no", "yes")), is_member)
+    [warning] = of_answers({}, LabelClasses(labels, ("no", "yes")), is_member)
     assert "differ in their labels (at 5%), most in the class 'no': 90.0% of the members" in warning
     assert "10.0% of the others" in warning
     records = records_of_arrays(RANDOM.normal(size=(200, 2)), labels)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.splits import Wanted, make_splits
+from policy_engine.audits.membership.splits import ModelCounts, make_splits
 from policy_engine.errors import AuditError
 
 LABELS = np.array([0, 1, 1] * 8)
@@ -11,7 +11,7 @@ LABELS = np.array([0, 1, 1] * 8)
 
 def split(labels=LABELS, disjoint=0, online=0, seed=0, **given_rows):
     classes = tuple(map(str, range(int(labels.max()) + 1)))
-    return make_splits(labels, classes, Wanted(disjoint, online, seed), **given_rows)
+    return make_splits(labels, classes, ModelCounts(disjoint, online, seed), **given_rows)
 
 
 @st.composite

@@ -48,7 +48,7 @@ def test_the_verdict_stands_before_every_figure(page):
 
 
 def test_what_was_audited_stands_on_the_page(page):
-    for figure in ("a" * 64, "b" * 64, "One label stands twice.", "numpy 2.4", "11 values"):
+    for figure in ("a" * 64, "b" * 64, "One label appears twice.", "numpy 2.4", "11 values"):
         assert figure in page
     assert '"noise_multiplier":2.0' in unescape(page)
 

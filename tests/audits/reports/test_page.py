@@ -13,7 +13,7 @@ from policy_engine.audits.utility import (
     NotApplicable,
     PairChange,
     QueryErrors,
-    Side,
+    TableSide,
 )
 from policy_engine.errors import DataError, OutputError
 from policy_engine.methods import Measurement
@@ -42,8 +42,8 @@ def column(name="age", **parts):
 
 def comparison(**parts):
     facts = {
-        "original": Side(name="people.csv", digest="a" * 64, rows=6),
-        "release": Side(name="anonymous.csv", digest="b" * 64, rows=5),
+        "original": TableSide(name="people.csv", digest="a" * 64, rows=6),
+        "release": TableSide(name="anonymous.csv", digest="b" * 64, rows=5),
         "is_certified_input": True,
         "methods": ("l-diversity (k 2, l 2)",),
         "measurements": (Measurement(bound="k", asked=2, achieved=3),),
@@ -126,8 +126,8 @@ def test_pictures_take_their_colours_from_the_page():
 
 def test_values_are_escaped_wherever_they_stand():
     evil = comparison(
-        original=Side(name=EVIL, digest="a" * 64, rows=6),
-        release=Side(name=EVIL, digest="b" * 64, rows=5),
+        original=TableSide(name=EVIL, digest="a" * 64, rows=6),
+        release=TableSide(name=EVIL, digest="b" * 64, rows=5),
         methods=(EVIL,),
         left_out=(EVIL,),
         columns=(

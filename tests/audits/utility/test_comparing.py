@@ -7,9 +7,9 @@ from building import column as coded
 from policy_engine import apply_policy, compare_release
 from policy_engine.audits.utility import (
     Comparison,
+    ComparisonSettings,
     NotApplicable,
     QueryErrors,
-    Settings,
     compare,
 )
 from policy_engine.certificate.beside import load_certificate
@@ -135,14 +135,16 @@ def test_rows_left_out_are_suppressed_and_have_lost_everything():
 
 def test_questions_are_asked_from_the_seed_given():
     first, again, other = (
-        compare(people(), by_hand(), step(), settings=Settings(queries=20, seed=seed)).queries
+        compare(
+            people(), by_hand(), step(), settings=ComparisonSettings(queries=20, seed=seed)
+        ).queries
         for seed in (1, 1, 2)
     )
     assert first == again != other
 
 
 def test_without_questions_there_is_a_reason():
-    found = compare(people(), by_hand(), step(), settings=Settings(queries=0))
+    found = compare(people(), by_hand(), step(), settings=ComparisonSettings(queries=0))
     assert isinstance(found.queries, NotApplicable)
 
 

@@ -4,7 +4,7 @@ import pytest
 from places import ROOT
 
 from policy_engine import apply_policy
-from policy_engine.audits.utility import Settings, Task, compare
+from policy_engine.audits.utility import ComparisonSettings, Task, compare
 from policy_engine.engines.local import LocalEngine
 
 DATA = ROOT.parent / "shared" / "data" / "adult.csv.gz"
@@ -22,7 +22,7 @@ def verified():
 def test_what_5_anonymous_adult_is_good_for(verified):
     plan = verified.plan
     task = Task(lambda part: LocalEngine().anonymize(part, plan.anonymize, plan.publish).table)
-    certificate, settings = verified.certificate, Settings(task=task)
+    certificate, settings = verified.certificate, ComparisonSettings(task=task)
     found = compare(
         DATA, verified.table, plan.anonymize, measured=certificate.measurements, settings=settings
     )

@@ -30,7 +30,7 @@ from policy_engine.policy import (
     Value,
     read_policy,
 )
-from policy_engine.policy.owners import Owners, Statement
+from policy_engine.policy.owners import Owners, OwnerStatement
 
 ODRL = terms.ODRL
 READS = permission(uid="http://x.org/r", action="read")
@@ -485,7 +485,7 @@ def test_a_policy_whose_assigner_owns_something_may_do_both():
     old = policy([{**READS, "assigner": OWNER}])
     other = permission(uid="http://x.org/q", action="print", assigner=OTHER)
     new = policy([{**READS, "assigner": OWNER}, other])
-    catalog = Owners((Statement(DATASET, policy=read_policy(old).uid),))
+    catalog = Owners((OwnerStatement(DATASET, policy=read_policy(old).uid),))
     found = compare_policies(read_policy(old), read_policy(new), owners=catalog)
     assert [one.tendency for one in found.changes] == ["either"]
 

@@ -259,8 +259,8 @@ def test_unknown_keys_are_refused_with_what_was_meant(given, meant):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", 3, "stands twice, first in line 1"),
-        ("a: {b: 1, b: 2}", 1, "stands twice"),
+        ("a: 1\nb: 2\na: 3\n", 3, "appears twice, first in line 1"),
+        ("a: {b: 1, b: 2}", 1, "appears twice"),
         ("1: 2", 1, "A key is a text"),
         ("<<: {a: 1}", 1, "A key is a text"),
         ("a: !!python/object/apply:os.system [ls]", 1, "has no place here"),

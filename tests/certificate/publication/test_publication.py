@@ -124,7 +124,7 @@ def test_an_input_is_never_overwritten(released):
 
 def test_a_file_that_is_no_release_is_not_overwritten(people):
     (people / "mine.csv").write_text("precious")
-    with pytest.raises(OutputError, match="is no release"):
+    with pytest.raises(OutputError, match="is not a release"):
         apply(people, people / "mine.csv", overwrite=True)
     assert (people / "mine.csv").read_text() == "precious"
 

@@ -26,7 +26,15 @@ from policy_engine.decision.log import (
     table,
     verify_log,
 )
-from policy_engine.decision.model import Decision, Match, NearMiss, Owed, Request, Step, World
+from policy_engine.decision.model import (
+    Decision,
+    Match,
+    NearMiss,
+    OutstandingDuty,
+    Request,
+    Step,
+    World,
+)
 from policy_engine.errors import DataError, LogError, OutputError, PolicyEngineError
 from policy_engine.policy.model import Constraint, LogicalConstraint, Value
 
@@ -156,7 +164,7 @@ def full_of_canaries():
         ),
         near_misses=(NearMiss(policy="http://x.org/p2", rule="r2", missing=("canary14",)),),
         duties=(
-            Owed(
+            OutstandingDuty(
                 policy="http://x.org/policy",
                 rule="http://x.org/rule",
                 duty="http://x.org/duty",
@@ -204,7 +212,7 @@ def test_conditions_are_logged_by_their_operands_and_states(tmp_path):
 def test_a_name_that_utf_8_cannot_write_is_refused(tmp_path):
     log = DecisionLog.open(tmp_path / "log.jsonl")
     odd = decision().model_copy(update={"rule": "a\ud800"})
-    with pytest.raises(OutputError, match=r"O002 .* no text"):
+    with pytest.raises(OutputError, match=r"O002 .* not a text"):
         log.append(odd)
     assert log.path.read_bytes() == b""
 
@@ -274,11 +282,11 @@ def test_lines_that_are_not_in_their_places_are_named(tmp_path, order, problems)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"hello\n", "This is no entry: it is not JSON."),
-        (b"\n", "This is no entry: it is not JSON."),
-        (b'{"number":1}\n', "This is no entry: 'chain' is wrong."),
-        (b"[" * 100_000 + b"\n", "This is no entry: it is not JSON."),
-        (b"\xff\xfe\n", "This is no entry: it is not JSON."),
+        (b"hello\n", "This is not an entry: it is not JSON."),
+        (b"\n", "This is not an entry: it is not JSON."),
+        (b'{"number":1}\n', "This is not an entry: 'chain' is wrong."),
+        (b"[" * 100_000 + b"\n", "This is not an entry: it is not JSON."),
+        (b"\xff\xfe\n", "This is not an entry: it is not JSON."),
     ],
     ids=["words", "empty", "parts-missing", "deep", "not-utf-8"],
 )
@@ -292,7 +300,7 @@ def test_a_second_value_under_one_key_is_no_way_around(tmp_path):
     path, _ = logged(tmp_path / "log.jsonl")
     twice = b'"effect":"permit","effect":"deny"'
     rewritten(path, lambda ls: [ls[0].replace(b'"effect":"deny"', twice), *ls[1:]])
-    assert told(path) == [(1, "This is no entry: it is not written as the log writes it.")]
+    assert told(path) == [(1, "This is not an entry: it is not written as the log writes it.")]
 
 
 def test_many_problems_are_told_up_to_a_limit(tmp_path):
@@ -428,7 +436,7 @@ def test_a_torn_last_line_is_named_and_nothing_is_appended_to_it(tmp_path, cut):
     path, _ = logged(tmp_path / "log.jsonl", 3)
     torn = path.read_bytes()[:-cut]
     path.write_bytes(torn)
-    assert told(path) == [(3, "This is no entry: the file ends within it, as after a crash.")]
+    assert told(path) == [(3, "This is not an entry: the file ends within it, as after a crash.")]
     with pytest.raises(LogError, match=r"G002 .*the file ends within it.*Keep a copy"):
         DecisionLog.open(path)
     assert path.read_bytes() == torn
@@ -556,7 +564,7 @@ def test_a_symbolic_link_is_not_written_through(tmp_path, name):
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "log.jsonl")
-    with pytest.raises(OutputError, match=r"O002 .*no regular file"):
+    with pytest.raises(OutputError, match=r"O002 .*not a regular file"):
         DecisionLog.open(tmp_path / "log.jsonl")
     with pytest.raises(LogError, match=r"G001 .*no regular file"):
         verify_log(tmp_path / "log.jsonl")
@@ -601,12 +609,30 @@ def sql(path, *statements):
     ("change", "says"),
     [
         ("DELETE FROM decisions WHERE number = 2", (3, "Entry 2 is missing before entry 3.")),
-        ("UPDATE decisions SET hash = 'x' WHERE number = 2", (2, "This is no entry: the columns")),
-        ("UPDATE decisions SET hash = NULL WHERE number = 2", (2, "This is no entry: its columns")),
-        ("UPDATE decisions SET hash = '' WHERE number = 2", (2, "This is no entry: the columns")),
-        ("UPDATE decisions SET entry = '' WHERE number = 2", (2, "This is no entry: it is not")),
-        ("UPDATE decisions SET number = 9 WHERE number = 5", (9, "This is no entry: the columns")),
-        ("UPDATE decisions SET number = 0 WHERE number = 1", (0, "This is no entry: the columns")),
+        (
+            "UPDATE decisions SET hash = 'x' WHERE number = 2",
+            (2, "This is not an entry: the columns"),
+        ),
+        (
+            "UPDATE decisions SET hash = NULL WHERE number = 2",
+            (2, "This is not an entry: its columns"),
+        ),
+        (
+            "UPDATE decisions SET hash = '' WHERE number = 2",
+            (2, "This is not an entry: the columns"),
+        ),
+        (
+            "UPDATE decisions SET entry = '' WHERE number = 2",
+            (2, "This is not an entry: it is not"),
+        ),
+        (
+            "UPDATE decisions SET number = 9 WHERE number = 5",
+            (9, "This is not an entry: the columns"),
+        ),
+        (
+            "UPDATE decisions SET number = 0 WHERE number = 1",
+            (0, "This is not an entry: the columns"),
+        ),
     ],
 )
 def test_a_change_of_a_table_shows(tmp_path, change, says):
@@ -658,7 +684,9 @@ def test_reading_stops_at_what_is_no_entry_and_looks_at_no_chain(tmp_path):
     rewritten(path, lambda ls: [ls[3], ls[0], b"x\n", ls[1]])
     found = read_log(path)
     assert [next(found), next(found)] == [entries[3], entries[0]]
-    with pytest.raises(LogError, match=r"log.jsonl:3:1: G001 This is no entry: it is not JSON\."):
+    with pytest.raises(
+        LogError, match=r"log.jsonl:3:1: G001 This is not an entry: it is not JSON\."
+    ):
         next(found)
 
 
@@ -675,7 +703,7 @@ def test_an_entry_of_another_shape_is_none(tmp_path, field):
     entry = json.loads(path.read_bytes())
     entry["decision"][field] = "noon"
     path.write_bytes(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n")
-    assert told(path) == [(1, f"This is no entry: 'decision.{field}' is wrong.")]
+    assert told(path) == [(1, f"This is not an entry: 'decision.{field}' is wrong.")]
 
 
 def test_the_longest_entry_is_that_of_both_places():

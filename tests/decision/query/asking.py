@@ -30,7 +30,7 @@ def column(name, table=PEOPLE):
 
 
 def where(operand, operator, value):
-    """Return a constraint; on a column of the people where the operand is no IRI and no term."""
+    """Return a constraint, on a column of the people unless the operand is an IRI or a term."""
     left = operand if ":" in operand or operand == "dateTime" else column(operand)
     return {"leftOperand": left, "operator": operator, "rightOperand": value}
 

@@ -8,7 +8,7 @@ from policy_engine.data.cells import read_cell
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.generalizations import covering, generalizer, losses
 from policy_engine.kernels.axis import Interval, Members
-from policy_engine.kernels.mondrian import Classes
+from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.columns import QuasiIdentifier
 
 
@@ -24,7 +24,7 @@ def asked(generalization=None, **settings):
 def classes(parts):
     """Return the classes that lists of row numbers make up."""
     order = np.array([row for part in parts for row in part], dtype=np.int64)
-    return Classes(order, np.cumsum([0, *map(len, parts)]))
+    return Partition(order, np.cumsum([0, *map(len, parts)]))
 
 
 def made(values, generalization=None, tree=None, **settings):

@@ -10,12 +10,12 @@ from drawn import Table, interval, ints, members, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.spark.coding import Rows
+from policy_engine.engines.spark.coding import CodedRows
 from policy_engine.engines.spark.nodes import first_cuts, of_nodes
 from policy_engine.kernels import layout
 from policy_engine.kernels.axis import Axis
-from policy_engine.kernels.bounds import Constraint, Diversity
-from policy_engine.kernels.briefs import Side
+from policy_engine.kernels.bounds import ClassConstraint, Diversity
+from policy_engine.kernels.briefs import BriefSide
 from policy_engine.kernels.coarse import coarse, parts_of
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
@@ -47,7 +47,9 @@ def overall_of(table):
 def rows_of(table):
     columns = [*(axis.codes for axis in table.axes), *table.people.sensitive]
     persons = table.people.persons
-    return Rows(np.column_stack(columns), None if persons is None else persons.astype(np.int64))
+    return CodedRows(
+        np.column_stack(columns), None if persons is None else persons.astype(np.int64)
+    )
 
 
 def asking(table, part_of):
@@ -70,7 +72,7 @@ def apart(table, part_of, limit):
     """The classes of a table that is first cut from afar, and how many nodes it was cut into."""
     rows = rows_of(table)
     codes = rows.codes[:, : len(table.axes)]
-    whole = Side(
+    whole = BriefSide(
         len(codes), np.column_stack([codes.min(axis=0), codes.max(axis=0)]).astype(np.int64)
     )
     nodes = first_cuts(asking(table, part_of), outline(table), whole, limit)
@@ -103,7 +105,7 @@ def parts_in(classes):
 
 def side_of(codes):
     extents = np.column_stack([codes.min(axis=0), codes.max(axis=0)])
-    return Side(len(codes), extents.astype(np.int64))
+    return BriefSide(len(codes), extents.astype(np.int64))
 
 
 def shares_of(table, number):
@@ -137,7 +139,7 @@ def large_table(seed, score, *, relaxed, bound, unit):
     ]
     sensitive = ints(draw.zipf(1.5, rows).clip(1, 8) - 1)
     persons = ints(draw.integers(0, rows // 2, rows)) if unit else None
-    constraint = Constraint(3, (Diversity(**bound),))
+    constraint = ClassConstraint(3, (Diversity(**bound),))
     return Table(axes, People((sensitive,), persons), constraint, Cutting(score, relaxed))
 
 

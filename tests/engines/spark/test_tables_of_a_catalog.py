@@ -109,7 +109,7 @@ def test_a_release_is_replaced_only_where_that_is_asked_for(engine):
 
 def test_a_table_that_is_no_release_is_never_replaced(engine):
     engine.session.sql("CREATE TABLE other AS SELECT 1 AS x")
-    with pytest.raises(OutputError, match="O001 'table:other' is no release"):
+    with pytest.raises(OutputError, match="O001 'table:other' is not a release"):
         apply(engine, "table:other", overwrite=True)
     with pytest.raises(OutputError, match="O001"):
         apply(engine, "table:folk", overwrite=True)

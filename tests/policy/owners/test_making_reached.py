@@ -26,7 +26,7 @@ from owning import (
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.log import DecisionLog
-from policy_engine.decision.model import Carried
+from policy_engine.decision.model import CarriedOutRule
 from policy_engine.plan.lineage import Upstream
 from policy_engine.policy import Action, Constraint, Hierarchy, read_policy
 from policy_engine.policy.model import ANONYMIZE, COUNT, JOINTLY, TRAIN, Value
@@ -395,7 +395,7 @@ ALSO = rule("permission", SAFE, action="anonymize", assignees=[STAFF], uid="urn:
 
 @pytest.mark.parametrize("more", [[], [policy(LAB, ALSO, uid="urn:more")]])
 def test_what_the_assigner_may_not_have_made_its_assignee_may_not_make(more):
-    carried = Carried(SECOND.uid, SECOND.permissions[0].label())
+    carried = CarriedOutRule(SECOND.uid, SECOND.permissions[0].label())
     making = {
         "action": ANONYMIZE,
         "proofs": OF_TWICE,

@@ -7,7 +7,7 @@ import pytest
 from policy_engine import terms
 from policy_engine.errors import DataError, RequestError
 from policy_engine.policy import Action, Asset, Constraint, Party, Policy, Rule
-from policy_engine.policy.owners import Owners, Standing, Statement, load_owners, read_owners
+from policy_engine.policy.owners import Owners, OwnerStatement, Standing, load_owners, read_owners
 
 H, B, R = "http://h.org/Hospital", "http://b.org/Broker", "http://r.org/Regulator"
 VISITS, NAME = "http://h.org/Visits", "http://h.org/Visits/Name"
@@ -116,7 +116,7 @@ def test_a_regulator_of_a_collection_is_one_of_all_that_is_in_it_whoever_owns_th
 
 
 def test_what_several_own_together_only_all_of_them_permit():
-    found = Standing(Owners((Statement(VISITS, (H, B)),))).of(NAME)
+    found = Standing(Owners((OwnerStatement(VISITS, (H, B)),))).of(NAME)
     assert not found.permit([H])
     assert found.permit([B, H])
     assert found.prohibit([H])
@@ -124,21 +124,21 @@ def test_what_several_own_together_only_all_of_them_permit():
 
 def test_owners_without_a_statement_are_none():
     assert not Owners()
-    assert Owners((Statement(VISITS, (H,)),))
+    assert Owners((OwnerStatement(VISITS, (H,)),))
 
 
 # -- by the policies of assets --------------------------------------------------------------------
 
 
 def test_the_assigner_of_an_assets_policy_owns_it():
-    owners = Owners((Statement(VISITS, policy="urn:p"),))
+    owners = Owners((OwnerStatement(VISITS, policy="urn:p"),))
     known = owners.known_by([policy("urn:p", H), policy("urn:q", B)])
     assert Standing(known).of(VISITS).owners == (H,)
 
 
 @pytest.mark.parametrize("given", [[], [policy("urn:p")], [policy("urn:q", B)]])
 def test_an_asset_whose_policy_names_nobody_is_nobodys_though_its_collection_is_owned(given):
-    owners = Owners((Statement(NAME, policy="urn:p"), Statement(VISITS, (H,))))
+    owners = Owners((OwnerStatement(NAME, policy="urn:p"), OwnerStatement(VISITS, (H,))))
     assert Standing(owners.known_by(given)).of(NAME).owners == ()
 
 
@@ -153,7 +153,7 @@ def test_some_members_of_a_party_are_not_the_party():
 
 def test_owners_are_read_in_one_spelling():
     found = read_owners({"HTTP://H.org:80/%56isits": "http://h.org/x/../Hospital"})
-    assert found.statements == (Statement(VISITS, (H,)),)
+    assert found.statements == (OwnerStatement(VISITS, (H,)),)
 
 
 def test_owners_are_read_from_a_file_with_the_places_of_their_statements(tmp_path):
@@ -180,8 +180,8 @@ def test_owners_without_a_file_are_an_error(tmp_path):
         ("{", "are no JSON"),
         (f'{{"{VISITS}": "{H}", "{VISITS}": "{B}"}}', "twice"),
         (f'{{"{VISITS}": "{H}", "http://H.org/Visits": "{H}"}}', "stated twice"),
-        ('{"Visits": "http://h.org"}', "'Visits' is no whole IRI"),
-        (f'{{"{VISITS}": "Hospital"}}', "'Hospital' is no whole IRI"),
+        ('{"Visits": "http://h.org"}', "'Visits' is neither a whole IRI"),
+        (f'{{"{VISITS}": "Hospital"}}', "'Hospital' is neither a whole IRI"),
         (f'{{"{VISITS}": ["{H}", "{B}"]}}', "the IRI of its owner, or an object"),
         (f'{{"{VISITS}": null}}', "the IRI of its owner, or an object"),
         (f'{{"{VISITS}": {{}}}}', "the IRI of its owner, or an object"),

@@ -95,7 +95,7 @@ def test_a_catalog_is_read_in_turtle():
         (dataset(hasPolicy=[{"@id": "urn:p"}, {"@id": "urn:q"}]), "several policies"),
         (dataset(**{"dct:publisher": "the hospital"}), "takes an IRI"),
         (dataset(**{"dct:publisher": {"foaf:name": "H"}}), "takes an IRI"),
-        (dataset(**named(dct_publiser=H)), "no term of DCMI.*Did you mean 'publisher'"),
+        (dataset(**named(dct_publiser=H)), "not a term of DCMI.*Did you mean 'publisher'"),
         (dataset(**named(pe_regulatr=R)), "Did you mean 'regulator'"),
         (dataset(**{"dc:publisher": "the hospital"}), "named by dct:publisher"),
         (dataset(**{"dct:title": "Visits"}), "does not say who owns"),

@@ -11,7 +11,7 @@ from policy_engine.authoring.validating import check_files
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Hierarchy, InForce, Party, Reading, read_drafts, read_policies
-from policy_engine.policy.owners import Owners, Standing, Statement, read_owners
+from policy_engine.policy.owners import Owners, OwnerStatement, Standing, read_owners
 
 SAFE, MINE, BOTH = "http://e.org/SafeVisits", "http://e.org/Mine", "http://e.org/All"
 STATED = {**OWNED, SAFE: HOSPITAL, MINE: INSURER}
@@ -100,7 +100,7 @@ def test_a_collection_is_closed_by_what_was_made_of_it_by_its_maker_alone():
 
 
 def told(policies, ended=()):
-    owners = Owners((Statement(VISITS, policy="urn:p"),))
+    owners = Owners((OwnerStatement(VISITS, policy="urn:p"),))
     return Standing(owners.known_by(InForce(policies, (), ended))).of(VISITS).owners
 
 

@@ -6,7 +6,7 @@ from policy_texts import CONTEXT, COUNT, RULE, ex, text
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Limits, load_policy, read_drafts, read_policies, read_policy
-from policy_engine.policy.syntax.limits import USUAL, limits_with
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, limits_with
 
 
 def refused(whole, read=read_policies, **limits):
@@ -44,18 +44,18 @@ def test_text_with_keys_that_are_too_long_is_refused():
 
 
 def test_text_with_too_many_contexts_is_refused():
-    inline = [{f"p{n}": f"http://p{n}/"} for n in range(USUAL.contexts)]
+    inline = [{f"p{n}": f"http://p{n}/"} for n in range(DEFAULT_LIMITS.contexts)]
     whole = json.dumps({"@context": [*CONTEXT, *inline], "uid": ex("p")})
-    assert refused(whole) == [("J003", f"/@context/{USUAL.contexts}")]
+    assert refused(whole) == [("J003", f"/@context/{DEFAULT_LIMITS.contexts}")]
 
 
 def test_constraints_may_be_nested_as_deep_as_is_allowed():
-    deepest = nested(USUAL.condition_depth)
+    deepest = nested(DEFAULT_LIMITS.condition_depth)
     assert read_policy(text(permission={**RULE, "constraint": deepest}))
-    deeper = text(permission={**RULE, "constraint": nested(USUAL.condition_depth + 1)})
+    deeper = text(permission={**RULE, "constraint": nested(DEFAULT_LIMITS.condition_depth + 1)})
     found = refused(deeper)
     assert {code for code, _ in found} == {"J003"}
-    assert {pointer.count("/and") for _, pointer in found} == {USUAL.condition_depth + 1}
+    assert {pointer.count("/and") for _, pointer in found} == {DEFAULT_LIMITS.condition_depth + 1}
 
 
 def test_constraints_are_as_many_as_is_allowed_wherever_they_stand():
@@ -87,7 +87,7 @@ def test_problems_of_many_policies_are_told_up_to_a_limit():
 
 def test_limits_that_are_set_leave_the_others():
     assert limits_with({"contexts": 3}) == Limits(contexts=3)
-    assert limits_with({}) == USUAL
+    assert limits_with({}) == DEFAULT_LIMITS
 
 
 def test_many_properties_of_one_node_are_each_read_once():

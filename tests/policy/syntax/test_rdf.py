@@ -85,7 +85,7 @@ def assert_kept(text, syntax="turtle"):
         read = meant(json.loads(written)) if to == "json-ld" else parsed(written, to)
         assert_same(without_uids(read), expected)
         if to == "json-ld" and "[]" in written:
-            continue  # an empty list is no part of a policy in JSON-LD
+            continue  # an empty list is not a part of a policy in JSON-LD
         again = parsed(convert_text(written, to, "n-triples"), "n-triples")
         assert_same(again, expected)
 
@@ -511,12 +511,12 @@ XML_WRONG = {
     '<ex:A rdf:about="http://e.x/" rdf:nodeID="a"/>': "one of",
     '<ex:A rdf:about="http://e.x/a b"/>': "may not stand in an IRI",
     '<ex:A rdf:about="a"/>': "relative",
-    '<ex:A rdf:nodeID="1"/>': "no name",
+    '<ex:A rdf:nodeID="1"/>': "not a name",
     '<ex:A rdf:bagID="a"/>': "may not stand here",
     '<ex:A unknown="a"/>': "no namespace",
     "<A/>": "no namespace",
-    "<rdf:li/>": "no type",
-    "<ex:A><rdf:Description/></ex:A>": "no property",
+    "<rdf:li/>": "not a type",
+    "<ex:A><rdf:Description/></ex:A>": "not a property",
     '<ex:A xml:base="http://e.x/" rdf:ID="a"/><ex:A xml:base="http://e.x/" rdf:ID="a"/>': "twice",
 }
 

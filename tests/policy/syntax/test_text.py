@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy_engine.errors import Place, PolicyError
 from policy_engine.policy.syntax.json_text import escape, read_json, unescape
-from policy_engine.policy.syntax.limits import USUAL
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
@@ -108,7 +108,7 @@ def test_duplicate_key_is_a_problem_where_it_stands_again():
     document = read_json('{"a": 1,\n "b": 2,\n "a": 3}')
     [found] = document.problems
     assert (found.code, found.place) == ("J002", Place("/a", 3, 2))
-    assert found.message == "The key 'a' stands twice in one object, first in line 1."
+    assert found.message == "The key 'a' appears twice in one object, first in line 1."
 
 
 def test_duplicate_key_is_found_where_one_is_written_with_escapes():
@@ -126,25 +126,25 @@ def test_duplicate_keys_are_all_reported_where_there_are_several():
 
 
 def test_depth_is_allowed_up_to_the_limit():
-    text = "[" * USUAL.depth + "1" + "]" * USUAL.depth
-    assert len(read_json(text).values) == USUAL.depth + 1
+    text = "[" * DEFAULT_LIMITS.depth + "1" + "]" * DEFAULT_LIMITS.depth
+    assert len(read_json(text).values) == DEFAULT_LIMITS.depth + 1
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_depth_beyond_the_limit_is_refused_at_its_place(opening):
     found = problem(opening * 100_000)
     assert (found.code, found.place.line) == ("J003", 1)
-    assert found.place.column == (USUAL.depth + 1) * len(opening) + 1
+    assert found.place.column == (DEFAULT_LIMITS.depth + 1) * len(opening) + 1
 
 
 def test_size_beyond_the_limit_is_refused():
-    found = problem(b" " * USUAL.bytes + b"1")
+    found = problem(b" " * DEFAULT_LIMITS.bytes + b"1")
     assert found.code == "J003"
     assert found.message == "The text is too large. It has 4,000,001 bytes. 4,000,000 are allowed."
 
 
 def test_size_is_allowed_up_to_the_limit():
-    assert read_json(b"1" + b" " * (USUAL.bytes - 1)).value == 1
+    assert read_json(b"1" + b" " * (DEFAULT_LIMITS.bytes - 1)).value == 1
 
 
 def test_bytes_other_than_utf8_are_refused_at_their_place():

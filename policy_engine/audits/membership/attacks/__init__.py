@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from policy_engine import terms
 from policy_engine.audits.membership.attacks.attack import Attack, Judgement
-from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 __all__ = ["Attack", "Judgement", "attack_of", "expand_attacks", "notations"]
 
@@ -54,5 +54,5 @@ def _class(notation: str) -> type[Attack] | None:
 
 def _unknown(notation: str) -> Problem:
     known = (*notations(), *_GROUPS)
-    message = f"The attack {notation!r} is not known. Known are {listed(known)}."
+    message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
     return Problem("A012", message, did_you_mean(notation, known))

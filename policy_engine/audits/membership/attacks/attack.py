@@ -22,7 +22,7 @@ from policy_engine.errors import AuditError, Problem
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What an attack says of the judged records.
+    """What an attack says of the audited records.
 
     `scores` (2m,) are finite, the higher the rather a member. A record is called a member where
     its score lies above `threshold`: one for all, or one for each record, (2m,). None: there

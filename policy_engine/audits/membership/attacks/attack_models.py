@@ -126,7 +126,7 @@ class OfNetwork:
     ) -> list[Floats]:
         """Return the differences of the two logits."""
         from policy_engine.audits.membership.training.stacks import (  # noqa: PLC0415 (slow)
-            Job,
+            TrainingJob,
             train,
         )
 
@@ -136,7 +136,7 @@ class OfNetwork:
         rows = np.split(np.arange(len(is_in)), ends[:-1])
         design = Design.of(self.network, shown.shape[1], 2)
         drawn = np.random.SeedSequence([seed, _DRAW]).generate_state(len(lessons))
-        job = Job(self.network, design, shown, is_in, rows, [int(one) for one in drawn])
+        job = TrainingJob(self.network, design, shown, is_in, rows, [int(one) for one in drawn])
         odds = []
         for parameters, questions in zip(train(job), asked, strict=True):
             logits = logits_of(parameters, design.activations, questions).astype(np.float64)

@@ -34,7 +34,7 @@ _CHANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class AttackerKnowledge:
     """What the attacker knows: what shadows say of their own n records, and who was in.
 
     `labels`, `is_in` and `shadow`, (n,), are each record's class, whether it was a member, and
@@ -47,7 +47,7 @@ class Known:
     shadow: Rows
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "Known":
+    def of(cls, evidence: Evidence) -> "AttackerKnowledge":
         """Return what is known of all shadows together."""
         shadows = evidence.shadows
         return cls(
@@ -99,7 +99,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """The attack models for one set of classes, the best first, each with its held-out AUC.
 
     `flaws` are those that have learnt nothing, and why. `is_own` tells whether the choice was
@@ -119,13 +119,13 @@ class Trials:
     kept a model from giving any.
     """
 
-    known: Known
+    known: AttackerKnowledge
     rows: Rows
     models: Mapping[str, AttackModel]
     scores: Mapping[str, Floats]
     raised: Mapping[str, str]
 
-    def choice(self, classes: Sequence[int] | None = None) -> Choice | None:
+    def choice(self, classes: Sequence[int] | None = None) -> ModelChoice | None:
         """Return the models by how well they do on some classes, or on all.
 
         None where too few records of the classes are held out to tell.
@@ -143,10 +143,10 @@ class Trials:
             else:
                 ranked.append((self.models[name], auc(scores[chosen], is_in)))
         ranked.sort(key=lambda one: -one[1].value)
-        return Choice(tuple(ranked), flaws, classes is not None)
+        return ModelChoice(tuple(ranked), flaws, classes is not None)
 
 
-def tried(known: Known, models: Sequence[AttackModel], seed: int) -> Trials:
+def tried(known: AttackerKnowledge, models: Sequence[AttackModel], seed: int) -> Trials:
     """Try every attack model: let it learn from some shadows, and ask it about the others.
 
     A third of the shadows is held out, at least one. Where there are many classes, and too few
@@ -235,7 +235,7 @@ def _some(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= _MOST_TRIED else np.sort(rng.permutation(rows)[:_MOST_TRIED])
 
 
-def _wanted(known: Known, held: Sequence[Rows]) -> list[int]:
+def _wanted(known: AttackerKnowledge, held: Sequence[Rows]) -> list[int]:
     """Return the sets in which models are tried: all, or some where none could choose alone."""
     fewest = [min(known.is_in[rows].sum(), (~known.is_in[rows]).sum()) for rows in held]
     if len(held) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:

@@ -19,13 +19,13 @@ Those that count have not seen the record; of online shadows, those that have.
 
 
 def compared(evidence: Evidence[Any], score: Comparison) -> Floats:
-    """Return the scores of the judged records against the shadows that do not know them."""
+    """Return the scores of the audited records against the shadows that do not know them."""
     signals = np.stack([shadow.judged.signal for shadow in evidence.shadows])
     return score(evidence.target.signal, signals, unseen(evidence))
 
 
 def unseen(evidence: Evidence[Any]) -> Bools:
-    """Return which of the judged records, (S, 2m), each shadow was not trained on."""
+    """Return which of the audited records, (S, 2m), each shadow was not trained on."""
     shape = evidence.shadows[0].judged.signal.shape
     return np.stack(
         [~one.seen if one.seen is not None else np.ones(shape, bool) for one in evidence.shadows]

@@ -71,7 +71,7 @@ _STEPS = tuple(step / 10 for step in range(11))
 def slope(evidence: Evidence) -> float:
     """Return a: the mean doubt on the shadows' members over that on others, at most 1.
 
-    Of reference models no members are known. Theirs on the judged records is that on others, and
+    Of reference models no members are known. Theirs on the audited records is that on others, and
     the target's the mean of both kinds where half of these are members, as they mostly are.
     """
     if SHADOW_MEMBERS not in evidence.gives:

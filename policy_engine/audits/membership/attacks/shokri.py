@@ -16,8 +16,8 @@ from policy_engine.audits.membership.attacks.attack_models import (
     given_model,
 )
 from policy_engine.audits.membership.attacks.choosing import (
-    Choice,
-    Known,
+    AttackerKnowledge,
+    ModelChoice,
     flatness,
     flaw,
     learn,
@@ -61,7 +61,7 @@ class Shokri:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the log-odds that a record is a member. Raises AuditError (A005, A007)."""
         check(self, evidence)
-        known = Known.of(evidence)
+        known = AttackerKnowledge.of(evidence)
         models = self.models if self.model is None else (given_model(self.model),)
         trials = tried(known, models, evidence.seed)
         everything = np.ones(len(known.labels), bool)
@@ -77,7 +77,11 @@ class _Refit:
     """The models chosen, which learn once more from all shadows; those that fail give way."""
 
     def __init__(
-        self, known: Known, sets: Sequence[Rows], own: Rows, choices: Sequence[Choice]
+        self,
+        known: AttackerKnowledge,
+        sets: Sequence[Rows],
+        own: Rows,
+        choices: Sequence[ModelChoice],
     ) -> None:
         self.known, self.sets, self.choices = known, sets, choices
         target = known.evidence.target
@@ -87,7 +91,7 @@ class _Refit:
         self.scores = np.zeros(len(target.labels))
 
     def judged(self, classes: Sequence[Sequence[int]]) -> Judgement:
-        """Return the scores of the judged records, and what is to be said of the models."""
+        """Return the scores of the audited records, and what is to be said of the models."""
         todo = [number for number in range(len(self.sets)) if len(self.asked[number])]
         while todo := [number for number in todo if self._model(number)]:
             first = self._model(todo[0])

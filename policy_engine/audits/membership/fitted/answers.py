@@ -29,7 +29,7 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """How answers are read: the `classes` in the order of the answers, where the model does not
     tell, and what its `outputs` are, where that cannot be seen."""
 
@@ -42,7 +42,7 @@ def spoken(
     about: About,
     given: Block,
     labels: Sequence[str],
-    reading: Reading = Reading(),
+    reading: AnswerReading = AnswerReading(),
     progress: Progress = silent,
 ) -> Spoken:
     """Ask a model about records, and return what it says of them.

@@ -28,7 +28,12 @@ from policy_engine.audits.membership.fitted.target import (
     aligned,
     opened_target,
 )
-from policy_engine.audits.membership.fitted.training import Lesson, anew, by_estimator, by_learner
+from policy_engine.audits.membership.fitted.training import (
+    FittedLesson,
+    anew,
+    by_estimator,
+    by_learner,
+)
 from policy_engine.audits.membership.fitted.views import (
     Logits,
     most_views,
@@ -80,7 +85,7 @@ def audit_fitted(
         said, strengths = every[0], strengths_of(given, views)
         labels = numbers_of(questions.labels, said.classes)
         observed = seen([one.logits for one in every], strengths, labels, said.gives)
-        lesson = Lesson(given, labels, said.classes, views, settings.seed)
+        lesson = FittedLesson(given, labels, said.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
         shape = views, len(questions), len(said.classes)
         kept = kept.of("fitted", questions.digest, *target.about.features, *said.classes, *way)
@@ -154,7 +159,9 @@ def _views(fitted: FittedModel, settings: Settings, given: Block) -> int:
     return most_views(given) if needed and fitted.views == 1 else fitted.views
 
 
-def _trainer(target: Target, fitted: FittedModel, recipe: Any, lesson: Lesson) -> Trainer | None:
+def _trainer(
+    target: Target, fitted: FittedModel, recipe: Any, lesson: FittedLesson
+) -> Trainer | None:
     """Return what trains shadow models, None where nothing says how."""
     if fitted.retrain:
         return anew(target, lesson)

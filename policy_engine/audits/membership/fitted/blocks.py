@@ -55,7 +55,7 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> byt
 def unpacked(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a message; nothing is unpickled.
 
-    Raises ValueError for what is no message, or packed more tightly than these are, and whatever
+    Raises ValueError for what is not a message, or packed more tightly than these are, and whatever
     numpy makes of one that is forged.
     """
     with zipfile.ZipFile(io.BytesIO(message)) as members:

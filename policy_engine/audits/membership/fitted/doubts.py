@@ -1,4 +1,4 @@
-"""Whether the records that a fitted model is asked about bear an audit."""
+"""Whether the records that a fitted model is asked about are fit for an audit."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.encoding import Encoding
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix, is_number
 from policy_engine.audits.membership.fitted.questions import Questions
-from policy_engine.audits.membership.records import Records, Texts
+from policy_engine.audits.membership.records import FeatureTexts, Records
 from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.audits.membership.sides import Classes, of_answers, of_sides
+from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
 from policy_engine.audits.membership.soundness import of_data
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import AuditError, DataError
@@ -29,7 +29,7 @@ def of_questions(
     and others in all columns.
     """
     sides = np.flatnonzero(questions.is_member), np.flatnonzero(~questions.is_member)
-    told = Classes(labels, classes)
+    told = LabelClasses(labels, classes)
     try:
         records = _records(given, told, questions)
     except (AuditError, DataError) as error:
@@ -43,18 +43,18 @@ def of_questions(
     yield from of_sides(records, splits, beside)
 
 
-def _records(given: Block, told: Classes, questions: Questions) -> Records:
+def _records(given: Block, told: LabelClasses, questions: Questions) -> Records:
     """Return the records with features, whatever is missing below all that is there.
 
     Raises AuditError (A003) and DataError (C009) for columns that cannot be compared.
     """
     if isinstance(given, np.ndarray):
         features, encoding = _numbers(given)
-        columns = Texts(pa.table({}))
+        columns = FeatureTexts(pa.table({}))
     else:
         filled = _filled(given)
         known = Encoding.fit(filled)
-        features, encoding, columns = known.apply(filled), known.stated(), Texts(given)
+        features, encoding, columns = known.apply(filled), known.stated(), FeatureTexts(given)
     return Records(
         features=features,
         labels=told.labels,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from policy_engine.audits.membership.cache import Form, ModelCache, Said, key_of
+from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
 from policy_engine.audits.membership.fitted.views import Logits
 from policy_engine.audits.membership.records import digest_of
@@ -58,7 +58,7 @@ class Keeping:
         begun = time.monotonic()
         said = ask()
         if said.is_settled:
-            cache.keep(key, Said({"logits": np.stack(said.logits)}))
+            cache.keep(key, ModelAnswers({"logits": np.stack(said.logits)}))
         self.tell(Chunk(1, time.monotonic() - begun, *place))
         return said.logits
 

@@ -56,7 +56,7 @@ def fitted_file(path: Path) -> FittedFile:
     """Return what a file holds.
 
     Raises DataError where it is not there (C002) or cannot be read (C003), AuditError (A014)
-    where it is no model that is known.
+    where it is not a model that is known.
     """
     if not path.is_file():
         hint = "A fitted model is one file." if path.is_dir() else ""
@@ -120,4 +120,4 @@ def _unknown(path: Path, head: bytes) -> Exception:
         hint = "Save it as .keras where you trust its maker: "
         hint += 'keras.models.load_model("model.h5").save("model.keras").'
         return AuditError.of("A014", message, hint, source=str(path))
-    return AuditError.of("A014", "The file is no fitted model.", _READABLE, source=str(path))
+    return AuditError.of("A014", "The file is not a fitted model.", _READABLE, source=str(path))

@@ -26,7 +26,7 @@ from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, 
 from policy_engine.audits.membership.fitted.model import Fitted, softmax
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
-from policy_engine.errors import AuditError, DataError, listed
+from policy_engine.errors import AuditError, DataError, join_names
 
 _KNOWN = frozenset(
     {
@@ -77,7 +77,9 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
         hint = 'Name the class of the module: model_class="net.py:Net". Its code is run.'
         raise AuditError.of("A014", message, hint, source=str(file.path))
     if opening.model_class and file.kind != "torch-weights":
-        message = "A class is for the weights of a PyTorch module, and the file is no state_dict."
+        message = (
+            "A class is for the weights of a PyTorch module, and the file is not a state_dict."
+        )
         raise AuditError.of("A014", message, source=str(file.path))
     package = LIBRARIES[file.kind]
     if importlib.util.find_spec(package) is None:
@@ -134,7 +136,9 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
     found = skops.io.get_untrusted_types(file=file.path)
     unknown = [one for one in found if one not in _KNOWN]
     if unknown and not opening.trust_pickle:
-        message = f"The file holds types that are not known to be harmless: {listed(unknown[:5])}"
+        message = (
+            f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"
+        )
         message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."
         hint = "Where you trust its maker, say so: trust_pickle=True."
         raise AuditError.of("A015", message, hint, source=str(file.path))

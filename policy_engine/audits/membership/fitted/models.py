@@ -23,7 +23,7 @@ def model_of(thing: Any) -> Fitted:
         return EstimatorModel(thing)
     if callable(thing):
         return FunctionModel(thing)
-    message = f"A {type(thing).__name__} is no fitted model."
+    message = f"A {type(thing).__name__} is not a fitted model."
     hint = "Give one with predict_proba or predict, or a function from features to probabilities."
     raise AuditError.of("A014", message, hint)
 

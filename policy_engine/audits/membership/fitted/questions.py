@@ -14,7 +14,7 @@ from policy_engine.audits.membership.predictions import as_numbers, membership
 from policy_engine.audits.membership.records import (
     FEATURES,
     LABELS,
-    Texts,
+    FeatureTexts,
     digest_of,
     one_of,
     plain_number,
@@ -23,7 +23,7 @@ from policy_engine.audits.membership.records import (
 )
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import table_digest
-from policy_engine.errors import AuditError, Problem, did_you_mean, listed
+from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 _BLOCK = 1 << 24
 """How many bytes a model is asked about at once."""
@@ -153,7 +153,7 @@ def _of_table(
     is_member = membership([texts[row] or "" for row in rows.tolist()])
     given = as_numbers(table.select(chosen)).combine_chunks()
     digest = digest_of(np.array([table_digest(given)]), np.array(labels), is_member)
-    columns = Texts(table.drop_columns([members, label]))
+    columns = FeatureTexts(table.drop_columns([members, label]))
     return Questions(given, labels, is_member, columns, name, digest)
 
 
@@ -175,5 +175,5 @@ def without_members(members: str, names: Sequence[str]) -> Exception:
         message = "Which records the model was trained on is not said."
         hint = "Give both kinds of records, and a column of 1 and 0: members=COLUMN."
         return AuditError.of("A011", message, hint)
-    message = f"There is no {members!r} that says who is a member. There are {listed(names)}."
+    message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.answers import Outputs, Reading
+from policy_engine.audits.membership.fitted.answers import AnswerReading, Outputs
 from policy_engine.audits.membership.fitted.asking import fit, say, told
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.kinds import fitted_file
@@ -19,7 +19,7 @@ from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.process import opened
 from policy_engine.audits.membership.result import FittedTarget
-from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean, listed
+from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean, join_names
 
 TIME_LIMIT = 600.0
 
@@ -73,9 +73,9 @@ class FittedModel:
         return Opening(self.trust_pickle, self.model_class)
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> AnswerReading:
         """How its answers are read."""
-        return Reading(self.classes, self.outputs)
+        return AnswerReading(self.classes, self.outputs)
 
     @property
     def is_file(self) -> bool:
@@ -168,9 +168,9 @@ def aligned(given: Block, about: About) -> Block:
             return given.select(list(about.features))
         if len(lacking) < len(about.features):
             raise AuditError(*[_lacking(one, names) for one in lacking[:10]])
-        message = f"The model takes other columns: {listed(about.features)}. "
+        message = f"The model takes other columns: {join_names(about.features)}. "
         hint = "Name the columns as the model does: their order tells nothing."
-        raise AuditError.of("A003", f"{message}The data has {listed(names)}.", hint)
+        raise AuditError.of("A003", f"{message}The data has {join_names(names)}.", hint)
     width = given.num_columns if isinstance(given, pa.Table) else given[0].size
     if about.width and width != about.width:
         message = f"The model takes {about.width:,} features. The records have {width:,}."

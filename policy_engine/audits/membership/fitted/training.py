@@ -21,7 +21,7 @@ from policy_engine.errors import AuditError
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class FittedLesson:
     """What shadows learn from: records as the target takes them, and their labels (n,).
 
     They are asked about records in as many `views` as the target is, the same ones by the `seed`.
@@ -38,7 +38,7 @@ class Lesson:
         yield from views_of(self.given, self.views, self.seed)
 
 
-def anew(target: Target, lesson: Lesson) -> Trainer:
+def anew(target: Target, lesson: FittedLesson) -> Trainer:
     """Return what trains a model's like, with the settings that it carries itself."""
 
     def train(rows: Rows, seed: int) -> list[Logits]:
@@ -65,12 +65,12 @@ def _placed(like: Target, classes: int, block: Block) -> Logits:
     return placed
 
 
-def by_estimator(estimator: Any, lesson: Lesson) -> Trainer:
+def by_estimator(estimator: Any, lesson: FittedLesson) -> Trainer:
     """Return what trains clones of a classifier of scikit-learn's kind."""
     return anew(Present(EstimatorModel(estimator)), lesson)
 
 
-def by_learner(learner: Learner, lesson: Lesson) -> Trainer:
+def by_learner(learner: Learner, lesson: FittedLesson) -> Trainer:
     """Return what trains models of a description, on the numbers as the target takes them.
 
     Raises AuditError (A003) where records are not all numbers.

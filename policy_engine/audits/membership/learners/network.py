@@ -18,7 +18,7 @@ from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.audits.membership.training.spending import Spending, most_spent, spending_of
 from policy_engine.audits.membership.training.stacks import (
-    Job,
+    TrainingJob,
     bytes_of_a_model,
     draws_on_device,
     train,
@@ -119,7 +119,9 @@ class NetworkLearner:
         """
         design = Design.of(self.network, records.features.shape[1], len(records.classes))
         spent = self._spendings([len(own) for own in rows])
-        job = Job(self.network, design, records.features, records.labels, rows, seeds, spent)
+        job = TrainingJob(
+            self.network, design, records.features, records.labels, rows, seeds, spent
+        )
         trained = train_for_release(job, progress) if self.is_secret else train(job, progress)
         return Networks(design, tuple(trained), spent, is_secret=self.is_secret)
 

@@ -87,7 +87,7 @@ class EstimatorLearner:
 
         kind = type(estimator)
         if not all(callable(getattr(estimator, name, None)) for name in ("fit", "predict")):
-            message = f"A {kind.__name__} is no classifier. It needs 'fit' and 'predict'."
+            message = f"A {kind.__name__} is not a classifier. It needs 'fit' and 'predict'."
             raise AuditError.of("A009", message)
         try:
             fresh = clone(estimator)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
-from policy_engine.errors import AuditError, DataError, OutputError, listed
+from policy_engine.errors import AuditError, DataError, OutputError, join_names
 
 TREE = "sklearn.tree._tree.Tree"
 PREDICTOR = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
@@ -194,7 +194,9 @@ def _check_trusted(packed: bytes) -> None:
 
     strange = set(skops.io.get_untrusted_types(data=packed)) - set(TRUSTED)
     if strange:
-        message = f"The file of the model would hold {listed(sorted(strange))}, which may run code."
+        message = (
+            f"The file of the model would hold {join_names(sorted(strange))}, which may run code."
+        )
         raise AuditError.of("A017", message, "Take another model.")
 
 

@@ -17,7 +17,7 @@ from policy_engine.audits.membership.training.fixed_point import Floats, Grids, 
 from policy_engine.audits.membership.training.optimizers import BETA_1, BETA_2, EPSILON
 from policy_engine.audits.membership.training.parameters import Parameters, first_parameters
 from policy_engine.audits.membership.training.spending import Spending, stage_of, steps_per_epoch
-from policy_engine.audits.membership.training.stacks import FIRST, Job
+from policy_engine.audits.membership.training.stacks import FIRST, TrainingJob
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
@@ -27,7 +27,7 @@ _NONE = np.zeros(0, np.uint32)
 
 
 def train_for_release(
-    job: Job, progress: Progress = silent, entropy: Entropy = os.urandom
+    job: TrainingJob, progress: Progress = silent, entropy: Entropy = os.urandom
 ) -> list[Parameters]:
     """Return the parameters of each model of a private job, trained one after the other.
 
@@ -43,7 +43,7 @@ def train_for_release(
 class _Training:
     """The weights of one network on their way, and what takes them there."""
 
-    def __init__(self, job: Job, spending: Spending, entropy: Entropy) -> None:
+    def __init__(self, job: TrainingJob, spending: Spending, entropy: Entropy) -> None:
         self._job, self._spending, self._entropy = job, spending, entropy
         self._rows, self._design = job.rows[0], job.design
         noise, norm = spending.noise_multiplier, spending.clipping_norm

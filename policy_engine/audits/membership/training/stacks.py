@@ -31,7 +31,13 @@ from policy_engine.audits.membership.training.runtime import (
     use_few_threads,
 )
 from policy_engine.audits.membership.training.spending import Spending, stage_of, steps_per_epoch
-from policy_engine.audits.membership.training.steps import Rates, Shape, State, Work, compiled
+from policy_engine.audits.membership.training.steps import (
+    NetworkShape,
+    Rates,
+    TrainingState,
+    TrainingWork,
+    compiled,
+)
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Network
@@ -57,7 +63,7 @@ _WORTH_A_THREAD = 2_000_000  # products of a step, below which threads only wait
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class TrainingJob:
     """Models to be trained: on which records, with which seeds, how.
 
     Model i learns from `rows[i]` of `features` (n, d) and `labels` (n,), and all that is random
@@ -73,7 +79,7 @@ class Job:
     spendings: Sequence[Spending] = ()
     first: int = 0
 
-    def part(self, model: int) -> "Job":
+    def part(self, model: int) -> "TrainingJob":
         """Return the job of one of the models; `first` counts from the whole job's first."""
         own = slice(model, model + 1)
         return replace(
@@ -93,10 +99,10 @@ class Job:
         """Return a generator for each model."""
         return [np.random.default_rng([seed, purpose]) for seed in self.seeds]
 
-    def shape(self) -> Shape:
+    def shape(self) -> NetworkShape:
         """Return what a loop for these models is compiled for."""
         network, kind = self.network, "uint8" if self.features.dtype == np.uint8 else "float32"
-        return Shape(
+        return NetworkShape(
             models=len(self.rows),
             design=self.design,
             optimizer=network.optimizer,
@@ -109,7 +115,7 @@ class Job:
         )
 
 
-def train(job: Job, progress: Progress = silent) -> list[Parameters]:
+def train(job: TrainingJob, progress: Progress = silent) -> list[Parameters]:
     """Return the trained parameters of each model.
 
     They are trained side by side where that is quicker. Raises AuditError (A013) where a loss is
@@ -140,7 +146,7 @@ def train(job: Job, progress: Progress = silent) -> list[Parameters]:
             raise
 
 
-def _threads(job: Job) -> int:
+def _threads(job: TrainingJob) -> int:
     """Return how many models are worth training at once: small products wait for each other."""
     products = len(job.rows) * job.design.count() * job.network.batch_size
     return min(cores(), products // _WORTH_A_THREAD + 1)
@@ -169,7 +175,7 @@ def _told(total: int, progress: Progress) -> Tell:
 class _Stack:
     """The variables of some models, and what takes them through their epochs."""
 
-    def __init__(self, job: Job, tensors: tuple[Any, Any]) -> None:
+    def __init__(self, job: TrainingJob, tensors: tuple[Any, Any]) -> None:
         self._tf, self._job, self._tensors = need_tensorflow(), job, tensors
         self._shape = job.shape()
         self._run = compiled(self._shape)
@@ -227,7 +233,7 @@ class _Stack:
             losses += total.numpy()
         return losses
 
-    def _work(self, batches: Batches, active: NDArray[np.bool_]) -> Work:
+    def _work(self, batches: Batches, active: NDArray[np.bool_]) -> TrainingWork:
         keys = np.zeros(active.shape, np.uint64)
         if any(self._job.design.dropouts):
             for model, rng in enumerate(self._dropout):
@@ -236,7 +242,9 @@ class _Stack:
         is_given = spending is not None and not self._shape.draws
         noise = self._fresh_noise(active, spending) if spending and is_given else _NO_NOISE
         draws = self._fresh_draws(active)
-        return Work(batches.rows, batches.widths, batches.counts, active, keys, noise, draws)
+        return TrainingWork(
+            batches.rows, batches.widths, batches.counts, active, keys, noise, draws
+        )
 
     def _fresh_draws(self, active: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Return what the noise of each step and model follows from where the loop draws it."""
@@ -265,9 +273,9 @@ class _Stack:
         multiplier = spending.noise_multiplier if spending else 0.0
         return Rates(self._job.network.learning_rate, norm, self._expected(), multiplier)
 
-    def _state(self) -> State:
+    def _state(self) -> TrainingState:
         slots = tuple(tuple(one.handle for one in slot) for slot in self._slots)
-        return State(tuple(one.handle for one in self._parameters), slots)
+        return TrainingState(tuple(one.handle for one in self._parameters), slots)
 
     def _stage(self) -> str:
         spending = self._job.spending

@@ -25,7 +25,7 @@ Tensor = Any
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """What a loop is compiled for; all else are its arguments.
 
     `even` says that every model takes part in every step; `draws`, that the noise is drawn in the
@@ -49,7 +49,7 @@ class Shape:
         return 1 if self.momentum else 0
 
 
-class Work(NamedTuple):
+class TrainingWork(NamedTuple):
     """What some steps train on: `Batches`, who takes part, and what is random.
 
     `active` (steps, S) says which models take part, `keys` (steps, S) seed dropout, `noise`
@@ -78,7 +78,7 @@ class Rates(NamedTuple):
     noise_multiplier: Tensor
 
 
-class State(NamedTuple):
+class TrainingState(NamedTuple):
     """The variables of the models by their handles: parameters, and the optimizer's slots."""
 
     parameters: tuple[Tensor, ...]
@@ -86,7 +86,7 @@ class State(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def compiled(shape: Shape) -> Any:
+def compiled(shape: NetworkShape) -> Any:
     """Return `_Loop.run` as a TensorFlow function."""
     tf = need_tensorflow()
     loop = _Loop(tf, shape)
@@ -94,7 +94,7 @@ def compiled(shape: Shape) -> Any:
 
 
 class _Loop:
-    def __init__(self, tf: Any, shape: Shape) -> None:
+    def __init__(self, tf: Any, shape: NetworkShape) -> None:
         self._tf, self._shape = tf, shape
         self._shapes = [(shape.models, *one) for one in shape.design.shapes()]
         self._differentiation = Differentiation(tf, shape.design)
@@ -113,9 +113,9 @@ class _Loop:
         return [
             spec((None, self._shape.design.widths[0]), tf.as_dtype(self._shape.features)),
             numbers,
-            Work(numbers, numbers, counts, active, keys, noise, draws),
+            TrainingWork(numbers, numbers, counts, active, keys, noise, draws),
             Rates(number, number, spec((models,), tf.float32), number),
-            State(handles, (handles,) * self._shape.slots()),
+            TrainingState(handles, (handles,) * self._shape.slots()),
             spec((models,), tf.float32),
         ]
 
@@ -123,9 +123,9 @@ class _Loop:
         self,
         features: Tensor,
         labels: Tensor,
-        work: Work,
+        work: TrainingWork,
         rates: Rates,
-        state: State,
+        state: TrainingState,
         taken: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Take the steps; return how many each model has taken and its summed losses, (S,)."""
@@ -151,7 +151,7 @@ class _Loop:
         _, taken, total = tf.while_loop(lambda step, *_: step < steps, body, start)
         return taken, total
 
-    def _read(self, state: State) -> list[Tensor]:
+    def _read(self, state: TrainingState) -> list[Tensor]:
         read = self._tf.raw_ops.ReadVariableOp
         pairs = zip(state.parameters, self._shapes, strict=True)
         return [self._tf.ensure_shape(read(resource=one, dtype="float32"), s) for one, s in pairs]
@@ -162,7 +162,7 @@ class _Loop:
         delta: Tensor,
         parameters: list[Tensor],
         present: Tensor,
-        work: Work,
+        work: TrainingWork,
         rates: Rates,
         step: Tensor,
     ) -> list[Tensor]:

@@ -170,7 +170,7 @@ def _tick(axes: "Axes", lines: "Tradeoffs", kind: "Kind") -> None:
 
 
 def _places(lines: "Tradeoffs", kind: "Kind") -> dict[float, int]:
-    """Return where each setting of any line stands, by falling epsilon; 0 is no privacy."""
+    """Return where each setting of any line stands, by falling epsilon; 0 is not privacy."""
     settings = {_setting(point) for one in lines.values() for point in one.of(kind)}
     by_epsilon = sorted(settings, reverse=kind == "local")
     return {setting: place for place, setting in enumerate(by_epsilon, start=1)}

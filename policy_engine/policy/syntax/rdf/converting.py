@@ -9,7 +9,7 @@ from policy_engine.data.rdf import Statements, read_rdf
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.detection import Syntax
 from policy_engine.policy.syntax.json_text import decoded
-from policy_engine.policy.syntax.limits import USUAL, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
@@ -18,7 +18,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def to_json_ld(
-    text: bytes | str, syntax: Syntax, source: str = "", limits: Limits = USUAL
+    text: bytes | str, syntax: Syntax, source: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Converted:
     """Return the JSON-LD that means the same as a text in another syntax, for the reader.
 
@@ -36,7 +36,7 @@ def convert_text(
     to: Syntax,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> str:
     """Return a text of one syntax in another (or in the same, put in order).
 

@@ -66,7 +66,7 @@ class _Reader:
     def named_profile(self) -> Statements:
         """Return the statements; what is in the MOSAICrOWN profile by its context names it.
 
-        A context is no statement, so in another syntax the policy would leave the profile.
+        A context is not a statement, so in another syntax the policy would leave the profile.
         """
         found = self.found.statements()
         tops = [

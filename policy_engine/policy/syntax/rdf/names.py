@@ -18,7 +18,7 @@ _LONGEST = 200
 _OFFERED = {name: terms.PREFIXES[name] for name in ("mosaicrown", "pe", "dpv")}
 
 
-class Names:
+class TermNames:
     """The short names in force at some place of a document.
 
     `used` gathers the prefixes of the text's own that a name was shortened with.
@@ -27,20 +27,20 @@ class Names:
     def __init__(self, context: Context, own: Mapping[str, str], used: set[str]) -> None:
         self._context = context
         self.own = dict(own)
-        self._scoped: dict[str, Names] = {}
+        self._scoped: dict[str, TermNames] = {}
         self.used = used
         whole = {name: one for name, one in context.definitions.items() if ":" in one.iri}
         self._terms = {one.iri: name for name, one in whole.items() if not one.is_prefix}
         self._prefixes = {one.iri: name for name, one in whole.items() if one.is_prefix}
 
-    def within(self, key: str) -> "Names":
+    def within(self, key: str) -> "TermNames":
         """Return the names in force in the values of a key."""
         definition = self._context.key(key)
         if not definition.scoped:
             return self
         if key not in self._scoped:
             inner = self._context.within(definition)
-            self._scoped[key] = Names(inner, self.own, self.used)
+            self._scoped[key] = TermNames(inner, self.own, self.used)
         return self._scoped[key]
 
     def definition(self, key: str) -> Definition:
@@ -89,7 +89,7 @@ class Names:
 
 def names_for(
     prefixes: Mapping[str, str], iris: Iterable[str], *, is_in_profile: bool
-) -> tuple[Names, list[str]]:
+) -> tuple[TermNames, list[str]]:
     """Return the names for a text, and the URLs of the contexts that give them.
 
     The MOSAICrOWN context is among them only where every policy is in that profile already:
@@ -111,7 +111,7 @@ def names_for(
         and name not in bundled.definitions
         and name not in schemes
     }
-    return Names(_context([*urls, own]), own, set()), urls
+    return TermNames(_context([*urls, own]), own, set()), urls
 
 
 def _context(entries: list[Any]) -> Context:

@@ -21,8 +21,8 @@ from policy_engine.data.rdf.statements import (
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.contexts import Definition, is_compact
 from policy_engine.policy.syntax.json_text import Document, escape
-from policy_engine.policy.syntax.limits import USUAL
-from policy_engine.policy.syntax.rdf.names import Names, names_for
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
+from policy_engine.policy.syntax.rdf.names import TermNames, names_for
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 
 _UID = f"{terms.ODRL}uid"
@@ -109,7 +109,7 @@ def _without_uids(statements: Statements) -> Statements:
 class _Tree:
     """Writes nodes as JSON objects; `written` are those that have theirs."""
 
-    def __init__(self, shape: Shape, names: Names) -> None:
+    def __init__(self, shape: Shape, names: TermNames) -> None:
         self.shape = shape
         self.names = names
         self.written: set[str] = set()
@@ -126,7 +126,9 @@ class _Tree:
                 found.append(self._node(node, pointer, self.names, has_label=labelled))
         return found
 
-    def _node(self, node: str, pointer: str, names: Names, *, has_label: bool) -> dict[str, Any]:
+    def _node(
+        self, node: str, pointer: str, names: TermNames, *, has_label: bool
+    ) -> dict[str, Any]:
         self.written.add(node)
         self.spots[pointer] = self.shape.statements.spots.get(node, UNKNOWN)
         said = self.shape.told.get(node, {})
@@ -140,7 +142,7 @@ class _Tree:
                 self._property(made, predicate, plain, pointer, names)
         return made
 
-    def _types(self, values: list[Statement], pointer: str, names: Names) -> dict[str, Any]:
+    def _types(self, values: list[Statement], pointer: str, names: TermNames) -> dict[str, Any]:
         kinds = [one for one in values if _is_name(one)]
         at = f"{pointer}/@type"
         for step, one in enumerate(kinds):
@@ -155,7 +157,7 @@ class _Tree:
         predicate: str,
         values: list[Statement],
         pointer: str,
-        names: Names,
+        names: TermNames,
     ) -> None:
         is_one_list = len(values) == 1 and self._is_list(values[0], pointer)
         key = "rdf:type" if predicate == TYPE else names.key(predicate, is_one_list=is_one_list)
@@ -174,7 +176,7 @@ class _Tree:
             made[key] = self._value(values[0], at, definition, inner, embeds=embeds)
 
     def _value(
-        self, said: Statement, at: str, definition: Definition, names: Names, *, embeds: bool
+        self, said: Statement, at: str, definition: Definition, names: TermNames, *, embeds: bool
     ) -> Any:
         self.spots[at] = said.spot
         node = said.value
@@ -191,7 +193,7 @@ class _Tree:
             return names.term(node)
         return names.reference(node) if definition.type else {"@id": names.reference(node)}
 
-    def _items(self, head: str, at: str, definition: Definition, names: Names) -> list[Any]:
+    def _items(self, head: str, at: str, definition: Definition, names: TermNames) -> list[Any]:
         if head == NIL:
             return []
         self.written.update(self.shape.chain(head))
@@ -219,19 +221,22 @@ class _Tree:
 
 def _has_room(pointer: str) -> bool:
     """Tell whether a node may be nested here: deep ones are described at the top."""
-    return pointer.count("/") < USUAL.depth - 8 and len(pointer) < USUAL.key_characters // 2
+    return (
+        pointer.count("/") < DEFAULT_LIMITS.depth - 8
+        and len(pointer) < DEFAULT_LIMITS.key_characters // 2
+    )
 
 
 def _is_name(said: Statement) -> bool:
     return isinstance(said.value, str) and not is_blank(said.value)
 
 
-def _literal(literal: Literal, definition: Definition, names: Names) -> Any:
+def _literal(literal: Literal, definition: Definition, names: TermNames) -> Any:
     text, kind, language = literal
     if language:
         return {"@value": text, "@language": language}
     if kind == STRING:
-        # A text is no name, though it look like one: see `linked_data`.
+        # A text is not a name, though it look like one: see `linked_data`.
         is_text = definition.iri == _RIGHT and is_compact(text)
         return {"@value": text} if definition.type or is_text else text
     is_plain = not definition.type or definition.type.startswith("@")

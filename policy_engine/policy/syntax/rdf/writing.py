@@ -17,7 +17,7 @@ from policy_engine.data.rdf.statements import (
     is_blank,
 )
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.limits import USUAL
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
 from policy_engine.policy.syntax.rdf.shape import Shape
 
 _UNWRITTEN = re.compile(r'[\x00-\x1f"\\\x7f-\x9f]')
@@ -145,7 +145,7 @@ class _Turtle:
         node = said.value
         if node == NIL:
             return "()"
-        if isinstance(node, Literal) or node in self.written or depth > USUAL.depth - 4:
+        if isinstance(node, Literal) or node in self.written or depth > DEFAULT_LIMITS.depth - 4:
             return self._term(node, depth)
         if node in self.shape.lists:
             self.written.update(self.shape.chain(node))

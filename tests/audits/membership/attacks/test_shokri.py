@@ -14,7 +14,7 @@ from policy_engine.audits.membership.attacks.attack_models import (
     log_odds,
     ranked,
 )
-from policy_engine.audits.membership.attacks.choosing import FEWEST, Known, auc
+from policy_engine.audits.membership.attacks.choosing import FEWEST, AttackerKnowledge, auc
 from policy_engine.audits.membership.attacks.shokri import Shokri
 from policy_engine.audits.membership.observations import (
     OF_CONFIDENCES,
@@ -218,7 +218,7 @@ def test_sets_are_of_one_class_and_balanced():
 
 def _known(labels, is_in, classes):
     said = Observations(np.zeros((len(labels), classes), np.float32), labels)
-    return Known.of(Evidence(said, (Shadow(said, is_in, said),), (), 0))
+    return AttackerKnowledge.of(Evidence(said, (Shadow(said, is_in, said),), (), 0))
 
 
 def test_a_class_with_too_few_records_is_judged_by_a_model_of_all():

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine import FittedModel, audit_membership
-from policy_engine.audits.membership.fitted.answers import Reading, spoken
+from policy_engine.audits.membership.fitted.answers import AnswerReading, spoken
 from policy_engine.audits.membership.fitted.model import About
 from policy_engine.audits.membership.fitted.questions import read_questions
 from policy_engine.audits.membership.fitted.target import aligned
@@ -17,7 +17,7 @@ LABELS = ("0", "1", "1", "0")
 
 def said(answer, about=None, labels=LABELS, **reading):
     about = about or About("Python", "a function")
-    return spoken(lambda _: answer, about, FEATURES, labels, Reading(**reading))
+    return spoken(lambda _: answer, about, FEATURES, labels, AnswerReading(**reading))
 
 
 def output(values):

@@ -288,9 +288,9 @@ def torch_net(weights, folder, name):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no fitted model"),
-        (b"a,b\n1,2\n", "is no fitted model"),
-        (json.dumps({"layers": []}).encode(), "is no fitted model"),
+        (b"", "is not a fitted model"),
+        (b"a,b\n1,2\n", "is not a fitted model"),
+        (json.dumps({"layers": []}).encode(), "is not a fitted model"),
         (b"\x89HDF\r\n\x1a\n", "Keras before version 3"),
         (b"tree\nversion=v4\nnothing else", "cannot be opened by lightgbm"),
         (b'{"learner": {}}', "cannot be opened by xgboost"),
