@@ -7,9 +7,9 @@ from policy_engine.decision.compliance.model import (
     PartReport,
     PolicyReport,
     Premise,
-    Report,
     RuleReport,
 )
+from policy_engine.decision.compliance.writing import Report
 
 __all__ = [
     "ConstraintReport",

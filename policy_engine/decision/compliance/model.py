@@ -1,12 +1,14 @@
 """A compliance report: the state of every rule of a policy, and of each of its premises."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from policy_engine.data.rdf.statements import Term
 from policy_engine.decision.conditions import State
 
 Performance = Literal["Performed", "Unperformed", "Unknown"]
+
+
 Deontic = Literal["Fulfilled", "Violated", "NonSet"]
 
 
@@ -81,23 +83,3 @@ class PolicyReport:
     request: str
     rules: tuple[RuleReport, ...]
     duties: tuple[DutyReport, ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """One report for each policy and request; `by_clock` where the world tells no time."""
-
-    policies: tuple[PolicyReport, ...]
-    by_clock: bool = False
-
-    def to_turtle(self) -> str:
-        """Return the report as Turtle, in the compliance report vocabulary of ODRL."""
-        from policy_engine.decision.compliance.writing import turtle  # noqa: PLC0415
-
-        return turtle(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON has it."""
-        from policy_engine.decision.compliance.writing import plain  # noqa: PLC0415
-
-        return plain(self)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy_engine import terms
@@ -13,7 +14,6 @@ from policy_engine.decision.compliance.model import (
     PartReport,
     PolicyReport,
     Premise,
-    Report,
     RuleReport,
 )
 
@@ -31,6 +31,22 @@ _ESCAPED = re.compile('[\\\\"\x00-\x1f\x7f]')
 _Said: TypeAlias = tuple[str, Iterable[Term]]
 _Block: TypeAlias = tuple[str, list[_Said]]
 """A node, and what is said of it."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report for each policy and request; `by_clock` where the world tells no time."""
+
+    policies: tuple[PolicyReport, ...]
+    by_clock: bool = False
+
+    def to_turtle(self) -> str:
+        """Return the report as Turtle, in the compliance report vocabulary of ODRL."""
+        return turtle(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON has it."""
+        return plain(self)
 
 
 def turtle(report: Report) -> str:

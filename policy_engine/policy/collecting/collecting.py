@@ -26,7 +26,7 @@ from policy_engine.policy.collecting.registry import (
     unlisted,
 )
 from policy_engine.policy.model import SET, Party, Policy, Rule
-from policy_engine.policy.syntax.detection import Syntax
+from policy_engine.policy.syntax import Syntax
 
 Text = tuple[str | bytes, str, Syntax]
 """The text of policies, its name in messages, and its syntax."""

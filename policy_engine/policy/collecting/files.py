@@ -18,7 +18,8 @@ from policy_engine.policy.collecting.registry import is_folder, is_registry
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.reader import read_drafts, read_hierarchy, read_policies
-from policy_engine.policy.syntax.detection import Syntax, read_document, syntax_of
+from policy_engine.policy.syntax import Syntax
+from policy_engine.policy.syntax.detection import read_document, syntax_of
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 

@@ -10,7 +10,8 @@ from policy_engine import terms
 from policy_engine.errors import PolicyError, Problem, RequestError, place_order
 from policy_engine.policy.owners.model import Owners, OwnerStatement
 from policy_engine.policy.reading.walker import Walker
-from policy_engine.policy.syntax.detection import Syntax, read_document
+from policy_engine.policy.syntax import Syntax
+from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
 from policy_engine.terms import is_absolute, is_ours, relative
 

@@ -26,8 +26,9 @@ from policy_engine.policy.structure import (
     needed,
     of_policy,
 )
+from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.contexts import replaced
-from policy_engine.policy.syntax.detection import Syntax, read_document
+from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import Graph, Node, expand
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.checks import problems_of, with_warnings

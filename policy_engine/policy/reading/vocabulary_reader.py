@@ -10,7 +10,8 @@ from policy_engine.errors import Place, PolicyError, Problem, did_you_mean, join
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import SOURCE
-from policy_engine.policy.syntax.detection import Syntax, read_document
+from policy_engine.policy.syntax import Syntax
+from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node, expand
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary

@@ -1,8 +1,8 @@
 """The syntaxes that a policy may be written in, each read to a JSON-LD document."""
 
 import re
-from typing import Literal
 
+from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.json_text import Document, read_json
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
@@ -12,7 +12,6 @@ _TURTLE = re.compile(
 )
 _BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|#[^\r\n]*)*+")
 
-Syntax = Literal["json-ld", "turtle", "n-triples", "rdf-xml"]
 _ENDINGS: dict[str, Syntax] = {
     ".json": "json-ld",
     ".jsonld": "json-ld",

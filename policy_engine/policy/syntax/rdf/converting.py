@@ -7,7 +7,7 @@ from typing import Any
 
 from policy_engine.data.rdf import Statements, read_rdf
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.detection import Syntax
+from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.json_text import decoded
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
