@@ -10,7 +10,7 @@ from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.shadows import ModelTrainer
-from policy_engine.audits.membership.shadows import TrainingJob as ModelJob
+from policy_engine.audits.membership.shadows import ShadowJob as ModelJob
 from policy_engine.audits.membership.training.parameters import Design, logits_of
 from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.spending import spending_of

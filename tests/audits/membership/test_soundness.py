@@ -82,7 +82,7 @@ def test_records_of_which_some_digits_were_touched_are_nearly_the_same():
     given = jittered()
     for fitted in (FittedFeatures.of(given, "ill"), FittedFeatures.of(given, "ill", fewest=10)):
         [warning] = found(fitted.records(given, "people"))
-        assert "members stand but for last digits of numbers among the judged" in warning
+        assert "members stand but for last digits of numbers among the audited" in warning
         assert warning.endswith("the same within 1/20 of their column's deviation.")
     alone = pa.concat_tables([jittered().slice(0, 400), jittered(seed=4).slice(0, 400)])
     assert found(read_records(alone, "ill")) == []
@@ -114,7 +114,7 @@ def doubled(rows=400, few=0):
 
 def test_a_few_exact_repetitions_hide_no_near_ones():
     near, both = (found(read_records(doubled(few=few), "ill"))[0] for few in (0, 40))
-    assert "members stand but for last digits of numbers among the judged" in near
+    assert "members stand but for last digits of numbers among the audited" in near
     same, more = map(int, re.match(r"(\d+) .* word for word, and (\d+) but for", both).groups())
     assert 0 < same < more
     assert "Of 800 records 760 are different." in both

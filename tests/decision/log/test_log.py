@@ -566,7 +566,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "log.jsonl")
     with pytest.raises(OutputError, match=r"O002 .*not a regular file"):
         DecisionLog.open(tmp_path / "log.jsonl")
-    with pytest.raises(LogError, match=r"G001 .*no regular file"):
+    with pytest.raises(LogError, match=r"G001 .*not a regular file"):
         verify_log(tmp_path / "log.jsonl")
 
 
