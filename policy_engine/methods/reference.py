@@ -62,10 +62,11 @@ def of_columns() -> dict[str, list[Parameter]]:
 
 def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -> Parameter:
     term, field = terms.vocabulary()[iri], fields.get(terms.local_name(iri))
+    is_needed = required or (field is not None and field.is_required())
     return Parameter(
         name=terms.compact(iri),
         type=_columns(term) or allowed(field),
-        default="required" if required else _default(field.default if field else None),
+        default="required" if is_needed else _default(field.default if field else None),
         definition=term.definition,
         engines=term.texts("engine") or terms.engines(),
     )

@@ -40,6 +40,7 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be():
     for one in chain(reference.shared(), *reference.of_columns().values()):
         assert one.type
         assert one.default
+        assert "Undefined" not in one.default
         assert one.definition.endswith(".")
         assert one.engines
 
