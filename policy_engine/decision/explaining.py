@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from policy_engine import terms
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.holding import RuleMatch
-from policy_engine.decision.model import Step
+from policy_engine.decision.model import DerivationStep
 from policy_engine.decision.verdict import unseen
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.policy.wording import INCLUSION
@@ -38,7 +38,7 @@ def prohibits_it(held: RuleMatch, facts: RequestFacts) -> str:
     return reason
 
 
-def ways(steps: Sequence[Step]) -> Iterator[str]:
+def ways(steps: Sequence[DerivationStep]) -> Iterator[str]:
     """Yield how parts of a request are included in those of a rule, where they differ."""
     for step in steps:
         if len(step.path) > 1:

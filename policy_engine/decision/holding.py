@@ -10,7 +10,7 @@ from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.index import Clause
 from policy_engine.decision.members import RefinedMembers
-from policy_engine.decision.model import OutstandingDuty, Request, Step
+from policy_engine.decision.model import DerivationStep, OutstandingDuty, Request
 from policy_engine.decision.verdict import unseen
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
@@ -27,7 +27,7 @@ class RuleMatch:
     """
 
     clause: Clause
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DerivationStep, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     owed: tuple[OutstandingDuty, ...] = ()
     missing: tuple[str, ...] = ()
@@ -164,7 +164,9 @@ def is_about_rows(condition: Condition, datasets: Collection[str]) -> bool:
     )
 
 
-def steps(clause: Clause, asked: ExpandedRequest, *, from_below: bool = False) -> tuple[Step, ...]:
+def steps(
+    clause: Clause, asked: ExpandedRequest, *, from_below: bool = False
+) -> tuple[DerivationStep, ...]:
     """Return the ways by which the parts of a request are included in those of a rule.
 
     With `from_below`, as for prohibitions, a part of the rule may be what is included.
@@ -185,7 +187,7 @@ def steps(clause: Clause, asked: ExpandedRequest, *, from_below: bool = False) -
         if from_below and wanted and not way:
             way = _from_below(part, name, wanted, asked.closures)
         if way:
-            found.append(Step.model_construct(part=part, path=way))
+            found.append(DerivationStep.model_construct(part=part, path=way))
     return tuple(found)
 
 

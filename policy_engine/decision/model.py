@@ -200,7 +200,7 @@ class World(BaseModel):
         return in_full(memberships)
 
 
-class Step(BaseModel):
+class DerivationStep(BaseModel):
     """How one part of the request is included in a part of a rule: the way up, both ends."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -222,7 +222,7 @@ class Match(BaseModel):
     rule: str
     kind: Kind
     applies: bool
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DerivationStep, ...] = ()
     conditions: tuple[Verdict, ...] = ()
 
 

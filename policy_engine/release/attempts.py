@@ -81,7 +81,7 @@ class AttemptedModel:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAttempts:
     """What attacks reached with the attempts before, and these attempts, this one the last."""
 
     attacks: tuple[AttackMeasurement, ...]
@@ -103,7 +103,7 @@ class AttemptHistory(Protocol):
         already and refused.
         """
 
-    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> Judged:
+    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
         """Keep the figures of an attempt, and return what they show with those before it."""
 
 

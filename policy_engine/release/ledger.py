@@ -29,7 +29,7 @@ from policy_engine.release.attempts import (
     DIGITS,
     Attempt,
     AttemptedModel,
-    Judged,
+    JudgedAttempts,
     number_after,
     pooled,
     shares_records,
@@ -94,7 +94,7 @@ class Ledger:
                 self._write((*attempts, same.attempt()), key)
         return number
 
-    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> Judged:
+    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
         """Keep the figures of an attempt, and judge it with those begun before it.
 
         Its bounds are judged while nobody else can add an attempt, and it is on the disk before
@@ -108,13 +108,13 @@ class Ledger:
             known = [one for one in attempts if same.is_of(one)]
             for one in known:
                 if one.attacks and _alone(one.attacks) == tuple(attacks):
-                    return Judged(one.attacks, _told((*earlier, one)))
+                    return JudgedAttempts(one.attacks, _told((*earlier, one)))
             found = pooled(attacks, earlier, same.way)
             made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
             begun = next((one for one in known if not one.attacks), None)
             place = len(attempts) if begun is None else attempts.index(begun)
             self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
-        return Judged(found, _told((*earlier, made)))
+        return JudgedAttempts(found, _told((*earlier, made)))
 
     def check_apart(self, output: Place, given: Place) -> None:
         """Raise OutputError (O002) where attempts would lie in the folder of a release.

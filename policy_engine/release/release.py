@@ -16,7 +16,7 @@ from policy_engine.plan.chaining import looks_generalised
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
-from policy_engine.release.attempts import Attempt, AttemptHistory, Judged
+from policy_engine.release.attempts import Attempt, AttemptHistory, JudgedAttempts
 
 if TYPE_CHECKING:
     from policy_engine.release.trained_model import Modelled
@@ -62,7 +62,7 @@ class Release(BaseModel):
     made_by: MadeBy = None
     doubts: tuple[str, ...] = ()
 
-    def audited(self, judged: Judged, reports: tuple[MembershipAudit, ...]) -> "Release":
+    def audited(self, judged: JudgedAttempts, reports: tuple[MembershipAudit, ...]) -> "Release":
         """Return the release with what the audits of its plan measured."""
         from policy_engine.release.attacked import model_figures  # noqa: PLC0415 (slow to import)
 

@@ -55,7 +55,7 @@ from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import FEWEST, FilesMeasured, Modelling
 from policy_engine.release.attacked import check_showable, making, measured
-from policy_engine.release.attempts import AttemptedModel, AttemptHistory, Judged
+from policy_engine.release.attempts import AttemptedModel, AttemptHistory, JudgedAttempts
 
 _MEMBERS = 77
 _CALIBRATED = 400
@@ -90,7 +90,7 @@ class Modelled:
     sanitised: Written
     held_out: int
     suppressed: int
-    judged: Judged
+    judged: JudgedAttempts
     reports: tuple[MembershipAudit, ...]
     files: FilesMeasured
 
@@ -151,7 +151,7 @@ def audit_table(
     progress: Progress = silent,
     history: AttemptHistory | None = None,
     repeats: bool = False,
-) -> tuple[Judged, tuple[MembershipAudit, ...]]:
+) -> tuple[JudgedAttempts, tuple[MembershipAudit, ...]]:
     """Audit what models of a plan's table would give away.
 
     The plan's sanitisation is done again, on a share of the records, a model is trained on the
@@ -493,8 +493,8 @@ def _begin(
 
 def _judged(
     about: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
-) -> Judged:
-    return history.judge(about, attacks) if history and attacks else Judged(attacks, ())
+) -> JudgedAttempts:
+    return history.judge(about, attacks) if history and attacks else JudgedAttempts(attacks, ())
 
 
 def _ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:

@@ -28,7 +28,7 @@ from policy_engine.audits.reports.charts.audit import (
     roc_chart,
     scores_chart,
 )
-from policy_engine.audits.reports.html import Picture, Table, html_page, picture
+from policy_engine.audits.reports.html import PagePicture, Table, html_page, picture
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import Estimator, Network
@@ -209,7 +209,7 @@ def _priors(found: MembershipAudit) -> Iterator[Table]:
     yield Table(caption, head, rows)
 
 
-def _curves(found: MembershipAudit) -> Picture:
+def _curves(found: MembershipAudit) -> PagePicture:
     caption = (
         "Every threshold of every attack, the names in the order of the curves from the top down. "
         "Between two thresholds a coin decides. An attack that says yes or no is a single point. "
@@ -219,7 +219,7 @@ def _curves(found: MembershipAudit) -> Picture:
     return picture("Receiver operating characteristic", drawing, caption)
 
 
-def _classes(found: MembershipAudit) -> Picture | None:
+def _classes(found: MembershipAudit) -> PagePicture | None:
     best = found.attack(found.strongest)
     if not best.classes:
         return None
@@ -265,12 +265,12 @@ def _slices(found: MembershipAudit) -> Table:
     return Table("The worst stands out", head, rows, marked=marked)
 
 
-def _scores(found: MembershipAudit) -> list[Picture]:
+def _scores(found: MembershipAudit) -> list[PagePicture]:
     shown = [one for one in _by_strength(found) if one.ranks][:_MOST_HISTOGRAMS]
     return [_score(one, place) for place, one in enumerate(shown)]
 
 
-def _score(one: AttackResult, place: int) -> Picture:
+def _score(one: AttackResult, place: int) -> PagePicture:
     accuracy = one.figures.accuracy
     caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
     return picture(one.attack, scores_chart(one, place), caption)
@@ -284,7 +284,7 @@ def _unbounded(found: MembershipAudit) -> Iterator[str]:
             yield f"The {who} no bound: {_reason(one)}."
 
 
-def _epsilon(found: MembershipAudit) -> Picture | None:
+def _epsilon(found: MembershipAudit) -> PagePicture | None:
     upper, lower = found.epsilon_upper, found.epsilon_lower
     if isinstance(upper, NotApplicable) and isinstance(lower, NotApplicable):
         return None

@@ -9,7 +9,14 @@ from policy_engine.audits.reports.charts.comparison import (
     marginal_chart,
     query_errors_chart,
 )
-from policy_engine.audits.reports.html import Picture, Table, html_page, number, percent, picture
+from policy_engine.audits.reports.html import (
+    PagePicture,
+    Table,
+    html_page,
+    number,
+    percent,
+    picture,
+)
 from policy_engine.audits.utility import (
     Classification,
     ColumnChange,
@@ -119,7 +126,7 @@ def _classes(found: Comparison) -> dict[str, str]:
     }
 
 
-def _class_pictures(found: Comparison) -> list[Picture]:
+def _class_pictures(found: Comparison) -> list[PagePicture]:
     sizes = found.classes
     caption = (
         f"How large the {sizes.classes:,} classes are. The last bar ends at {sizes.largest:,}."
@@ -150,12 +157,12 @@ def _column_row(one: ColumnChange) -> tuple[str, ...]:
     )
 
 
-def _marginals(found: Comparison) -> list[Picture]:
+def _marginals(found: Comparison) -> list[PagePicture]:
     quasi = [one for one in found.columns if one.role == "quasi-identifier" and one.bins]
     return [_marginal(one, place) for place, one in enumerate(quasi)]
 
 
-def _marginal(one: ColumnChange, place: int) -> Picture:
+def _marginal(one: ColumnChange, place: int) -> PagePicture:
     distances = number(one.total_variation), number(one.hellinger)
     caption = f"Total variation {distances[0]}, Hellinger {distances[1]}."
     rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bins]
@@ -179,7 +186,7 @@ def _pair_row(one: PairChange) -> tuple[str, ...]:
     )
 
 
-def _questions(errors: QueryErrors | NotApplicable) -> Picture | None:
+def _questions(errors: QueryErrors | NotApplicable) -> PagePicture | None:
     if isinstance(errors, NotApplicable):
         return None
     marks = (10, 25, 50, 75, 90, 95, 99)

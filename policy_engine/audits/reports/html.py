@@ -27,7 +27,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PagePicture:
     """A picture as a page shows it, with its figures as a table to unfold."""
 
     title: str
@@ -36,9 +36,9 @@ class Picture:
     table: Table | None = None
 
 
-def picture(title: str, svg: str, caption: str, table: Table | None = None) -> Picture:
+def picture(title: str, svg: str, caption: str, table: Table | None = None) -> PagePicture:
     """Return a picture of SVG that was drawn here, which alone is not escaped."""
-    return Picture(title, Markup(svg), caption, table)  # noqa: S704 (its texts are escaped in it)
+    return PagePicture(title, Markup(svg), caption, table)  # noqa: S704 (its texts are escaped in it)
 
 
 def html_page(template: str, **values: Any) -> str:

@@ -30,7 +30,7 @@ _READ = "A term is an IRI, or an object with @id, @type, @container or @language
 
 
 @dataclass
-class Vocabulary:
+class ContextTerms:
     """The terms of a text: `terms` by name, with `languages` and those that are language maps.
 
     The values of `naming` are terms themselves (`"@type": "@vocab"`).
@@ -82,9 +82,9 @@ class Vocabulary:
         return self.terms[prefix] + local if known else name
 
 
-def read_context(context: Any, pointer: Pointer, problems: Problems) -> Vocabulary:
+def read_context(context: Any, pointer: Pointer, problems: Problems) -> ContextTerms:
     """Return what a context, or a list of them, declares; note what cannot be read in it."""
-    vocabulary = Vocabulary()
+    vocabulary = ContextTerms()
     several = isinstance(context, list)
     for index, one in enumerate(context if several else [context]):
         place = (pointer, str(index)) if several else pointer
@@ -100,7 +100,7 @@ def read_context(context: Any, pointer: Pointer, problems: Problems) -> Vocabula
     return vocabulary
 
 
-def _add_known(vocabulary: Vocabulary, iri: str, pointer: Pointer, problems: Problems) -> None:
+def _add_known(vocabulary: ContextTerms, iri: str, pointer: Pointer, problems: Problems) -> None:
     if _SKOS_CONTEXT.fullmatch(iri):
         vocabulary.terms |= {"skos": SKOS, **{name: SKOS + name for name in _NAMES}}
         return
@@ -110,7 +110,7 @@ def _add_known(vocabulary: Vocabulary, iri: str, pointer: Pointer, problems: Pro
 
 
 def _add(
-    vocabulary: Vocabulary, context: Mapping[str, Any], pointer: Pointer, problems: Problems
+    vocabulary: ContextTerms, context: Mapping[str, Any], pointer: Pointer, problems: Problems
 ) -> None:
     iris = dict(_declared(vocabulary, context, pointer, problems))
     every = {**vocabulary.terms, **iris}
@@ -118,7 +118,7 @@ def _add(
 
 
 def _declared(
-    vocabulary: Vocabulary, context: Mapping[str, Any], pointer: Pointer, problems: Problems
+    vocabulary: ContextTerms, context: Mapping[str, Any], pointer: Pointer, problems: Problems
 ) -> Iterator[tuple[str, str]]:
     """Yield every term with its IRI as written; settings go to the vocabulary at once."""
     for name, value in context.items():
@@ -150,7 +150,7 @@ def _is_readable(parts: Mapping[str, Any], name: str) -> bool:
     )
 
 
-def _note_values(vocabulary: Vocabulary, name: str, parts: Mapping[str, Any]) -> None:
+def _note_values(vocabulary: ContextTerms, name: str, parts: Mapping[str, Any]) -> None:
     if parts.get("@container") == "@language":
         vocabulary.maps.add(name)
     vocabulary.naming.discard(name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from policy_engine.data.taxonomy.concepts import EDGES, NAMINGS, RDF_TYPE, SKOS, TERMS, Concepts
-from policy_engine.data.taxonomy.inline_context import IGNORED, Vocabulary, read_context
+from policy_engine.data.taxonomy.inline_context import IGNORED, ContextTerms, read_context
 from policy_engine.data.taxonomy.json_text import (
     Number,
     Pointer,
@@ -45,7 +45,7 @@ class _Reader:
     def __init__(self, problems: Problems) -> None:
         self.concepts = Concepts(problems)
         self.problems = problems
-        self.vocabulary = Vocabulary()
+        self.vocabulary = ContextTerms()
         self._nameless = 0
         self._waiting: list[tuple[dict[str, Any], str, Pointer]] = []
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import TYPE, Literal, Term, is_blank
-from policy_engine.decision.compliance.graph import Graph
+from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import (
     ACTION,
     ASSIGNEE,
@@ -84,7 +84,9 @@ class DutyState:
     deontic: str
 
 
-def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[RequestedRule, ...]:
+def read_requests(
+    graph: StatementGraph, vocabulary: Vocabulary = NONE
+) -> tuple[RequestedRule, ...]:
     """Return the rules of the requests of a text: of `odrl:Request`, or evaluation requests.
 
     Raises RequestError (D003) for a text without one, and for what is not understood.
@@ -100,7 +102,7 @@ def read_requests(graph: Graph, vocabulary: Vocabulary = NONE) -> tuple[Requeste
     return tuple(found)
 
 
-def time_of(world: Graph, asked: RequestedRule) -> Term | None:
+def time_of(world: StatementGraph, asked: RequestedRule) -> Term | None:
     """Return the moment that a request or else the world tells; none where neither does.
 
     Raises RequestError (D003) where there are several, or what is told is not a moment.
@@ -124,7 +126,7 @@ def time_of(world: Graph, asked: RequestedRule) -> Term | None:
     return moment
 
 
-def duties_of(world: Graph) -> tuple[DutyState, ...]:
+def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
     """Return what the world tells of duties."""
     return tuple(
         DutyState(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
@@ -133,7 +135,7 @@ def duties_of(world: Graph) -> tuple[DutyState, ...]:
     )
 
 
-def _state(world: Graph, node: str, kind: str) -> str:
+def _state(world: StatementGraph, node: str, kind: str) -> str:
     """Return the name of a state, empty for none; Raises RequestError for several or others."""
     states = {"performance": ("Performed", "Unperformed", "Unknown")}
     allowed = states.get(kind, ("Fulfilled", "Violated", "NonSet"))
@@ -150,7 +152,7 @@ def _state(world: Graph, node: str, kind: str) -> str:
 class _Requests:
     """Reads what is asked off one graph."""
 
-    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+    def __init__(self, graph: StatementGraph, vocabulary: Vocabulary) -> None:
         self.graph = graph
         self.vocabulary = vocabulary
 
@@ -234,7 +236,7 @@ class _Requests:
                 _refuse(self.graph, f"{prop} may not stand in a request. {node} has it.", near)
 
 
-def _refuse(graph: Graph, message: str, hint: str = "") -> NoReturn:
+def _refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
     raise RequestError.of("D003", message, hint, graph.source)
 
 

@@ -10,7 +10,7 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance.asking import RequestedRule, read_requests, time_of
 from policy_engine.decision.compliance.graph import Source, read_graph
-from policy_engine.decision.compliance.judging import Case, Setting
+from policy_engine.decision.compliance.judging import ComplianceCase, Setting
 from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
 from policy_engine.decision.compliance.writing import Report
@@ -65,15 +65,15 @@ def compliance_report(
     _check_size(policies, asked)
     reports: list[PolicyReport] = []
     for setting in Setting.of(policies, texts, seed, stated):
-        cases: dict[str, list[Case]] = {}
+        cases: dict[str, list[ComplianceCase]] = {}
         for at, (rule, time) in enumerate(moments):
-            case = Case(f"{setting.policy.uid} {at}", setting, rule, time or now)
+            case = ComplianceCase(f"{setting.policy.uid} {at}", setting, rule, time or now)
             cases.setdefault(rule.request, []).append(case)
         reports += map(_policy_report, cases.values())
     return Report(tuple(reports), by_clock)
 
 
-def _policy_report(cases: Sequence[Case]) -> PolicyReport:
+def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
     first = cases[0]
     return PolicyReport(
         node=first.node("policy"),

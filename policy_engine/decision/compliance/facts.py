@@ -14,7 +14,7 @@ from policy_engine.decision.compliance.asking import (
     TOLD,
     RequestedRule,
 )
-from policy_engine.decision.compliance.graph import Graph
+from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import VALUE, said_of_parts, value_of
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.vocabulary import NONE, Vocabulary
@@ -39,7 +39,7 @@ class StatedFacts:
     the action that is asked for. The time and the purpose are always those of the request.
     """
 
-    world: Graph
+    world: StatementGraph
     hierarchy: Hierarchy
     known: Mapping[str, Terms]
     is_closed: bool
@@ -81,7 +81,7 @@ class StatedFacts:
         return self.told(left_operand) or ((_NONE,) if left_operand in TOLD else ())
 
 
-def told_by(world: Graph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
+def told_by(world: StatementGraph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
     """Return the left operands that the world itself tells, or else the request."""
     found = dict(asked.values)
     for node in world.typed(_WORLDS):
@@ -90,13 +90,15 @@ def told_by(world: Graph, asked: RequestedRule, time: Term) -> Mapping[str, Term
     return {**found, DATE_TIME: (time,)}
 
 
-def memberships(policy: Hierarchy, world: Graph, vocabulary: Vocabulary = NONE) -> Hierarchy:
+def memberships(
+    policy: Hierarchy, world: StatementGraph, vocabulary: Vocabulary = NONE
+) -> Hierarchy:
     """Return who and what belongs to what, by the policy and the world."""
     kinds = Hierarchy(purpose=tuple(world.edges(_SUBCLASS, TYPE)))
     return policy.joined([said_of_parts(world, vocabulary), kinds])
 
 
-def with_own_purposes(known: Hierarchy, request: Graph, asked: RequestedRule) -> Hierarchy:
+def with_own_purposes(known: Hierarchy, request: StatementGraph, asked: RequestedRule) -> Hierarchy:
     """Return what belongs to what with the word of a request: of which kind its purposes are.
 
     It has no word on who and what belongs where: nobody becomes a member by saying so.

@@ -19,7 +19,7 @@ Source: TypeAlias = str | bytes | Path
 
 
 @dataclass(frozen=True)
-class Graph:
+class StatementGraph:
     """The statements of a text, by subject and predicate, in its order.
 
     Lists stand for their members. Blank nodes are named after what the text is, so that those
@@ -104,7 +104,7 @@ def read_graph(
     error: type[PolicyEngineError],
     contexts: Mapping[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> Graph:
+) -> StatementGraph:
     """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, by its suffix or how it begins.
 
     `what` names the text (policy, request, world); it is in the names of its blank nodes.
@@ -122,7 +122,7 @@ def read_graph(
         said = about.setdefault(_named(one.subject, what), {}).setdefault(one.predicate, [])
         said.append(one.value if isinstance(one.value, Literal) else _named(one.value, what))
     frozen = {node: {p: tuple(said) for p, said in of.items()} for node, of in about.items()}
-    return Graph(MappingProxyType(frozen), text, source)
+    return StatementGraph(MappingProxyType(frozen), text, source)
 
 
 def _path(given: Source) -> Path | None:

@@ -21,7 +21,7 @@ from policy_engine.decision.compliance.facts import (
     told_by,
     with_own_purposes,
 )
-from policy_engine.decision.compliance.graph import Graph
+from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
     Deontic,
@@ -49,7 +49,7 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.owners import Owners
 
-Texts: TypeAlias = tuple[Graph, Graph, Graph]
+Texts: TypeAlias = tuple[StatementGraph, StatementGraph, StatementGraph]
 """The graphs of a policy, a request and a world."""
 
 _Member: TypeAlias = Party | Asset | Action
@@ -84,7 +84,7 @@ class Setting:
         return [cls(policy, texts, seed, hierarchy, told, speaking) for policy in policies]
 
 
-class Case:
+class ComplianceCase:
     """One policy and one rule of a request, at one moment."""
 
     def __init__(self, name: str, setting: Setting, asked: RequestedRule, time: Term) -> None:
@@ -95,10 +95,10 @@ class Case:
         self._setting = setting
         self._texts = setting.texts
 
-    def of(self, policy: Policy, asked: RequestedRule) -> "Case":
+    def of(self, policy: Policy, asked: RequestedRule) -> "ComplianceCase":
         """Return a policy of the same text and what else is asked, whoever issued its rules."""
         setting = replace(self._setting, policy=policy, speaking=None)
-        return Case(self.name, setting, asked, self.time)
+        return ComplianceCase(self.name, setting, asked, self.time)
 
     def node(self, *steps: object) -> str:
         """Return the name of a node of the report: for the same texts, always the same."""

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term, is_blank
-from policy_engine.decision.compliance.graph import Graph
+from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.errors import PolicyError, did_you_mean, join_names
 from policy_engine.policy.hierarchy import Edge, Hierarchy
 from policy_engine.policy.model import (
@@ -70,7 +70,7 @@ _CLASSES: dict[Kind, str] = {"permission": "Permission", "prohibition": "Prohibi
 
 
 def read_policies(
-    graph: Graph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
+    graph: StatementGraph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
 ) -> tuple[Policy, ...]:
     """Return the policies of a text, in its order (ODRL Information Model 2.2, section 2.1).
 
@@ -93,7 +93,7 @@ def read_policies(
     return tuple(reader.policy(node) for node in policies)
 
 
-def values(graph: Graph, node: str) -> tuple[Term, ...]:
+def values(graph: StatementGraph, node: str) -> tuple[Term, ...]:
     """Return what a constraint compares its left operand with, as it is written."""
     return graph.objects(node, RIGHT, REFERENCE)
 
@@ -113,7 +113,7 @@ def value_of(term: Term, kind: str = "", left: str = "", vocabulary: Vocabulary 
 class _Reader:
     """Reads policies off one graph."""
 
-    def __init__(self, graph: Graph, limits: Limits, vocabulary: Vocabulary) -> None:
+    def __init__(self, graph: StatementGraph, limits: Limits, vocabulary: Vocabulary) -> None:
         self.graph = graph
         self.limits = limits
         self.vocabulary = vocabulary
@@ -340,7 +340,7 @@ def _with(rule: Rule, parts: Rule) -> Rule:
     )
 
 
-def said_of_parts(graph: Graph, vocabulary: Vocabulary = NONE) -> Hierarchy:
+def said_of_parts(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierarchy:
     """Return who and what a text says to be part of what.
 
     What is a member of a collection's source is a member of the collection.

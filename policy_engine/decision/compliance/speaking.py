@@ -14,7 +14,7 @@ from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
 from policy_engine.policy.owners import Owners, Standing
 
 if TYPE_CHECKING:
-    from policy_engine.decision.compliance.judging import Case
+    from policy_engine.decision.compliance.judging import ComplianceCase
 
 
 class Speaking:
@@ -30,7 +30,7 @@ class Speaking:
         self._trusted = Closures(said.joined([stated]))
         self._standing = Standing(owners.known_by(policies), self._trusted.hierarchy.asset)
 
-    def report(self, case: "Case", rule: Rule, node: str, known: Closures) -> PartReport:
+    def report(self, case: "ComplianceCase", rule: Rule, node: str, known: Closures) -> PartReport:
         """Return whether those who issued a rule speak for what is asked."""
         if not case.asked.targets:
             return PartReport(node, "Party", "unknown", "The request names no target.")
@@ -38,7 +38,7 @@ class Speaking:
         reason = f"The rule does not count: {why}." if why else ""
         return PartReport(node, "Party", "unsatisfied" if why else "satisfied", reason)
 
-    def _fails(self, case: "Case", rule: Rule, known: Closures) -> str:
+    def _fails(self, case: "ComplianceCase", rule: Rule, known: Closures) -> str:
         targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, known)
         ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
@@ -48,7 +48,7 @@ class Speaking:
         )
         return ownership.prohibition_fails(clause, targets, known) if meets else ""
 
-    def _leave(self, case: "Case", party: str, asset: str) -> Leave:
+    def _leave(self, case: "ComplianceCase", party: str, asset: str) -> Leave:
         """Tell whether the owner of an asset lets a party grant its use."""
         asked = replace(case.asked, parties=(party,), actions=(GRANT_USE,), targets=(asset,))
         found = [*self._reports(case, asked)]
@@ -69,7 +69,9 @@ class Speaking:
         may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in granted)
         return Leave(is_given=given and not barred, may_be=may_be)
 
-    def _reports(self, case: "Case", asked: RequestedRule) -> Iterator[tuple[Rule, RuleReport]]:
+    def _reports(
+        self, case: "ComplianceCase", asked: RequestedRule
+    ) -> Iterator[tuple[Rule, RuleReport]]:
         """Yield the rules of all policies but offers, with what they evaluate to for a request."""
         for policy in self._policies:
             if policy.type != OFFER:

@@ -28,11 +28,11 @@ from policy_engine.decision.log import (
 )
 from policy_engine.decision.model import (
     Decision,
+    DerivationStep,
     Match,
     NearMiss,
     OutstandingDuty,
     Request,
-    Step,
     World,
 )
 from policy_engine.errors import DataError, LogError, OutputError, PolicyEngineError
@@ -158,7 +158,7 @@ def full_of_canaries():
                 rule="http://x.org/rule",
                 kind="permission",
                 applies=False,
-                steps=(Step(part="asset", path=("canary:12", "canary:13")),),
+                steps=(DerivationStep(part="asset", path=("canary:12", "canary:13")),),
                 conditions=(verdict(3), whole, unseen),
             ),
         ),
