@@ -20,7 +20,7 @@ from policy_engine.errors import (
 from policy_engine.policy import Policy
 from policy_engine.policy.hierarchy import PARTS
 from policy_engine.policy.naming import Names
-from policy_engine.policy.syntax.json_text import Document, escape, read_json
+from policy_engine.policy.syntax.json_text import Document, escape, read_valid_json
 
 Way = tuple[str | int, ...]
 """The keys and numbers that lead to a part of a state of the world."""
@@ -77,14 +77,9 @@ def read_world(
 
 def _document(text: str | bytes, source: str) -> Document:
     try:
-        document = read_json(text, source)
+        return read_valid_json(text, source)
     except PolicyError as error:
-        problems = error.problems
-    else:
-        problems = document.problems
-        if not problems:
-            return document
-    raise RequestError(*map(_no_json, problems), source=source)
+        raise RequestError(*map(_no_json, error.problems), source=source) from None
 
 
 def _no_json(one: Problem) -> Problem:

@@ -38,8 +38,8 @@ def compiled(kernel: Callable[..., Any]) -> Any:
 def _unless_stale(load: Callable[[], Any]) -> Callable[[], Any]:
     """Return what reads an index of machine code, and none where that names what is gone.
 
-    numba reads all of an index before it looks whether that is stale: one that an earlier version
-    of this package left behind may name classes that there are no more.
+    numba unpickles the whole index before it checks whether it is stale, and an index that an
+    earlier version of this package wrote may refer to classes that no longer exist.
     """
 
     def loaded() -> Any:

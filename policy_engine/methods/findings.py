@@ -43,7 +43,7 @@ def shown(value: Any) -> str:
 
 
 def is_text(field: Any) -> bool:
-    """Tell whether a parameter is any text, so that digits in it are no number."""
+    """Tell whether a parameter takes any text, so that digits are text too, and not a number."""
     return _unwrapped(field.annotation)[0] is str
 
 

@@ -111,7 +111,7 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
 
 
 def is_parameter(condition: Condition) -> bool:
-    """Tell whether a refinement says how something is made, which is no condition."""
+    """Tell whether a refinement is a parameter of making something, rather than a condition."""
     operands = [leaf.left_operand for leaf in condition.constraints()]
     return bool(operands) and all(
         one in terms.vocabulary() and one.startswith(_PARAMETERS) and one not in _TOLD_OF_REQUESTS

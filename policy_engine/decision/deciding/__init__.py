@@ -1,1 +1,1 @@
-"""How one request is answered: the rules it is held against, and what is said of it."""
+"""How one request is answered: which rules match it, and the decision that follows."""

@@ -19,7 +19,7 @@ from policy_engine.policy import Policy, read_file
 from policy_engine.policy.naming import Names
 from policy_engine.policy.owners.model import Owners, OwnerStatement
 from policy_engine.policy.syntax.detection import syntax_of
-from policy_engine.policy.syntax.json_text import Document, escape, read_json
+from policy_engine.policy.syntax.json_text import Document, escape, read_valid_json
 
 OwnersSource = str | Path | Mapping[str, Any] | Owners
 """Owners: the path of their file, their JSON as Python has it, or read already."""
@@ -83,15 +83,13 @@ def _is_linked(value: Any) -> bool:
 
 def _document(raw: bytes, source: str) -> Document:
     try:
-        document = read_json(raw, source)
+        return read_valid_json(raw, source)
     except PolicyError as error:
-        problems = error.problems
-    else:
-        problems = document.problems
-        if not problems:
-            return document
-    found = (replace(one, code="D004", message=f"{_NOT_JSON} {one.message}") for one in problems)
-    raise RequestError(*found, source=source)
+        found = (
+            replace(one, code="D004", message=f"{_NOT_JSON} {one.message}")
+            for one in error.problems
+        )
+        raise RequestError(*found, source=source) from None
 
 
 _NOT_JSON = "The owners are no JSON."

@@ -81,6 +81,14 @@ def read_json(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIMI
     )
 
 
+def read_valid_json(text: str | bytes, source: str = "") -> Document:
+    """Read one JSON text in which no key appears twice. Raises PolicyError with every problem."""
+    document = read_json(text, source)
+    if document.problems:
+        raise PolicyError(*document.problems, source=source)
+    return document
+
+
 def escape(step: str) -> str:
     """Return a key as a step of a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")
