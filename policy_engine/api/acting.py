@@ -26,7 +26,7 @@ from policy_engine.errors import (
 )
 from policy_engine.plan.lineage import MadeBy, Maker
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.training import Product, asks_for_data
+from policy_engine.plan.products import Product, asks_for_data
 from policy_engine.policy import InForce, Policy, Reading, Source
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.datasets import named_data

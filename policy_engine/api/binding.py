@@ -15,8 +15,8 @@ from policy_engine.data.storage import Place
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.plan.lineage import MadeBy, Upstream
 from policy_engine.plan.plan import EngineName, Plan, plan_of
+from policy_engine.plan.products import Product, chosen, products
 from policy_engine.plan.steps import CellStyle
-from policy_engine.plan.training import Product, chosen, products
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names

@@ -18,7 +18,7 @@ from policy_engine.errors import (
     CertificateError,
     DataError,
 )
-from policy_engine.plan.training import Product, one_of
+from policy_engine.plan.products import Product, one_of
 from policy_engine.policy import (
     Policy,
 )

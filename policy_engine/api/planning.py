@@ -18,7 +18,7 @@ from policy_engine.engines.launching import launched
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.effort import effort_of
 from policy_engine.plan.plan import Plan, plan_of
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import (
     Policy,
     Reading,

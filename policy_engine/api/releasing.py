@@ -41,8 +41,8 @@ from policy_engine.engines.launching import Key, Launcher, check_limit, launched
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan
+from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
-from policy_engine.plan.training import Product
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.release.staging import check_settled

@@ -8,8 +8,8 @@ from typing import Any
 
 from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
+from policy_engine.plan.products import check_plannable
 from policy_engine.plan.spelling import column_problems, in_spelling_of
-from policy_engine.plan.training import check_plannable
 from policy_engine.policy import InForce, Policy, Reading
 from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of

@@ -8,9 +8,10 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
 from policy_engine.data.catalog import column_iri, column_name
 from policy_engine.errors import PlanError
+from policy_engine.plan.audit_duties import certified_duties
 from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.plan.products import products
 from policy_engine.plan.steps import AuditStep
-from policy_engine.plan.training import certified_duties, products
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 

@@ -21,7 +21,7 @@ from policy_engine.data.storage import Place, exists, reading
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import EngineName
-from policy_engine.plan.training import Product
+from policy_engine.plan.products import Product
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 

@@ -19,7 +19,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Request
 from policy_engine.errors import DeniedError, OutputError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
-from policy_engine.plan.training import products
+from policy_engine.plan.products import products
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 

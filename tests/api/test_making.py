@@ -29,7 +29,7 @@ from policy_engine.errors import (
     RequestError,
 )
 from policy_engine.plan.lineage import Maker
-from policy_engine.plan.training import products
+from policy_engine.plan.products import products
 from policy_engine.policy import Reading
 
 RULE, OTHER, BOB = "http://x.org/first#make", "http://x.org/other", "http://x.org/bob"

@@ -403,7 +403,7 @@ def test_names_of_files_queries_and_parties_are_utf_8_in_an_ascii_locale(tmp_pat
 
 def test_our_own_bug_is_told_as_one(people):
     code = (
-        "import policy_engine.plan.training as p, sys\n"
+        "import policy_engine.plan.products as p, sys\n"
         "p.check_plannable = lambda policy: 1 / 0\n"
         "sys.argv = ['policy-engine', 'validate', 'policy.jsonld']\n"
         "from policy_engine.cli import main; main()\n"

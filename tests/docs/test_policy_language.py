@@ -17,7 +17,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
 from policy_engine.methods.reference import of_method
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.owners import read_owners
 from policy_engine.policy.reading.constraints import operands, parameters, refining_operands

@@ -2,7 +2,7 @@ import pytest
 from places import ROOT, TESTS
 
 from policy_engine.plan.plan import Plan, make_plan
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import load_policy
 
 POLICIES = sorted((ROOT / "policies").glob("*.jsonld"))

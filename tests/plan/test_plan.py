@@ -18,7 +18,7 @@ from policy_engine.data.taxonomy import read_taxonomy
 from policy_engine.errors import DataError, PlanError, join_names
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.plan.plan import Plan, make_plan
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_policy
 
 

@@ -13,8 +13,8 @@ from policy_engine.errors import PlanError
 from policy_engine.methods import method_class
 from policy_engine.methods.masked import masking_class
 from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.products import check_plannable
 from policy_engine.plan.steps import _MAKERS
-from policy_engine.plan.training import check_plannable
 from policy_engine.policy import read_policy
 
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"]}

@@ -8,7 +8,7 @@ from places import TESTS
 
 from policy_engine.cli.hints import told
 from policy_engine.errors import CODES, PolicyEngineError
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_policies
 
 BAD = TESTS / "policies" / "bad"

@@ -10,18 +10,17 @@ from policy_engine.methods.audits.membership_inference import (
     Measure,
     MembershipInference,
 )
+from policy_engine.plan.audit_duties import AUDIT, audit_duties, is_audit
 from policy_engine.plan.reading_anonymization import parameters_of
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Audit, Modelling, Training
 from policy_engine.plan.training.refining import (
-    AUDIT,
     BELOW,
     DEFAULT_FPR,
     MEASURES,
     OF_AUDIT,
     OF_FILES,
     OF_MODEL,
-    is_audit,
     mentions,
 )
 from policy_engine.plan.training.training import TrainingReader
@@ -46,7 +45,11 @@ class AuditReader:
         table, the audit itself says what model is to be attacked.
         """
         found = []
-        audited = [(rule, duty) for rule, duty in self._duties() if self._is_of(rule, made)]
+        audited = [
+            (rule, duty)
+            for rule, duty in audit_duties(self.refinements.policy)
+            if self._is_of(rule, made)
+        ]
         for _, duty in audited:
             for action in filter(is_audit, duty.actions):
                 given = self.refinements.given(
@@ -58,11 +61,6 @@ class AuditReader:
         if audited:
             self._check_countable()
         return tuple(found)
-
-    def _duties(self) -> Iterator[tuple[Rule, Rule]]:
-        """Yield every duty to audit, with its permission."""
-        for rule in self.refinements.policy.permissions:
-            yield from ((rule, duty) for duty in rule.duties if any(map(is_audit, duty.actions)))
 
     def _is_of(self, rule: Rule, made: str) -> bool:
         """Tell whether a permission is on what is made; note where its audit would never be run."""

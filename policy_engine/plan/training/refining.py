@@ -10,7 +10,6 @@ from policy_engine.methods.audits.membership_inference import Measure
 from policy_engine.plan.reading_anonymization import Transformation
 from policy_engine.policy import Action, Asset, Constraint, Policy
 
-AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_MODEL = ("label", "feature", "model", "trainingShare")
 OF_FILES = ("smallestLeaf", "rareValues")
@@ -113,8 +112,3 @@ def mentions(action: Action, *names: str) -> bool:
     """Tell whether some refinement of an action is about one of these, be it wrong or right."""
     leaves = (leaf for part in action.refinements for leaf in part.constraints())
     return any(leaf.left_operand == f"{terms.PE}{name}" for leaf in leaves for name in names)
-
-
-def is_audit(action: Action) -> bool:
-    """Tell whether an action is one that the engine carries out as an audit."""
-    return action.iri in (AUDIT, MEMBERSHIP)

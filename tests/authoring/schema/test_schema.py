@@ -17,7 +17,7 @@ from policy_engine import terms
 from policy_engine.authoring.schema import policy_schema
 from policy_engine.cli import app
 from policy_engine.errors import PolicyEngineError
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import load_policy, read_policy
 from policy_engine.policy.reading.reader import read_policies
 

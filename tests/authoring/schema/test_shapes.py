@@ -7,7 +7,7 @@ from places import ROOT
 
 from policy_engine import terms
 from policy_engine.errors import CODES, PolicyEngineError
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_policy
 from policy_engine.policy.syntax.rdf import convert_text
 

@@ -8,17 +8,8 @@ from policy_engine.errors import PlanError
 from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.plan.plan import make_plan
-from policy_engine.plan.training import (
-    Audit,
-    Modelling,
-    Training,
-    asks_for_data,
-    certified_duties,
-    check_plannable,
-    of_audit,
-    products,
-    trainings,
-)
+from policy_engine.plan.products import check_plannable, products
+from policy_engine.plan.training import Audit, Modelling, Training, of_audit
 from policy_engine.policy import load_policy, read_policy
 
 SHIPPED = POLICIES / "model-release.jsonld"
@@ -169,26 +160,6 @@ def test_a_model_is_described_in_json_here_or_beside_the_policy(where, tmp_path)
     (tmp_path / "policy.jsonld").write_text(policy(rules))
     _, training, _ = modelling(load_policy(tmp_path / "policy.jsonld"))
     assert training.architecture == Network(layers=(Layer(units=8),), epochs=3)
-
-
-def test_what_asks_for_data_is_a_transformation_or_a_training():
-    assert not asks_for_data(read_policy(policy([permission(action="read"), used()])))
-    assert asks_for_data(read())
-    raw = read_policy(policy([trained(target=PEOPLE)]))
-    assert asks_for_data(raw)
-    assert [rule.output for rule, _ in trainings(raw)] == [MODEL]
-
-
-def test_a_policy_that_has_nothing_made_is_fine_whatever_it_has_audited():
-    check_plannable(read_policy(policy([permission(action="read"), used()])))
-
-
-def test_a_certificate_fulfils_the_audits_of_its_output_and_no_other_duty():
-    both = used()
-    both["duty"] = [both["duty"], {"uid": "http://x.org/tell", "action": "inform"}]
-    asked = read(trained(), both)
-    assert [duty.uid for duty in certified_duties(asked, MODEL)] == ["http://x.org/audit"]
-    assert list(certified_duties(asked, TABLE)) == []
 
 
 def test_ways_to_train_can_be_told_apart_by_their_hash():

@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine import terms
 from policy_engine.errors import PlanError, PolicyError
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_hierarchy, read_policy
 from policy_engine.policy.syntax.json_text import read_json
 

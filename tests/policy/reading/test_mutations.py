@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from places import POLICIES
 
 from policy_engine.errors import PolicyEngineError
-from policy_engine.plan.training import check_plannable
+from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_policy
 
 CUSTOMER = json.loads((POLICIES / "customer.jsonld").read_text("utf-8"))

@@ -1,0 +1,220 @@
+"""What a policy has made of data, each output by itself: what is wrong with it is told at once."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
+from policy_engine.plan.audit_duties import audit_duties
+from policy_engine.plan.reading_anonymization import (
+    Transformation,
+    consents,
+    permitting,
+    transformations,
+    transforms,
+)
+from policy_engine.policy import Action, Policy, Rule
+from policy_engine.policy.hierarchy import goes_on
+from policy_engine.policy.model import ANONYMIZE, TRAIN
+
+if TYPE_CHECKING:
+    from policy_engine.plan.training import Audit, Training
+
+
+@dataclass(frozen=True)
+class Product:
+    """One output that a policy has made: a table, or a model, with the audits that it needs.
+
+    A table is anonymised, by its `transformation`. A model is trained, by the rule of its
+    `trainer`, on such a table or, where nothing is anonymised, on the data as they are.
+    """
+
+    transformation: Transformation | None
+    trainer: Rule | None = None
+    training: "Training | None" = None
+    audits: "tuple[Audit, ...]" = ()
+
+    @property
+    def rule(self) -> Rule:
+        """The permission that names the output."""
+        return self.trainer or self.transformed.rule
+
+    @property
+    def asset(self) -> str:
+        """The IRI of the output."""
+        return self.rule.output
+
+    @property
+    def transformed(self) -> Transformation:
+        """The transformation of what is not a model of the data as they are."""
+        assert self.transformation is not None  # noqa: S101 (a plan anonymises, or trains)
+        return self.transformation
+
+    @property
+    def steps(self) -> Iterator[tuple[Rule, str]]:
+        """The rules that are carried out, in their order, each with the action."""
+        if self.transformation is not None:
+            yield self.transformation.rule, ANONYMIZE
+        if self.trainer is not None:
+            yield self.trainer, TRAIN
+
+
+def check_plannable(policy: Policy) -> None:
+    """Raise PlanError with all that keeps what a policy asks for from being planned.
+
+    A policy that asks for nothing to be made is fine.
+    """
+    problems: list[Problem] = []
+    for read in (consents, products):
+        try:
+            read(policy)
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
+
+
+def asks_for_data(policy: Policy) -> bool:
+    """Tell whether a policy asks for something to be made of data."""
+    return bool(transforms(policy) or trainings(policy))
+
+
+def trainings(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
+    """Return the permissions of a policy to train a model, with their actions."""
+    return permitting(policy, TRAIN)
+
+
+def products(policy: Policy) -> tuple[Product, ...]:
+    """Return all that a policy has made, in the order of its rules.
+
+    A table that a model is trained on is made on the way to it, and is not an output. Raises
+    PlanError with every problem that shows without data, each with its place.
+    """
+    made = transformations(policy)
+    problems = [*_confused(policy)]
+    outputs = [*_outputs(policy)]
+    trained = [
+        _model(policy, made, rule, action, outputs, problems) for rule, action in trainings(policy)
+    ]
+    learnt = {target.iri for rule, _ in trainings(policy) for target in rule.targets}
+    tables = [
+        _table(policy, one, outputs, problems) for one in made if one.rule.output not in learnt
+    ]
+    if problems:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
+    order = {id(rule): place for place, rule in enumerate(policy.permissions)}
+    return tuple(sorted((*tables, *trained), key=lambda one: order[id(one.rule)]))
+
+
+def chosen(policy: Policy, asset: str = "") -> Product:
+    """Return one of the outputs that a policy has made: the only one, unless it is named.
+
+    Raises PlanError as `products`, and M007 where there is none, no such one, or several.
+    """
+    return one_of(products(policy), policy, asset)
+
+
+def one_of(made: Sequence[Product], policy: Policy, asset: str = "") -> Product:
+    """Return one of all that a policy has made: the only one, unless it is named.
+
+    Raises PlanError (M007) where there is none, no such one, or several.
+    """
+    found = {one.asset: one for one in made}
+    if asset in found:
+        return found[asset]
+    if not found:
+        message = "The policy has nothing made: it has no permission to anonymize or to train."
+        raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
+    if asset:
+        message = f"The policy does not make {asset!r}. It makes {join_names(found)}."
+        problem = Problem("M007", message, did_you_mean(asset, found), policy.place)
+        raise PlanError(problem, source=policy.source)
+    if len(found) > 1:
+        message = f"The policy makes {len(found)} outputs: {join_names(found)}."
+        problem = Problem("M007", message, "Choose one of them: asset=IRI.", policy.place)
+        raise PlanError(problem, source=policy.source)
+    return next(iter(found.values()))
+
+
+def _model(
+    policy: Policy,
+    made: Sequence[Transformation],
+    rule: Rule,
+    action: Action,
+    outputs: Collection[str],
+    problems: list[Problem],
+) -> Product:
+    """Return a model with its audits, and note what is wrong with it."""
+    from policy_engine.plan.training.reading import read_model  # noqa: PLC0415 (slow to import)
+
+    targets = [target.iri for target in rule.targets]
+    named = (one for one in made if one.rule.output in targets)
+    # Where none is named, any tells that the model is of something else.
+    asked = next(named, next(iter(made), None))
+    training, audits, wrong = read_model(policy, rule, action, asked, made, outputs)
+    problems += wrong
+    return Product(asked, rule, training, audits)
+
+
+def _table(
+    policy: Policy, made: Transformation, outputs: Collection[str], problems: list[Problem]
+) -> Product:
+    """Return a table with its audits, and note what is wrong with it."""
+    if not any(audit_duties(policy)):
+        return Product(made)
+    from policy_engine.plan.training.reading import table_audits  # noqa: PLC0415 (slow to import)
+
+    audits, wrong = table_audits(policy, made, outputs)
+    problems += wrong
+    return Product(made, audits=audits)
+
+
+def _outputs(policy: Policy) -> Iterator[str]:
+    """Yield what a policy releases: no table that a model is trained on."""
+    trained = trainings(policy)
+    learnt = {target.iri for rule, _ in trained for target in rule.targets}
+    tables = (rule.output for rule, _ in transforms(policy) if rule.output not in learnt)
+    yield from dict.fromkeys((*tables, *(rule.output for rule, _ in trained if rule.output)))
+
+
+def _confused(policy: Policy) -> Iterator[Problem]:
+    """Yield the outputs of a policy that are, lie within or contain another of its outputs, and
+    those that it makes something of again: each is known by its IRI alone."""
+    tables, models = transforms(policy), trainings(policy)
+    making = sorted((*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column))
+    for (first, _), (second, action) in combinations(making, 2):
+        if not first.output or _is_own(first, second):
+            continue
+        if policy.hierarchy.overlaps("asset", first.output, second.output):
+            how = "is" if first.output == second.output else f"overlaps {first.output!r},"
+            message = f"The output {second.output!r} of {second.where()} {how} the output of "
+            message += f"{_told(first)}. Each output has an IRI of its own."
+            yield Problem("M007", message, "", action.place)
+    for rule, action in tables:
+        yield from _made_again(policy, rule, action, making)
+    for rule, action in models:
+        yield from _made_again(policy, rule, action, models)
+
+
+def _made_again(
+    policy: Policy, rule: Rule, action: Action, making: Iterable[tuple[Rule, Action]]
+) -> Iterator[Problem]:
+    """Yield what makes the target of a rule, where that has to be a policy of its own."""
+    for target in rule.targets:
+        above = policy.hierarchy.wider("asset", target.iri)
+        for maker, _ in making:
+            if maker is not rule and (maker.output in above or goes_on(maker.output, target.iri)):
+                message = f"The target {target.iri!r} of {rule.where()} is made by {_told(maker)}."
+                hint = "What is made of an output has a policy of its own."
+                yield Problem("M007", message, hint, action.place)
+
+
+def _is_own(first: Rule, second: Rule) -> bool:
+    """Tell whether one of two rules makes its output of the other's: M012 tells what is wrong."""
+    made, of = {first.output, second.output}, (*first.targets, *second.targets)
+    return any(target.iri in made for target in of)
+
+
+def _told(rule: Rule) -> str:
+    return f"{rule.where()} (line {rule.place.line})" if rule.place.line else rule.where()
