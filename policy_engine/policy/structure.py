@@ -25,10 +25,19 @@ LEFT, OPERATOR, RIGHT, REFERENCE = (
 )
 DATA_TYPE, UNIT, STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "status"))
 INCLUDED, IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
+PART_OF = f"{_ODRL}partOf"
 PURPOSE = f"{terms.MOSAICROWN}purpose"
 VALUE = f"{terms.RDF}value"
 
 POLICY_TYPES: Final = ("Policy", "Set", "Offer", "Agreement")
+OTHER_POLICY_TYPES: Final = ("Privacy", "Assertion", "Ticket")
+"""Types of policies that ODRL has beside these, and that only a lenient reader takes."""
+INVERSE: Mapping[str, str] = {
+    f"{_ODRL}hasPolicy": TARGET,
+    f"{_ODRL}assigneeOf": ASSIGNEE,
+    f"{_ODRL}assignerOf": ASSIGNER,
+}
+"""What assets and parties say of policies and rules, by what these say of them (2.2.1, 2.3.1)."""
 KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
 """The rules that a policy holds itself."""
 WITHIN: Mapping[Kind, tuple[Kind, ...]] = {

@@ -8,21 +8,24 @@ from typing import NoReturn
 from policy_engine import terms
 from policy_engine.data.rdf.statements import TYPE, Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import StatementGraph
-from policy_engine.decision.compliance.reading import (
+from policy_engine.decision.compliance.reading import value_of
+from policy_engine.decision.facts import DATE_TIME
+from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
+from policy_engine.errors import RequestError, did_you_mean, join_names
+from policy_engine.policy.structure import (
     ACTION,
     ASSIGNEE,
+    ASSIGNER,
     CONSTRAINT,
     LEFT,
     OPERATOR,
+    PROFILE,
     PURPOSE,
     REFINEMENT,
     RIGHT,
     TARGET,
     VALUE,
-    odrl,
-    value_of,
 )
-from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 SOTW = "https://w3id.org/force/sotw#"
@@ -30,8 +33,8 @@ REPORT = "https://w3id.org/force/compliance-report#"
 _NOW = "http://example.com/request/currentTime"
 _CURRENT = f"{SOTW}currentTime"
 _ISSUED = "http://purl.org/dc/terms/issued"
-_PERMISSION, _UID = odrl("permission", "uid")
-DATE_TIME, PURPOSE_OPERAND, CHANNEL = odrl("dateTime", "purpose", "deliveryChannel")
+_PERMISSION, _UID = f"{terms.ODRL}permission", f"{terms.ODRL}uid"
+CHANNEL = f"{terms.ODRL}deliveryChannel"
 TOLD = (PURPOSE_OPERAND, CHANNEL)
 """The left operands that a request tells: where it tells none, there is none."""
 
@@ -58,7 +61,7 @@ _OF_RULE = {
     CONSTRAINT,
     PURPOSE,
     _UID,
-    *odrl("assigner"),
+    ASSIGNER,
 }
 
 
@@ -163,7 +166,7 @@ class _Requests:
             self._known(node, _OF_REQUEST)
             yield self._rule(node, node, (_PARTY, _ACTION, _TARGET))
         elif f"{terms.ODRL}Request" in types or _PERMISSION in said:
-            self._known(node, {_PERMISSION, *_OF_RULE, *odrl("profile")})
+            self._known(node, {_PERMISSION, *_OF_RULE, PROFILE})
             for rule in self._named(node, _PERMISSION):
                 self._known(rule, _OF_RULE)
                 yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))

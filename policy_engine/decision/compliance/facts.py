@@ -15,8 +15,9 @@ from policy_engine.decision.compliance.asking import (
     RequestedRule,
 )
 from policy_engine.decision.compliance.graph import StatementGraph
-from policy_engine.decision.compliance.reading import VALUE, said_of_parts, value_of
+from policy_engine.decision.compliance.reading import hierarchy_of, value_of
 from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.policy.structure import VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
@@ -95,7 +96,7 @@ def memberships(
 ) -> Hierarchy:
     """Return who and what belongs to what, by the policy and the world."""
     kinds = Hierarchy(purpose=tuple(world.edges(_SUBCLASS, TYPE)))
-    return policy.joined([said_of_parts(world, vocabulary), kinds])
+    return policy.joined([hierarchy_of(world, vocabulary), kinds])
 
 
 def with_own_purposes(known: Hierarchy, request: StatementGraph, asked: RequestedRule) -> Hierarchy:

@@ -1,14 +1,23 @@
 """A text of RDF as a graph that can be walked, whatever its format."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import FIRST, NIL, REST, TYPE, Literal, Term
+from policy_engine.data.rdf.statements import (
+    FIRST,
+    NIL,
+    REST,
+    TYPE,
+    Literal,
+    Spot,
+    Term,
+    is_blank,
+)
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import PolicyEngineError, PolicyError
 from policy_engine.policy.collecting.files import read_file
@@ -29,6 +38,8 @@ class StatementGraph:
     about: Mapping[str, Mapping[str, tuple[Term, ...]]]
     text: bytes = b""
     source: str = ""
+    spots: Mapping[tuple[Term, ...], Spot] = field(default_factory=dict, repr=False)
+    """Where the statements of a subject stand first, or of it and a predicate, or with a value."""
 
     def objects(self, node: Term, *predicates: str) -> tuple[Term, ...]:
         """Return what is said of a node under any of the predicates."""
@@ -39,6 +50,21 @@ class StatementGraph:
             for value in said.get(prop, ())
             for one in self._members(value)
         )
+
+    def name(self, node: str) -> str:
+        """Return what a node goes by, in one spelling: a blank one by its `odrl:uid`, if any."""
+        named = self.nodes(node, f"{terms.ODRL}uid") if is_blank(node) else ()
+        return terms.canonical(named[0] if named else node)
+
+    @cached_property
+    def written(self) -> Mapping[str, str]:
+        """The nodes of the text, as they are written, by what they go by."""
+        return {self.name(node): node for node in reversed(self.about)}
+
+    def is_list(self, node: str, predicate: str) -> bool:
+        """Tell whether what is said of a node under a predicate is one list."""
+        values = self.about[node][predicate]
+        return len(values) == 1 and self._is_list(values[0])
 
     def nodes(self, node: Term, *predicates: str) -> tuple[str, ...]:
         """Return the IRIs and blank nodes among the objects."""
@@ -86,9 +112,12 @@ class StatementGraph:
                 found.setdefault((predicate, value), []).append(node)
         return {key: tuple(nodes) for key, nodes in found.items()}
 
+    def _is_list(self, value: Term) -> bool:
+        return value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))
+
     def _members(self, value: Term) -> Iterator[Term]:
         seen: set[Term] = set()
-        if not (value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))):
+        if not self._is_list(value):
             yield value
             return
         while isinstance(value, str) and value != NIL and value not in seen:
@@ -118,11 +147,16 @@ def read_graph(
     except PolicyError as problem:
         raise error(*problem.problems, source=source) from None
     about: dict[str, dict[str, list[Term]]] = {}
+    spots: dict[tuple[Term, ...], Spot] = {}
     for one in found:
-        said = about.setdefault(_named(one.subject, what), {}).setdefault(one.predicate, [])
-        said.append(one.value if isinstance(one.value, Literal) else _named(one.value, what))
+        subject = _named(one.subject, what)
+        value = one.value if isinstance(one.value, Literal) else _named(one.value, what)
+        about.setdefault(subject, {}).setdefault(one.predicate, []).append(value)
+        spots.setdefault((subject,), one.key)
+        spots.setdefault((subject, one.predicate), one.key)
+        spots.setdefault((subject, one.predicate, value), one.spot)
     frozen = {node: {p: tuple(said) for p, said in of.items()} for node, of in about.items()}
-    return StatementGraph(MappingProxyType(frozen), text, source)
+    return StatementGraph(MappingProxyType(frozen), text, source, spots)
 
 
 def _path(given: Source) -> Path | None:

@@ -31,7 +31,7 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
-from policy_engine.decision.compliance.reading import ODRL, values
+from policy_engine.decision.compliance.reading import values
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.members import RefinedMembers
@@ -205,7 +205,7 @@ class ComplianceCase:
     ) -> Iterator[ConstraintReport]:
         if rule.purposes:
             right = tuple(Value(iri, type=IRI) for iri in rule.purposes)
-            condition = Constraint(PURPOSE_OPERAND, f"{ODRL}isAnyOf", right)
+            condition = Constraint(PURPOSE_OPERAND, f"{terms.ODRL}isAnyOf", right)
             report = self._constraint(evaluate(condition, facts), facts, *steps, "purpose")
             yield replace(report, right=rule.purposes)
         for n, each in enumerate(rule.constraints):

@@ -146,7 +146,7 @@ class ConstraintReader:
 
     def _check_type(self, node: Node, what: str) -> None:
         others = sorted(set(node.data.get("@type", [])) - _TYPES)
-        if others:
+        if others and not self.walker.is_lenient:
             message = (
                 f"{_capital(what)} is of type {join_names(map(terms.local_name, _TYPES), 'or')}."
             )
@@ -158,13 +158,13 @@ class ConstraintReader:
         name = terms.compact(prop)
         if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
-            self.walker.add("P014", f"{name} takes an ordered list.", hint, node, prop)
+            self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
         found = tuple(self._condition(child, what, way) for child in self.walker.nodes(node, prop))
         operands = tuple(one for one in found if one is not None)
         given = len(members_of(node, prop))
         if given < 2 and found:
             message = f"{name} joins two constraints at least. Given: {given}."
-            self.walker.add("P014", message, "", node, prop)
+            self.walker.add_strict("P014", message, "", node, prop)
         if len(operands) < len(found):
             return None
         return LogicalConstraint(
@@ -189,7 +189,8 @@ class ConstraintReader:
         self._check_right(node, operator, given, capital)
         units = [iri for iri, _ in self.walker.iris(node, UNIT)]
         if len(units) > 1:
-            self.walker.add("P007", f"{capital} has one unit. Given: {len(units)}.", "", node, UNIT)
+            message = f"{capital} has one unit. Given: {len(units)}."
+            self.walker.add_strict("P007", message, "", node, UNIT)
         if not left or not operator:
             return None
         return Constraint(
@@ -210,12 +211,12 @@ class ConstraintReader:
             self.walker.add("P004", message, "", node)
         elif RIGHT in node.data and REFERENCE in node.data:
             message = f"{capital} has a rightOperand or a rightOperandReference, not both."
-            self.walker.add("P007", message, "", node, REFERENCE)
+            self.walker.add_strict("P007", message, "", node, REFERENCE)
         elif operator and operator not in _SETS and given > 1:
             sets = join_names(sorted(map(terms.local_name, _SETS)), "or")
             message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
             prop = RIGHT if RIGHT in node.data else REFERENCE
-            self.walker.add("P007", message, f"Several take the operator {sets}.", node, prop)
+            self.walker.add_strict("P007", message, f"Several take the operator {sets}.", node, prop)
 
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
@@ -294,7 +295,7 @@ class ConstraintReader:
             place = self.walker.graph.place(node, RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
-                if not is_absolute(iri):
+                if not self.walker.is_name(iri):
                     self.walker.add("L006", *relative(iri), node, RIGHT, index)
                 elif left == _PURPOSE and self.walker.is_unknown_purpose(iri):
                     self.walker.unknown_purpose(iri, node, RIGHT, index)
@@ -302,7 +303,7 @@ class ConstraintReader:
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
                 said = item.get("@type") or data_type
-                if data_type not in ("", said):
+                if data_type not in ("", said) and not self.walker.is_lenient:
                     message = f"The dataType is {terms.compact(data_type)!r}."
                     message += f" Given: a value of type {terms.compact(said)!r}."
                     self.walker.add("P007", message, "Let both be the same.", node, RIGHT, index)

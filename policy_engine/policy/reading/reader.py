@@ -12,7 +12,7 @@ from policy_engine.errors import Fix, Place, PolicyError, Problem, join_names, p
 from policy_engine.policy.canonical import digest_of
 from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.labels import labelled
-from policy_engine.policy.model import ACCEPTED, ENDS_WITH, Kind, Policy, Rule, Strategy
+from policy_engine.policy.model import ACCEPTED, ENDS_WITH, SET, Kind, Policy, Rule, Strategy
 from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.inheritance import inherited
 from policy_engine.policy.reading.rules import RuleReader, members, with_shared
@@ -137,17 +137,17 @@ def _drafts(
     *,
     as_draft: bool = False,
     keep_replaced: bool = False,
-) -> "tuple[_Reader, tuple[Policy, ...]]":
+) -> "tuple[PolicyReader, tuple[Policy, ...]]":
     reader = _reader(text, source, how)
     reader.as_draft, reader.keep_replaced = as_draft, keep_replaced
     return reader, reader.read(source)
 
 
-def _reader(text: str | bytes, source: str, how: _How) -> "_Reader":
+def _reader(text: str | bytes, source: str, how: _How) -> "PolicyReader":
     contexts, limits, syntax, vocabulary = how
     document = read_document(text, source, syntax, limits)
     known = vocabulary.contexts(contexts, document.value)
-    return _Reader(expand(document, known, limits), limits, vocabulary)
+    return PolicyReader(expand(document, known, limits), limits, vocabulary)
 
 
 def read_hierarchy(
@@ -173,34 +173,45 @@ def read_hierarchy(
     return reader.walker.hierarchy()
 
 
-class _Reader:
+class PolicyReader:
     """Reads the policies of one graph; `as_draft`, where they may lack what others add.
 
     `parents_at` holds where a policy names another that it inherits from, by the uids of both.
-    With `keep_replaced`, that a policy was replaced is not a problem of its text.
+    With `keep_replaced`, that a policy was replaced is not a problem of its text. Where it
+    `is_lenient`, what `lenient.py` tells is let pass.
     """
 
     as_draft = keep_replaced = False
 
     def __init__(
-        self, graph: Graph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
+        self,
+        graph: Graph,
+        limits: Limits = DEFAULT_LIMITS,
+        vocabulary: Vocabulary = NONE,
+        *,
+        is_lenient: bool = False,
     ) -> None:
-        self.walker = Walker(graph, vocabulary)
+        self.walker = Walker(graph, vocabulary, is_lenient=is_lenient)
+        self.as_draft = self.keep_replaced = is_lenient
         constraints = ConstraintReader(self.walker, limits)
         self.rule_reader = RuleReader(constraints)
         self._shared_parts = limits.values
         self.parents_at: dict[tuple[str, str], Place] = {}
 
-    def read(self, source: str) -> tuple[Policy, ...]:
+    def read(self, source: str, among: Sequence[Node] | None = None) -> tuple[Policy, ...]:
+        """Return the policies as they are written; `among` are the nodes that are policies."""
         if self.walker.problems:
             return ()
         nodes = self.walker.graph.nodes
         found = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
+        found = found if among is None else [*among]
         if not found:
             message = "A text holds a policy at least. This one holds 0."
             self.walker.problems.append(Problem("P001", message, "Is it empty?", self._top()))
         drafts = [self._policy(node, source) for node in found]
         self._check_uids(found)
+        if self.walker.is_lenient:
+            self.walker.take_up_all()
         for node in self.walker.unread() if not self.walker.problems else ():
             self.walker.beside(node)
         self.walker.refuse_unread()
@@ -217,7 +228,7 @@ class _Reader:
         return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.walker.known_properties(node, of_policy(), "a policy")
+        self.walker.known_properties(node, of_policy(), "a policy", is_open=True)
         profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
         if self._unknown_profiles(node, profiles):
             return None
@@ -230,7 +241,7 @@ class _Reader:
         rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
         ends_with, accepted = self._ending(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
-        if not is_in_profile:
+        if not (is_in_profile or self.walker.is_lenient):
             self._refuse_own_terms(self.rule_reader.constraints.own_terms[own:])
         return Policy(
             uid=uid,
@@ -282,6 +293,8 @@ class _Reader:
 
     def _policy_type(self, node: Node) -> str:
         types = [terms.canonical(iri) for iri in node.data.get("@type", [])]
+        if self.walker.is_lenient:
+            return next((iri for iri in types if iri.startswith(_ODRL)), SET)
         if len(types) == 1 and types[0] in _TYPES:
             return str(types[0])
         given = join_names(map(terms.compact, types)) if types else "nothing"
@@ -295,6 +308,8 @@ class _Reader:
 
     def _uid(self, node: Node) -> str:
         uid = str(node.data.get("@id", ""))
+        if self.walker.is_lenient:
+            return self.walker.uid_of(node)
         if not uid or uid.startswith("_:"):
             hint = 'Add "uid": "http://...", an IRI of your own.'
             self.walker.add(
@@ -330,6 +345,8 @@ class _Reader:
 
     def _unknown_profiles(self, node: Node, profiles: tuple[str, ...]) -> bool:
         """Note profiles that are not known: what their policies mean cannot be known either."""
+        if self.walker.is_lenient:
+            return False
         names = sorted((_MC, _PE, _CORE_PROFILE, *self.walker.vocabulary.profiles))
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
@@ -350,7 +367,8 @@ class _Reader:
         """
         first = dict(reversed(self.rule_reader.own_actions))
         known = TOPS | self.walker.vocabulary.actions.keys()
-        for iri, place in reversed(first.items()) if not self.walker.problems else ():
+        is_open = bool(self.walker.problems) or self.walker.is_lenient
+        for iri, place in () if is_open else reversed(first.items()):
             wider = hierarchy.wider("action", iri)
             is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
             if not is_dpv and wider.keys().isdisjoint(known):

@@ -19,6 +19,7 @@ from policy_engine.policy.structure import (
     OF_COLLECTION,
     OF_REFINED_ACTION,
     OUTPUT,
+    PART_OF,
     PURPOSE,
     REFINEMENT,
     SOURCE,
@@ -60,7 +61,7 @@ class RuleReader:
             self.walker.said_once(child, "P008", "Two rules have")
             for prop in needed:
                 if prop not in child.data:
-                    self.walker.add("P004", lacking(kind, prop, policy_type), "", child)
+                    self.walker.add_strict("P004", lacking(kind, prop, policy_type), "", child)
             yield self._rule(child, kind)
 
     def shared(self, node: Node) -> Rule:
@@ -113,6 +114,8 @@ class RuleReader:
     def _check_rule(self, node: Node, kind: Kind) -> None:
         name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
         types = set(node.data.get("@type", [])) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
+        if self.walker.is_lenient:
+            types = {one for one in types if one.startswith(_ODRL)}
         if types:
             message = f"{_A[kind]} is of type {name!r}."
             message += f" Given: {join_names(map(terms.compact, sorted(types)))}."
@@ -134,13 +137,18 @@ class RuleReader:
 
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
-        self.walker.known_properties(node, OF_COLLECTION, "a collection")
+        is_lenient = self.walker.is_lenient
+        known = OF_COLLECTION | {PART_OF} if is_lenient else OF_COLLECTION
+        self.walker.known_properties(node, known, "a collection", is_open=True)
         self.walker.check_types(node, _ROLES[kind])
         self.walker.said_once(node, "P015", "Two collections have")
         sources = [iri for iri, _ in self.walker.iris(node, SOURCE)]
         refinements = self.constraints.conditions(node, REFINEMENT)
         given = len(node.data.get(SOURCE, []))
-        if uid := self.walker.uid_of(node):
+        uid = self.walker.uid_of(node)
+        if is_lenient:
+            sources = [uid] if is_absolute(uid) else [*sources, uid]
+        elif uid:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
             self.walker.add("P015", message, "Write its uid as its source.", node, "@id")
@@ -167,7 +175,7 @@ class RuleReader:
         node = self.walker.linked(data)
         self.walker.check_types(node, "action")
         if "@id" in node.data and not OF_REFINED_ACTION & node.data.keys():
-            self.walker.known_properties(node, OF_ACTION, "an action")
+            self.walker.known_properties(node, OF_ACTION, "an action", is_open=True)
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
             if OF_ACTION & node.data.keys() and is_absolute(iri):
                 self.walker.reference(node, role="action")
@@ -175,11 +183,15 @@ class RuleReader:
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
-        self.walker.known_properties(node, OF_REFINED_ACTION, "a refined action")
+        name = self.walker.uid_of(node) if self.walker.is_lenient else ""
+        known = OF_REFINED_ACTION | OF_ACTION if name else OF_REFINED_ACTION
+        self.walker.known_properties(node, known, "a refined action", is_open=is_absolute(name))
         self.walker.said_once(node, "P006", "Two refined actions have")
         named = self.walker.iris(node, VALUE, role="action")
         given = len(node.data.get(VALUE, []))
-        if given != 1:
+        if name and not given:
+            named = [(name, 0)]
+        elif given != 1:
             hint = 'Add "rdf:value": {"@id": "odrl:read"}, say.'
             message = f"A refined action needs one rdf:value, the action. Given: {given}."
             self.walker.add("P004", message, hint, node)
@@ -197,6 +209,7 @@ class RuleReader:
         is_foreign = is_absolute(iri) and not is_ours(iri) and not iri.startswith(terms.DPV)
         if iri in self.walker.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
             return iri
+        is_foreign = is_foreign or (self.walker.is_lenient and not iri.startswith(_ODRL))
         if not is_foreign and iri not in known:
             self._unknown_action(iri, node, prop, index)
             return iri

@@ -60,14 +60,18 @@ class Walker:
 
     A value that is no more than a name stands for the node of that name elsewhere in the text.
     The terms of the `vocabulary` are known beside those of the language. `descriptions` is how
-    properties begin that change nothing.
+    properties begin that change nothing. Where it `is_lenient`, what `lenient.py` tells is let
+    pass.
     """
 
     descriptions: tuple[str, ...] = _DESCRIPTIONS
 
-    def __init__(self, graph: Graph, vocabulary: Vocabulary = NONE) -> None:
+    def __init__(
+        self, graph: Graph, vocabulary: Vocabulary = NONE, *, is_lenient: bool = False
+    ) -> None:
         self.graph = graph
         self.vocabulary = vocabulary
+        self.is_lenient = is_lenient
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
         self._read: set[str] = set()
@@ -75,7 +79,9 @@ class Walker:
         self._plain: dict[str, set[str]] = defaultdict(set)
         self._named: dict[str, list[Node]] = defaultdict(list)
         for top in graph.nodes:
-            for name, node in _described(top.data):
+            # Read leniently, all nodes are at the top, and one that has but a type has its place.
+            found = [(top.data["@id"], top)] if is_lenient else _described(top.data)
+            for name, node in found:
                 self._named[name].append(node)
 
     def hierarchy(self) -> Hierarchy:
@@ -110,7 +116,7 @@ class Walker:
         if "@id" not in data:
             message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
             self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
-        elif not is_absolute(iri) and not terms_too:
+        elif not self.is_name(iri) and not terms_too:
             purposes = self.purposes() if role == "purpose" else ()
             found = [one for one in purposes if terms.local_name(one) == iri]
             hint = f"Write {terms.compact(found[0])!r}." if found else ""
@@ -118,7 +124,7 @@ class Walker:
             self.add("L006", *relative(iri, hint), node, prop, index, given=iri, known=near)
         elif role == "purpose" and self.is_unknown_purpose(iri):
             self.unknown_purpose(iri, node, prop, index)
-        elif role in _OF_MEMBERS and is_ours(iri):
+        elif role in _OF_MEMBERS and is_ours(iri) and not self.is_lenient:
             what = role.replace(" ", " and no ")
             message = f"{terms.compact(iri)!r} is a term of the language, and names no {what}."
             self.add("P005", message, "", node, prop, index)
@@ -134,9 +140,10 @@ class Walker:
     def reference(self, node: Node, role: str = "party asset action purpose") -> None:
         """Take up what a node says of the wider thing that it is part of."""
         role = f"{role} implied" if "action" in role else role
+        node = self.linked(node.data) if self.is_lenient else node
         iri = terms.canonical(node.data.get("@id", ""))
-        inside = {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
-        if not is_absolute(iri):
+        inside = _inside_of(role)
+        if not self.is_name(iri):
             message = (
                 f"Who or what this is about is named by a whole IRI as its uid. Given: {iri!r}."
             )
@@ -144,13 +151,25 @@ class Walker:
         self.check_types(node, role)
         is_collection = bool({"party", "asset"} & set(role.split()))
         known = inside | ({SOURCE} if is_collection else set())
-        self.known_properties(node, known, "a party, an asset, an action or a purpose")
+        what = "a party, an asset, an action or a purpose"
+        self.known_properties(node, known, what, is_open=True)
         if {*_OF_PURPOSES} & node.data.keys() & inside and self.is_unknown_purpose(iri):
             self.unknown_purpose(iri, node, "@id")
-        for prop in sorted(inside & node.data.keys()):
-            for wide, _ in self.iris(node, prop, role=_role_of(prop, role)):
+        if not self.is_lenient:
+            self._take_up(node, role)
+
+    def take_up_all(self) -> None:
+        """Take up what all nodes say of the wider things that they are part of, read or not."""
+        for node in self.graph.nodes:
+            self._take_up(node, " ".join(self.edges))
+
+    def _take_up(self, node: Node, role: str) -> None:
+        iri = terms.canonical(node.data.get("@id", ""))
+        for prop in sorted(_inside_of(role) & node.data.keys()):
+            of_wide = "" if self.is_lenient else _role_of(prop, role)
+            for wide, _ in self.iris(node, prop, role=of_wide):
                 self._edge(_WIDER[prop], role, iri, wide)
-        for source, _ in self.iris(node, SOURCE) if is_collection else ():
+        for source, _ in self.iris(node, SOURCE) if {"party", "asset"} & set(role.split()) else ():
             self._edge("party asset", role, source, iri)
 
     def check_types(self, node: Node, role: str) -> None:
@@ -158,7 +177,7 @@ class Walker:
 
         What may be several things, as in a vocabulary, is left alone, and so are foreign types.
         """
-        known = _CLASSES.get(role, ())
+        known = () if self.is_lenient else _CLASSES.get(role, ())
         for index, name in enumerate(node.data.get("@type", []) if known else ()):
             iri = terms.canonical(name)
             if iri not in known and (is_ours(iri) or not is_absolute(iri)):
@@ -197,6 +216,8 @@ class Walker:
 
     def is_unknown_purpose(self, iri: str) -> bool:
         """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
+        if self.is_lenient:
+            return False
         if iri.startswith(terms.DPV):
             return not (iri in self.vocabulary.purposes or terms.is_in_dpv(iri, "Purpose"))
         return is_ours(iri) and iri not in self.purposes()
@@ -231,18 +252,25 @@ class Walker:
         """Yield the objects that are the values of a property, each with what is said of it."""
         for index, data in enumerate(members_of(node, prop)):
             found = self.linked(data)
-            if "@value" not in data and found.data.keys() - {"@id", POINTER}:
+            if "@value" not in data and (self.is_lenient or found.data.keys() - {"@id", POINTER}):
                 yield found
                 continue
             message = f"{terms.compact(prop)} takes an object. Given: {shown(data)}."
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
 
-    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
-        """Note every property of a node that is neither known nor a mere description."""
+    def known_properties(
+        self, node: Node, known: AbstractSet[str], what: str, *, is_open: bool = False
+    ) -> None:
+        """Note every property of a node that is neither known nor a mere description.
+
+        Where it `is_open`, one of another vocabulary passes when reading leniently.
+        """
         self._read.add(node.pointer)
         for prop in map(terms.canonical, node.data):
             if prop in known or prop.startswith(("@", *self.descriptions)):
+                continue
+            if is_open and self.is_lenient and not prop.startswith(_ODRL):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
@@ -260,7 +288,7 @@ class Walker:
         """Return the name of a node, empty where it has none or one for this text alone."""
         uid = str(terms.canonical(node.data.get("@id", "_:")))
         if uid.startswith("_:"):
-            return ""
+            return uid if self.is_lenient else ""
         if not is_absolute(uid):
             self.add("L006", *relative(uid), node, "@id")
         return uid
@@ -281,16 +309,21 @@ class Walker:
         plain |= seen - {""}
         return False
 
+    def is_name(self, iri: str) -> bool:
+        """Tell whether an IRI names something: a whole one does, and leniently a blank node."""
+        return is_absolute(iri) or (self.is_lenient and iri.startswith("_:"))
+
     def unread(self) -> Iterator[Node]:
         """Yield the nodes at the top of the text that were not read yet."""
-        yield from (node for node in self.graph.nodes if node.pointer not in self._read)
+        if not self.is_lenient:
+            yield from (node for node in self.graph.nodes if node.pointer not in self._read)
 
     def refuse_unread(self) -> None:
         """Note every object that says something and was never read: nothing goes unheeded.
 
         Where there are problems already, what is unread may follow from them.
         """
-        for node in self.graph.nodes if not self.problems else ():
+        for node in self.graph.nodes if not (self.problems or self.is_lenient) else ():
             self._refuse_unread(node.data)
 
     def _refuse_unread(self, data: Mapping[str, Any]) -> None:
@@ -303,6 +336,13 @@ class Walker:
             return
         for value in _inside(data):
             self._refuse_unread(value)
+
+    def add_strict(
+        self, code: str, message: str, hint: str, node: Node, prop: str = "", index: int = 0
+    ) -> None:
+        """Note a problem (`add`) of what passes when reading leniently."""
+        if not self.is_lenient:
+            self.add(code, message, hint, node, prop, index)
 
     def add(
         self,
@@ -381,6 +421,11 @@ def members_of(node: Node, prop: str) -> list[dict[str, Any]]:
 def is_list(values: list[dict[str, Any]]) -> bool:
     """Tell whether the values of a property are one ordered list."""
     return len(values) == 1 and "@list" in values[0]
+
+
+def _inside_of(role: str) -> set[str]:
+    """Return the properties that say what something in a role is part of."""
+    return {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
 
 
 def _role_of(prop: str, role: str) -> str:

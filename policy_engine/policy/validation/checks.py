@@ -41,6 +41,11 @@ def problems_of(policies: Sequence[Policy]) -> list[Problem]:
     return [*islice(found, MAX_PROBLEMS), *clashes(*void)]
 
 
+def hazards_of(policies: Sequence[Policy]) -> list[Problem]:
+    """Return what no policy may say, however leniently it is read: what it means would be lost."""
+    return [one for policy in policies for one in (*_derived(policy), *_too_deep(policy))]
+
+
 def _problems_of(policy: Policy) -> Iterator[Problem]:
     if not policy.rules:
         message = "A policy needs a permission, a prohibition or an obligation. It has none."
