@@ -51,8 +51,8 @@ def expanded(graph: StatementGraph) -> Graph:
     has no name but an `odrl:uid` goes by that; else `odrl:uid` says nothing.
     """
     flat = _Flat(graph)
-    for node in (one for one, said in graph.about.items() if FIRST not in said):
-        flat.take(node)
+    for subject in (one for one, said in graph.about.items() if FIRST not in said):
+        flat.take(subject)
     for node in flat.nodes.values():
         flat.turn(node)
     found = tuple(Node(node, node[POINTER]) for node in flat.nodes.values())

@@ -59,7 +59,7 @@ class StatementGraph:
     @cached_property
     def written(self) -> Mapping[str, str]:
         """The nodes of the text, as they are written, by what they go by."""
-        return {self.name(node): node for node in reversed(self.about)}
+        return {self.name(node): node for node in reversed([*self.about])}
 
     def is_list(self, node: str, predicate: str) -> bool:
         """Tell whether what is said of a node under a predicate is one list."""

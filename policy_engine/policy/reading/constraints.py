@@ -216,7 +216,8 @@ class ConstraintReader:
             sets = join_names(sorted(map(terms.local_name, _SETS)), "or")
             message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
             prop = RIGHT if RIGHT in node.data else REFERENCE
-            self.walker.add_strict("P007", message, f"Several take the operator {sets}.", node, prop)
+            hint = f"Several take the operator {sets}."
+            self.walker.add_strict("P007", message, hint, node, prop)
 
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""

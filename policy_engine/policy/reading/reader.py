@@ -228,7 +228,7 @@ class PolicyReader:
         return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.walker.known_properties(node, of_policy(), "a policy", is_open=True)
+        self.walker.known_or_foreign(node, of_policy(), "a policy")
         profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
         if self._unknown_profiles(node, profiles):
             return None

@@ -139,7 +139,7 @@ class RuleReader:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         is_lenient = self.walker.is_lenient
         known = OF_COLLECTION | {PART_OF} if is_lenient else OF_COLLECTION
-        self.walker.known_properties(node, known, "a collection", is_open=True)
+        self.walker.known_or_foreign(node, known, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.said_once(node, "P015", "Two collections have")
         sources = [iri for iri, _ in self.walker.iris(node, SOURCE)]
@@ -147,7 +147,7 @@ class RuleReader:
         given = len(node.data.get(SOURCE, []))
         uid = self.walker.uid_of(node)
         if is_lenient:
-            sources = [uid] if is_absolute(uid) else [*sources, uid]
+            sources[:] = [uid] if is_absolute(uid) else [*sources, uid]
         elif uid:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
@@ -175,7 +175,7 @@ class RuleReader:
         node = self.walker.linked(data)
         self.walker.check_types(node, "action")
         if "@id" in node.data and not OF_REFINED_ACTION & node.data.keys():
-            self.walker.known_properties(node, OF_ACTION, "an action", is_open=True)
+            self.walker.known_or_foreign(node, OF_ACTION, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
             if OF_ACTION & node.data.keys() and is_absolute(iri):
                 self.walker.reference(node, role="action")
@@ -185,7 +185,8 @@ class RuleReader:
     def _refined(self, node: Node) -> Action | None:
         name = self.walker.uid_of(node) if self.walker.is_lenient else ""
         known = OF_REFINED_ACTION | OF_ACTION if name else OF_REFINED_ACTION
-        self.walker.known_properties(node, known, "a refined action", is_open=is_absolute(name))
+        see = self.walker.known_or_foreign if is_absolute(name) else self.walker.known_properties
+        see(node, known, "a refined action")
         self.walker.said_once(node, "P006", "Two refined actions have")
         named = self.walker.iris(node, VALUE, role="action")
         given = len(node.data.get(VALUE, []))

@@ -152,7 +152,7 @@ class Walker:
         is_collection = bool({"party", "asset"} & set(role.split()))
         known = inside | ({SOURCE} if is_collection else set())
         what = "a party, an asset, an action or a purpose"
-        self.known_properties(node, known, what, is_open=True)
+        self.known_or_foreign(node, known, what)
         if {*_OF_PURPOSES} & node.data.keys() & inside and self.is_unknown_purpose(iri):
             self.unknown_purpose(iri, node, "@id")
         if not self.is_lenient:
@@ -259,18 +259,17 @@ class Walker:
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
 
-    def known_properties(
-        self, node: Node, known: AbstractSet[str], what: str, *, is_open: bool = False
-    ) -> None:
-        """Note every property of a node that is neither known nor a mere description.
+    def known_or_foreign(self, node: Node, known: AbstractSet[str], what: str) -> None:
+        """Note what `known_properties` does; read leniently, but those of other vocabularies."""
+        if self.is_lenient:
+            known = known | {prop for prop in node.data if not prop.startswith(_ODRL)}
+        self.known_properties(node, known, what)
 
-        Where it `is_open`, one of another vocabulary passes when reading leniently.
-        """
+    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
+        """Note every property of a node that is neither known nor a mere description."""
         self._read.add(node.pointer)
         for prop in map(terms.canonical, node.data):
             if prop in known or prop.startswith(("@", *self.descriptions)):
-                continue
-            if is_open and self.is_lenient and not prop.startswith(_ODRL):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
