@@ -78,7 +78,7 @@ def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
     return PolicyReport(
         node=first.node("policy"),
         created=first.time,
-        policy=first.policy.uid,
+        policy=first.written(first.policy.uid),
         request=first.asked.request,
         rules=tuple(report for case in cases for report in case.rule_reports()),
         duties=tuple(first.duty_reports()),

@@ -7,15 +7,10 @@ from typing import TypeAlias
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
-from policy_engine.decision.compliance.asking import (
-    DATE_TIME,
-    PURPOSE_OPERAND,
-    SOTW,
-    TOLD,
-    RequestedRule,
-)
+from policy_engine.decision.compliance.asking import SOTW, TOLD, RequestedRule
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
+from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.structure import VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
@@ -61,12 +56,12 @@ class StatedFacts:
 
     def includes(self, left_operand: str, narrow: str, wide: str) -> bool:
         """Tell whether one name is included in another."""
-        part: Part = "purpose" if left_operand == PURPOSE_OPERAND else "party"
+        part: Part = "purpose" if left_operand == PURPOSE else "party"
         return bool(self.hierarchy.path(part, narrow, wide))
 
     def told(self, left_operand: str) -> Terms:
         """Return what a left operand is, as it is written."""
-        if left_operand in (DATE_TIME, PURPOSE_OPERAND):
+        if left_operand in (DATE_TIME, PURPOSE):
             return self.known.get(left_operand, ())
         own = self.world.objects(self.about, left_operand) if self.about else ()
         is_own = self._is_of_its_own(left_operand)
@@ -74,7 +69,7 @@ class StatedFacts:
 
     def _is_of_its_own(self, left_operand: str) -> bool:
         """Tell whether a left operand is what is said of a party or an asset alone."""
-        is_shared = self.is_act or left_operand in (DATE_TIME, PURPOSE_OPERAND)
+        is_shared = self.is_act or left_operand in (DATE_TIME, PURPOSE)
         return bool(self.about) and not is_shared
 
     def shown(self, left_operand: str) -> Terms:
@@ -106,7 +101,7 @@ def with_own_purposes(known: Hierarchy, request: StatementGraph, asked: Requeste
     """
     own = tuple(
         (terms.canonical(one), terms.canonical(kind))
-        for one in asked.values.get(PURPOSE_OPERAND, ())
+        for one in asked.values.get(PURPOSE, ())
         if isinstance(one, str)
         for kind in request.types(one)
     )

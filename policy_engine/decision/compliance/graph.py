@@ -58,8 +58,10 @@ class StatementGraph:
 
     @cached_property
     def written(self) -> Mapping[str, str]:
-        """The nodes of the text, as they are written, by what they go by."""
-        return {self.name(node): node for node in reversed([*self.about])}
+        """The nodes of the text as they are first written, by what they go by."""
+        said = (one for of in self.about.values() for values in of.values() for one in values)
+        nodes = [*self.about, *(one for one in said if isinstance(one, str))]
+        return {self.name(node): node for node in reversed(nodes)}
 
     def is_list(self, node: str, predicate: str) -> bool:
         """Tell whether what is said of a node under a predicate is one list."""

@@ -10,7 +10,6 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.asking import (
-    PURPOSE_OPERAND,
     DutyState,
     RequestedRule,
     duties_of,
@@ -34,6 +33,7 @@ from policy_engine.decision.compliance.model import (
 from policy_engine.decision.compliance.reading import values
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
+from policy_engine.decision.facts import PURPOSE
 from policy_engine.decision.members import RefinedMembers
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import (
@@ -76,7 +76,7 @@ class Setting:
         """Return the settings of policies of one text, in the world of the texts."""
         told: dict[str, list[DutyState]] = {}
         for one in duties_of(texts[2]):
-            told.setdefault(one.duty, []).append(one)
+            told.setdefault(terms.canonical(one.duty), []).append(one)
         known = policies[0]
         hierarchy = memberships(known.hierarchy, texts[2], known.vocabulary)
         said = memberships(known.vocabulary.hierarchy, texts[2], known.vocabulary)
@@ -104,6 +104,10 @@ class ComplianceCase:
         """Return the name of a node of the report: for the same texts, always the same."""
         return uuid.uuid5(self._setting.seed, " ".join(map(str, (self.name, *steps)))).urn
 
+    def written(self, name: str) -> str:
+        """Return a name of the policy as it is written in its text."""
+        return self._texts[0].written.get(name, name)
+
     def rule_reports(self) -> Iterator[RuleReport]:
         """Yield the reports on the permissions and the prohibitions."""
         for at, rule in enumerate((*self.policy.permissions, *self.policy.prohibitions)):
@@ -121,7 +125,7 @@ class ComplianceCase:
             yield RuleReport(
                 node=self.node("rule", at),
                 kind="Permission" if is_permission else "Prohibition",
-                rule=rule.uid,
+                rule=self.written(rule.uid),
                 request=self.asked.rule,
                 premises=premises,
                 conditions=conditions,
@@ -205,7 +209,7 @@ class ComplianceCase:
     ) -> Iterator[ConstraintReport]:
         if rule.purposes:
             right = tuple(Value(iri, type=IRI) for iri in rule.purposes)
-            condition = Constraint(PURPOSE_OPERAND, f"{terms.ODRL}isAnyOf", right)
+            condition = Constraint(PURPOSE, f"{terms.ODRL}isAnyOf", right)
             report = self._constraint(evaluate(condition, facts), facts, *steps, "purpose")
             yield replace(report, right=rule.purposes)
         for n, each in enumerate(rule.constraints):
@@ -215,7 +219,7 @@ class ComplianceCase:
         condition = verdict.condition
         report = ConstraintReport(
             node=self.node(*steps),
-            constraint=condition.uid,
+            constraint=self.written(condition.uid),
             state=verdict.state,
             operator=condition.operator,
             is_logical=isinstance(condition, LogicalConstraint),
@@ -245,7 +249,7 @@ class ComplianceCase:
             deontic = one.deontic or (_DEONTIC[performance] if active else "NonSet")
             yield DutyReport(
                 node=self.node(*steps, "report", n) if is_blank(one.node) else one.node,
-                rule=duty.uid,
+                rule=self.written(duty.uid),
                 performance=cast("Performance", performance),
                 deontic=cast("Deontic", deontic),
                 active=active,

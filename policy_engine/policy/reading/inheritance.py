@@ -28,6 +28,7 @@ Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""
 Mend = Callable[[Place, str], Fix | None]
 """How a text is put in the place of what stands somewhere."""
+GIVE_IT = "Give its file: parents=[FILE]."
 _Part = TypeVar("_Part", Action, Asset, Party)
 _Shares = dict[str, tuple[frozenset[str] | None, Rule]]
 """What policies say of all their rules, by their uids, each with who issued that.
@@ -130,7 +131,7 @@ def _missing(
             others = sorted(known.keys() - {policy.uid})
             given = join_names(others) if others else "no other policy"
             message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
-            hint = did_you_mean(uid, others) or "Give its file: parents=[FILE]."
+            hint = did_you_mean(uid, others) or GIVE_IT
             place = places.get((policy.uid, uid), policy.place)
             yield Problem("P011", message, hint, place, mend(place, nearest(uid, others)))
 

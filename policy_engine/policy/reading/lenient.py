@@ -21,11 +21,12 @@ text, and whatever is too large.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from policy_engine import terms
-from policy_engine.errors import PolicyError, place_order
+from policy_engine.errors import PolicyError, Problem, place_order
 from policy_engine.policy.model import Policy
-from policy_engine.policy.reading.inheritance import inherited
+from policy_engine.policy.reading.inheritance import GIVE_IT, inherited
 from policy_engine.policy.reading.reader import PolicyReader
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import INHERIT, KINDS, OTHER_POLICY_TYPES, POLICY_TYPES, WITHIN
@@ -40,6 +41,7 @@ _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
 _HOLDING = tuple(f"{_ODRL}{kind}" for kind in WITHIN)
 _OF_RULES = {f"{_ODRL}{name}" for name in ("Permission", "Prohibition", "Duty")}
 _REQUEST = f"{_ODRL}Request"
+_BESIDE = "Put it into the same text."
 
 
 def read_plain_odrl(
@@ -55,11 +57,16 @@ def read_plain_odrl(
     drafts = reader.read(source, [*own, *_parents_among(graph.nodes, own)] if own else ())
     _refuse_loose_rules(reader.walker)
     policies, problems = inherited(drafts, (), reader.parents_at, limits, reader.mend)
-    problems = [*reader.walker.problems, *problems]
+    problems = [*reader.walker.problems, *map(_within_the_text, problems)]
     problems += hazards_of(policies) if not problems else ()
     if problems:
         raise PolicyError(*sorted(dict.fromkeys(problems), key=place_order), source=source)
     return tuple(policies[: len(own)])
+
+
+def _within_the_text(problem: Problem) -> Problem:
+    """Return a problem with a parent: it has to be in the text, and is never given beside it."""
+    return replace(problem, hint=_BESIDE) if problem.hint == GIVE_IT else problem
 
 
 def _policies_among(nodes: Sequence[Node]) -> list[Node]:

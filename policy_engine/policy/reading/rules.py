@@ -142,13 +142,14 @@ class RuleReader:
         self.walker.known_or_foreign(node, known, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.said_once(node, "P015", "Two collections have")
-        sources = [iri for iri, _ in self.walker.iris(node, SOURCE)]
+        sources: list[str] = [iri for iri, _ in self.walker.iris(node, SOURCE)]
         refinements = self.constraints.conditions(node, REFINEMENT)
         given = len(node.data.get(SOURCE, []))
         uid = self.walker.uid_of(node)
         if is_lenient:
-            sources[:] = [uid] if is_absolute(uid) else [*sources, uid]
-        elif uid:
+            name = uid if is_absolute(uid) else [*sources, uid][0]
+            return kind(name, refinements, self.walker.graph.place(node))
+        if uid:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
             self.walker.add("P015", message, "Write its uid as its source.", node, "@id")

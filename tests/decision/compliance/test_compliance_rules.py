@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from policy_engine.cli.evaluating import evaluate
 from policy_engine.decision.compliance import compliance_report
+from policy_engine.errors import PolicyError
 
 ASSIGNEE = "odrl:assignee :nurse"
 RULE = "http://example.com/rule"
@@ -146,13 +147,36 @@ def test_heir_has_the_rules_of_its_parent():
     assert len(own.rules) == 1
 
 
+def by_many_ways(rows):
+    ways = [f":p{n} odrl:inheritFrom :a{n} , :b{n} ." for n in range(rows)]
+    ways += [f":{side}{n} odrl:inheritFrom :p{n + 1} ." for n in range(rows) for side in "ab"]
+    last = f":p{rows} odrl:prohibition :not . :not a odrl:Rule ."
+    return policy(more=f":policy odrl:inheritFrom :p0 . {' '.join(ways)} {last}")
+
+
 def test_heir_by_many_ways_has_each_rule_once():
-    ways = [f":p{n} odrl:inheritFrom :a{n} , :b{n} ." for n in range(40)]
-    ways += [f":{side}{n} odrl:inheritFrom :p{n + 1} ." for n in range(40) for side in "ab"]
-    last = ":p40 odrl:prohibition :not . :not a odrl:Rule ."
-    more = f":policy odrl:inheritFrom :p0 . {' '.join(ways)} {last}"
-    [heir, *_] = compliance_report(policy(more=more), request(), world()).policies
+    [heir, *_] = compliance_report(by_many_ways(10), request(), world()).policies
     assert len(heir.rules) == 2
+
+
+def test_heir_by_too_many_ways_is_refused():
+    with pytest.raises(PolicyError, match="J003"):
+        compliance_report(by_many_ways(40), request(), world())
+
+
+def test_heir_has_what_its_parent_says_of_all_its_rules():
+    parent = ":policy odrl:inheritFrom :parent . :parent a odrl:Set ; odrl:assignee :nurse ."
+    text = policy("odrl:action odrl:read", more=parent)
+    heir = compliance_report(text, request(), world()).policies[0]
+    assert states(heir.rules[0]) == {"Party": "satisfied", "Action": "satisfied"}
+
+
+def test_names_are_told_as_they_are_written_and_compared_in_one_spelling():
+    text = policy("odrl:duty <HTTP://Example.com/p%61y> ; odrl:assignee <http://EXAMPLE.com/nurse>")
+    report = rule(text, world_text=told("Violated", "Unperformed"))
+    assert states(report) == {"Party": "satisfied"}
+    assert [duty.rule for duty in report.conditions] == ["HTTP://Example.com/p%61y"]
+    assert not report.active
 
 
 def test_request_may_say_once_what_holds_for_all_its_rules():

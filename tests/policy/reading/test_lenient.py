@@ -1,0 +1,73 @@
+"""What a lenient reader lets pass, and what it never does."""
+
+import json
+
+import pytest
+from places import POLICIES, TESTS
+
+from policy_engine.decision.compliance.graph import read_graph
+from policy_engine.decision.compliance.reading import read_policies
+from policy_engine.errors import PolicyError
+from policy_engine.policy import read_policy
+from policy_engine.policy.canonical import canonical_text
+
+BAD = TESTS / "policies" / "bad"
+LET_PASS = """
+    action-that-is-no-way-to-use agreement-without-parties deprecated-action
+    logical-constraint-of-one no-action no-rule prohibition-without-target
+    refined-action-without-its-value refined-collection-with-a-uid
+    refined-collection-without-source replaced-policy right-operand-and-reference
+    rule-without-object sequence-without-a-list several-right-operands term-of-ones-own
+    permission-against-prohibition obligation-of-nobody no-uid no-target
+    party-that-is-a-term no-type
+    unknown-profile
+"""
+NEVER = """
+    consequence-of-a-consequence constraint-that-is-none date-of-no-such-form duty-on-a-prohibition
+    logical-constraint-of-itself logical-constraint-with-a-left-operand misspelt-conflict-strategy
+    misspelt-key misspelt-left-operand misspelt-parent no-left-operand no-operator no-right-operand
+    parent-is-itself parents-in-a-circle part-out-of-place relative-target remedy-on-a-permission
+    several-conflict-strategies two-left-operands two-rules-with-one-uid unknown-action
+    unknown-context unknown-data-type unknown-operator derived-in-other-words misspelt-target
+    misspelt-purpose misspelt-type-of-a-collection
+    conflict-strategies-that-differ null undeclared-prefix duplicate-key count-in-words
+"""
+
+
+def read(path):
+    [policy] = read_policies(read_graph(path, "policy", PolicyError))
+    return policy
+
+
+def without_blank(form):
+    """Return what a policy means without the names of blank nodes, which strict reading drops."""
+    if isinstance(form, dict):
+        kept = {key: without_blank(part) for key, part in form.items() if key != "hierarchy"}
+        return {key: part for key, part in kept.items() if not str(part).startswith("_:")}
+    if isinstance(form, list):
+        return sorted(map(without_blank, form), key=json.dumps)
+    return form
+
+
+def meaning(policy):
+    return without_blank(json.loads(canonical_text(policy)))
+
+
+@pytest.mark.parametrize("name", ["customer", "model-release", "adult", "diabetes"])
+def test_what_is_read_strictly_is_read_leniently_as_the_same(name):
+    path = POLICIES / f"{name}.jsonld"
+    assert meaning(read(path)) == meaning(read_policy(path.read_bytes()))
+
+
+@pytest.mark.parametrize("name", LET_PASS.split())
+def test_plain_odrl_is_let_pass(name):
+    path = BAD / f"{name}.jsonld"
+    with pytest.raises(PolicyError):
+        read_policy(path.read_bytes())
+    assert read(path).uid
+
+
+@pytest.mark.parametrize("name", NEVER.split())
+def test_what_would_mean_something_else_is_never_let_pass(name):
+    with pytest.raises(PolicyError):
+        read(BAD / f"{name}.jsonld")
