@@ -13,7 +13,7 @@ from policy_engine.api.deciding import Proof, opened, proofs
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, World, read_request
-from policy_engine.decision.consents import Unowned
+from policy_engine.decision.consents import MissingConsent
 from policy_engine.decision.history import History
 from policy_engine.decision.model import CarriedOutRule
 from policy_engine.errors import (
@@ -243,7 +243,7 @@ def asked_by(
     return MakingRequest(asking, known, stated, given, acting, decider)
 
 
-def _unowned(one: Unowned, asking: Policy) -> Iterator[Problem]:
+def _unowned(one: MissingConsent, asking: Policy) -> Iterator[Problem]:
     """Yield what keeps a rule from making something of what others own."""
     for short in one.short:
         line = f"line {short.asked.line}" if short.asked.line else ""

@@ -11,7 +11,7 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.data.catalog import Catalog, make_catalog, place_of
 from policy_engine.decision import Decider, Decision, Request, World, read_world
-from policy_engine.decision.owing import Due, check_doer, dues, find_duty
+from policy_engine.decision.owing import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
 from policy_engine.plan.spelling import in_spelling_of
 from policy_engine.policy import (
@@ -201,7 +201,7 @@ def list_duties(
     from policy_engine.decision.log import read_history  # noqa: PLC0415 (only where asked for)
 
     read = _in_force(policies, Reading(**reading), time)
-    return dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
+    return list_dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
 
 
 def _in_a_zone(time: datetime | None) -> datetime:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from policy_engine import terms
-from policy_engine.decision.facts import said, unclear_labels
+from policy_engine.decision.facts import stated_value, unclear_labels
 from policy_engine.decision.history import History
 from policy_engine.decision.model import World
 from policy_engine.errors import Problem, RequestError
@@ -21,15 +21,15 @@ def check_agreement(world: World, history: History, policies: Sequence[Policy]) 
     Neither is then to be relied on: who kept the one has missed what stands in the other.
     """
     problems = [
-        *_stated(world),
-        *(_counted(world, history, policies) if world.counts else ()),
-        *(_done(world, history, policies) if world.duties else ()),
+        *_value_problems(world),
+        *(_count_problems(world, history, policies) if world.counts else ()),
+        *(_duty_problems(world, history, policies) if world.duties else ()),
     ]
     if problems:
         raise RequestError(*problems)
 
 
-def _stated(world: World) -> Iterator[Problem]:
+def _value_problems(world: World) -> Iterator[Problem]:
     for values in (world.values, *world.of.values()):
         for operand in (*COUNTS, READ_SO_FAR):
             if operand in values:
@@ -38,11 +38,13 @@ def _stated(world: World) -> Iterator[Problem]:
                 yield Problem("D005", message, _HINT)
 
 
-def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
+def _count_problems(
+    world: World, history: History, policies: Sequence[Policy]
+) -> Iterator[Problem]:
     unclear = unclear_labels(policies)
     for policy in policies:
         for rule in policy.rules:
-            given = said(world.counts, policy.uid, rule.label(), unclear)
+            given = stated_value(world.counts, policy.uid, rule.label(), unclear)
             labels = history.labels(policy, rule) or (rule.label(),)
             logged = sum(
                 history.count(policy.uid, label, making=making)
@@ -55,11 +57,11 @@ def _counted(world: World, history: History, policies: Sequence[Policy]) -> Iter
                 yield Problem("D005", f"{message}{logged} times by the log.", _HINT)
 
 
-def _done(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
+def _duty_problems(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
     unclear, now = unclear_labels(policies), world.time or datetime.now(UTC)
     for policy in policies:
         for duty in policy.duties:
-            given = said(world.duties, policy.uid, duty.label(), unclear)
+            given = stated_value(world.duties, policy.uid, duty.label(), unclear)
             deeds = sorted(history.deeds_of(policy, duty), key=lambda deed: deed.time)
             last: dict[str, str] = {deed.by: deed.state for deed in deeds if deed.time <= now}
             others = [state for state in last.values() if given and state != given]

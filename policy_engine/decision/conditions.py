@@ -106,7 +106,7 @@ def _truth(constraint: Constraint, lefts: tuple[Literals, ...], facts: Facts) ->
     if len(lefts) == len(rights) == 1 and rights[0] is not None:
         truth = pair(lefts[0], rights[0], constraint, facts)
     else:
-        truth = reading(lefts, rights, partial(_known, pair, constraint, facts))
+        truth = reading(lefts, rights, partial(_compare_known, pair, constraint, facts))
     return _not(truth) if denied else truth
 
 
@@ -116,7 +116,7 @@ def _referenced(constraint: Constraint, facts: Facts) -> Iterable[Value | None]:
         yield from (None,) if values is None else map(Value, values)
 
 
-def _known(
+def _compare_known(
     pair: _Pair, constraint: Constraint, facts: Facts, left: Literals, right: Value | None
 ) -> Truth:
     return None if right is None else pair(left, right, constraint, facts)
@@ -150,14 +150,14 @@ def _has_part(left: Literals, right: Value, constraint: Constraint, facts: Facts
 
 
 def _equal(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> Truth:
-    read = _as_right(left, right, constraint)
+    read = _read_as_right(left, right, constraint)
     return None if read is None else equal(read, right.value, facts.zone)
 
 
 def _ordered(
     holds: tuple[int, ...], left: Literals, right: Value, constraint: Constraint, facts: Facts
 ) -> Truth:
-    read = _as_right(left, right, constraint)
+    read = _read_as_right(left, right, constraint)
     compared = None if read is None else order(read, right.value, facts.zone)
     return None if compared is None else compared in holds
 
@@ -186,7 +186,7 @@ def _name(text: str) -> str:
     return terms.canonical(terms.expand(text))
 
 
-def _as_right(left: Literals, right: Value, constraint: Constraint) -> Literals | None:
+def _read_as_right(left: Literals, right: Value, constraint: Constraint) -> Literals | None:
     """Return a value, a text read as what the right operand is; None where it is no such."""
     if not isinstance(left, str) or isinstance(right.value, str):
         return left

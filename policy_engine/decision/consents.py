@@ -18,7 +18,7 @@ from policy_engine.policy.model import COUNTS, conjuncts
 
 
 @dataclass(frozen=True)
-class Unowned:
+class MissingConsent:
     """A rule that makes something of what is not its issuer's, and why it may not.
 
     `short` tells in what that falls short of what an owner asks, in the `source` of that name.
@@ -31,7 +31,7 @@ class Unowned:
     source: str = ""
 
 
-class Derived:
+class TransformationCache:
     """What policies ask to be made, and what they let others make, each read off its policy once.
 
     Raises PlanError where a policy does not say that so that it can be planned.
@@ -56,8 +56,8 @@ class Derived:
         return [one for one in self._let[uid] if one.rule is consent.whole]
 
 
-def short_of(
-    consent: Clause, making: Clause, assets: Sequence[str], derived: Derived
+def consent_shortfalls(
+    consent: Clause, making: Clause, assets: Sequence[str], derived: TransformationCache
 ) -> tuple[Shortfall, ...]:
     """Return in what a thing that a rule makes of some assets falls short of what a consent asks.
 
@@ -75,12 +75,12 @@ def short_of(
     return tuple(short for found in each for short in found)
 
 
-def inputs_to(making: Clause) -> tuple[str, ...]:
+def rule_inputs(making: Clause) -> tuple[str, ...]:
     """Return what a rule makes something of."""
     return tuple(sorted({target.iri for target in making.whole.targets}))
 
 
-def consented(asset: str, clause: Clause, derived: Derived) -> Consented:
+def given_consent(asset: str, clause: Clause, derived: TransformationCache) -> Consented:
     """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
     ways = derived.let(clause)
     bounds = dict.fromkeys(bound for one in ways for bound in bounds_of(one))

@@ -35,23 +35,23 @@ def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
     """
     found = [
         Deadline(until, _UNTIL[one.operator] and not is_day)
-        for one in _together(duty.constraints)
+        for one in _joint_constraints(duty.constraints)
         if one.operator in _UNTIL and len(one.right_operands) == 1
-        for until, is_day in _ends(one, one.right_operands[0].value, since)
+        for until, is_day in _constraint_ends(one, one.right_operands[0].value, since)
     ]
     return min(found, default=None)
 
 
 def has_elapsed_time(duty: Rule) -> bool:
     """Tell whether the end of a duty is counted from when it came to be owed."""
-    return any(one.left_operand == _ELAPSED for one in _together(duty.constraints))
+    return any(one.left_operand == _ELAPSED for one in _joint_constraints(duty.constraints))
 
 
-def _together(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:
+def _joint_constraints(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:
     yield from (one for one in conjuncts(conditions) if isinstance(one, Constraint))
 
 
-def _ends(
+def _constraint_ends(
     one: Constraint, right: Literals, since: datetime | None
 ) -> Iterator[tuple[datetime, bool]]:
     """Yield the end that a constraint sets, and whether it is that of a whole day."""
@@ -62,10 +62,10 @@ def _ends(
         day = right + timedelta(days=1) if _UNTIL[one.operator] else right
         yield datetime.combine(day, time(), getattr(right, "zone", UTC)), True
     elif one.left_operand == _ELAPSED and isinstance(right, Duration) and since is not None:
-        yield _later(since, right), False
+        yield _add_duration(since, right), False
 
 
-def _later(moment: datetime, span: Duration) -> datetime:
+def _add_duration(moment: datetime, span: Duration) -> datetime:
     """Return a moment after another: the last day of a month where it has no such day."""
     try:
         years, month = divmod(moment.month - 1 + span.months, 12)

@@ -10,14 +10,19 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.consents import Derived, Unowned, consented, short_of
+from policy_engine.decision.consents import (
+    MissingConsent,
+    TransformationCache,
+    consent_shortfalls,
+    given_consent,
+)
 from policy_engine.decision.deciding.case import Case
-from policy_engine.decision.deciding.letting import consents_to
-from policy_engine.decision.deciding.making import leave_fails, lineage, making_fails
-from policy_engine.decision.ended import Void, void_by_proofs, void_of
+from policy_engine.decision.deciding.letting import making_consents
+from policy_engine.decision.deciding.making import consent_refusal, lineage, making_refusal
+from policy_engine.decision.ended import VoidOutput, void_outputs, void_proven_outputs
 from policy_engine.decision.facts import unclear_labels
 from policy_engine.decision.history import History
-from policy_engine.decision.holding import datasets_of
+from policy_engine.decision.holding import possible_datasets
 from policy_engine.decision.index import Clause, Index, RuleOutput
 from policy_engine.decision.lineage import Lineage
 from policy_engine.decision.model import (
@@ -26,11 +31,11 @@ from policy_engine.decision.model import (
     Request,
     RowAccess,
     World,
-    in_full,
+    expand_hierarchy,
 )
-from policy_engine.decision.outputs import Output, plans_of
-from policy_engine.decision.ownership import Leave
-from policy_engine.decision.purposes import purposes_of
+from policy_engine.decision.outputs import Output, output_plans
+from policy_engine.decision.ownership import OwnerConsent
+from policy_engine.decision.purposes import rule_purposes
 from policy_engine.decision.views import View
 from policy_engine.errors import ArgumentError, RequestError, join_names
 from policy_engine.plan.consenting import Shortfall
@@ -86,7 +91,7 @@ class Decider:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
             message = f"Two policies have one uid. Given: {join_names(uids)}."
-            raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
+            raise RequestError.of("D002", message, "OwnerConsent out the one that no longer holds.")
         self.policies = tuple(policies)
         self.certificates = tuple(one for one in certificates if isinstance(one, Certificate))
         self.attestations = tuple(one for one in certificates if isinstance(one, Attestation))
@@ -94,7 +99,7 @@ class Decider:
         self.unclear = unclear_labels(policies)
         self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
         stated = Hierarchy(asset=tuple((owners or Owners()).edges))
-        given = self._by_action(in_full(hierarchy or Hierarchy())).joined([stated])
+        given = self._by_action(expand_hierarchy(hierarchy or Hierarchy())).joined([stated])
         known = policies if isinstance(policies, InForce) else InForce(policies)
         self.index = Index(known, given, apart=bool(owners))
         self.owners = self._owners((owners or Owners()).known_by(known), data)
@@ -103,10 +108,10 @@ class Decider:
         self._outputs: dict[tuple[str, str, str], Output] = {}
         self._short: dict[tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
-        self._derived = Derived()
+        self._derived = TransformationCache()
         self.notes, made = known.notes, {one.asset for one in self.index.outputs}
         self.past, every = known.ended, (*known, *known.ended)
-        void = (*void_of(known.ended), *void_by_proofs(certificates, every))
+        void = (*void_outputs(known.ended), *void_proven_outputs(certificates, every))
         self.void = tuple(one for one in dict.fromkeys(void) if one.asset not in made)
 
     def _owners(self, known: Owners, data: Collection[str]) -> Owners:
@@ -116,11 +121,11 @@ class Decider:
         claims.check(known, edges, data)
         return claims.owned(known, edges) if known else known
 
-    def ended(self, view: View) -> Iterator[Void]:
+    def ended(self, view: View) -> Iterator[VoidOutput]:
         """Yield the outputs of policies that are not in force."""
         yield from self.void
         if view.void:
-            yield from void_of(one for one in self.policies if one.uid in view.void)
+            yield from void_outputs(one for one in self.policies if one.uid in view.void)
 
     def decide(
         self,
@@ -158,7 +163,7 @@ class Decider:
         """
         _check(request, world)
         self._check_agreement(world, history)
-        rows = frozenset(datasets) or datasets_of(request.targets)
+        rows = frozenset(datasets) or possible_datasets(request.targets)
         asked, given = self._asked(request), world or _NOTHING_KNOWN
         return Case(self, asked, given, history, rows=rows, together=together).row_access()
 
@@ -174,22 +179,22 @@ class Decider:
         purpose: str = "",
         *,
         with_prohibitions: bool = True,
-    ) -> Iterator[Unowned]:
+    ) -> Iterator[MissingConsent]:
         """Yield the rules of a policy that make something of what is not theirs, each with why.
 
         None where all policies are one owner's. Without a `purpose` things are made for those that
         the rules have.
         """
         for case, made in self._makings(policy, world, history, purpose):
-            fails = leave_fails(case, made.clause, was_done=False)
+            fails = consent_refusal(case, made.clause, was_done=False)
             if not fails and with_prohibitions:
-                fails = making_fails(case, made.clause, was_done=False)
+                fails = making_refusal(case, made.clause, was_done=False)
             if fails:
-                near = [leave for _, leave in consents_to(case, made.clause) if leave.short]
-                told = near or [Leave()]
+                near = [leave for _, leave in making_consents(case, made.clause) if leave.short]
+                told = near or [OwnerConsent()]
                 for one in told:
                     source = one.clause.policy.source if one.clause else ""
-                    yield Unowned(made.clause.rule, fails, one.short, one.rule, source)
+                    yield MissingConsent(made.clause.rule, fails, one.short, one.rule, source)
 
     def consented(
         self,
@@ -201,10 +206,10 @@ class Decider:
     ) -> tuple[Consented, ...]:
         """Return the rules by which owners let a policy make an output of what is theirs."""
         found = (
-            consented(asset, leave.clause, self._derived)
+            given_consent(asset, leave.clause, self._derived)
             for case, made in self._makings(policy, world, history, purpose)
             if made.asset == output
-            for asset, leave in consents_to(case, made.clause)
+            for asset, leave in making_consents(case, made.clause)
             if leave.is_given and leave.clause
         )
         return tuple(dict.fromkeys(found))
@@ -218,7 +223,7 @@ class Decider:
             if made.policy.uid != policy.uid or not targets:
                 continue
             known = self.view((world or _NOTHING_KNOWN).memberships)
-            every = purposes_of(rule, known.own(made.clause), known.closures)
+            every = rule_purposes(rule, known.own(made.clause), known.closures)
             for one in (purpose,) if purpose else every:
                 action = rule.actions[0].iri
                 asked = Request(assignee="", action=action, targets=targets, purpose=one)
@@ -230,7 +235,7 @@ class Decider:
         """Return in what a thing that a rule makes of assets falls short of what a consent asks."""
         key = consent.number, making.policy.uid, making.whole.output, assets
         if key not in self._short:
-            self._short[key] = short_of(consent, making, assets, self._derived)
+            self._short[key] = consent_shortfalls(consent, making, assets, self._derived)
         return self._short[key]
 
     def ended_by(
@@ -263,7 +268,7 @@ class Decider:
         """
         known = self.view((world or _NOTHING_KNOWN).memberships)
         rules = [made.clause for made in self.index.makers.get(asset, ())]
-        every = (purposes_of(one.rule, known.own(one), known.closures) for one in rules)
+        every = (rule_purposes(one.rule, known.own(one), known.closures) for one in rules)
         named = dict.fromkeys(chain.from_iterable(every))
         down = partial(known.closures.down, "purpose")
         narrower = (one for purpose in named if purpose for one in down(purpose))
@@ -311,7 +316,7 @@ class Decider:
             known = [one for one in self.certificates if digest in ("", one.output_digest)]
             words = [one for one in self.attestations if digest in ("", one.output_digest)]
             if policy.uid not in self._plans:
-                self._plans[policy.uid] = plans_of(policy)
+                self._plans[policy.uid] = output_plans(policy)
             plan = self._plans[policy.uid].get(asset)
             self._outputs[key] = Output.of(policy, asset, known, words, plan, self._unheeded)
         return self._outputs[key]

@@ -44,43 +44,50 @@ def derivations(
     Back to what no certificate tells of, each release once; what was not released is left out.
     """
     found: dict[tuple[str, str], Derivation] = {}
-    for one in (*_told(decider, world, history), *_attested(decider, world, history)):
+    for one in (
+        *_certified_derivations(decider, world, history),
+        *_attested_derivations(decider, world, history),
+    ):
         known = found.get((one.asset, one.digest))
         if known is None or len(known.sources) < len(one.sources):
             found[one.asset, one.digest] = one
     return tuple(found.values())
 
 
-def _told(decider: Decider, world: World | None, history: History | None) -> Iterator[Derivation]:
+def _certified_derivations(
+    decider: Decider, world: World | None, history: History | None
+) -> Iterator[Derivation]:
     released = [one for one in decider.certificates if one.output_digest]
     for one in released:
-        yield _derived(
-            decider.ended_by(as_upstream(one), world, history), as_upstream(one), _read(one)
+        yield _derivation(
+            decider.ended_by(as_upstream(one), world, history),
+            as_upstream(one),
+            _release_inputs(one),
         )
-    for upstream in _before(up for one in released for up in one.upstream):
-        yield _derived(decider.ended_by(upstream, world, history), upstream, ())
+    for upstream in _with_ancestors(up for one in released for up in one.upstream):
+        yield _derivation(decider.ended_by(upstream, world, history), upstream, ())
 
 
-def _derived(ended: str, one: Upstream, read: Iterable[str]) -> Derivation:
+def _derivation(ended: str, one: Upstream, read: Iterable[str]) -> Derivation:
     sources = [DerivationSource(up.asset, up.output_digest) for up in one.upstream]
     known = {source.asset for source in sources}
     sources += [DerivationSource(asset) for asset in read if asset not in known]
     return Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
-def _read(certificate: Certificate) -> Iterator[str]:
+def _release_inputs(certificate: Certificate) -> Iterator[str]:
     """Yield the inputs of a release."""
     yield from (step.asset for step in certificate.plan.steps if isinstance(step, Read))
 
 
-def _before(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
+def _with_ancestors(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
     """Yield releases and all before them."""
     for one in upstream:
         yield one
-        yield from _before(one.upstream)
+        yield from _with_ancestors(one.upstream)
 
 
-def _attested(
+def _attested_derivations(
     decider: Decider, world: World | None, history: History | None
 ) -> Iterator[Derivation]:
     for one in decider.attestations:
@@ -89,11 +96,11 @@ def _attested(
         sources = dict.fromkeys(
             DerivationSource(target.iri) for rule in made for target in rule.targets
         )
-        ended = _unattested(decider, world, history, policy, one)
+        ended = _attestation_end(decider, world, history, policy, one)
         yield Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
-def _unattested(
+def _attestation_end(
     decider: Decider,
     world: World | None,
     history: History | None,

@@ -10,7 +10,7 @@ from policy_engine.policy.model import OFFER
 
 
 @dataclass(frozen=True, slots=True)
-class Void:
+class VoidOutput:
     """An output of a policy that is not in force, and who issued that; none where unknown."""
 
     asset: str
@@ -18,17 +18,17 @@ class Void:
     issuers: frozenset[str] = frozenset()
 
 
-def void_of(policies: Iterable[Policy]) -> Iterator[Void]:
+def void_outputs(policies: Iterable[Policy]) -> Iterator[VoidOutput]:
     """Yield the outputs of policies that are not in force."""
     for policy in policies:
         for rule in policy.permissions if policy.type != OFFER else ():
             if rule.output:
-                yield Void(rule.output, policy.uid, rule.issued_by)
+                yield VoidOutput(rule.output, policy.uid, rule.issued_by)
 
 
-def void_by_proofs(
+def void_proven_outputs(
     proofs: Sequence[Certificate | Attestation], known: Iterable[Policy]
-) -> Iterator[Void]:
+) -> Iterator[VoidOutput]:
     """Yield the outputs that certificates and attestations are of: they were made, under whichever
     policy.
 
@@ -36,13 +36,13 @@ def void_by_proofs(
     """
     issuers = {(one.uid, one.digest): one.issued_by for one in known}
     for one in proofs:
-        made = _made(one)
+        made = _proven_output(one)
         if made is not None:
             asset, policy, digest = made
-            yield Void(asset, policy, issuers.get((policy, digest), frozenset()))
+            yield VoidOutput(asset, policy, issuers.get((policy, digest), frozenset()))
 
 
-def _made(proof: Certificate | Attestation) -> tuple[str, str, str] | None:
+def _proven_output(proof: Certificate | Attestation) -> tuple[str, str, str] | None:
     """Return the output that a proof is of, and the uid and the digest of the policy it was made
     under; None for a certificate of nothing that was released."""
     if isinstance(proof, Attestation):

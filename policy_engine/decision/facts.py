@@ -12,11 +12,11 @@ from policy_engine.decision.conditions import Truth
 from policy_engine.decision.history import History, MadeFrom
 from policy_engine.decision.model import Performance, Request, World
 from policy_engine.decision.settling import (
-    Settled,
-    begun,
-    deeds_by,
-    depends_on_beginning,
-    settled,
+    DutyOutcome,
+    depends_on_start,
+    duty_outcome,
+    duty_start,
+    party_deeds,
 )
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
@@ -32,9 +32,9 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.xsd.values import Literals
 
-Sources: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
+SourceTrace: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
 """What assets were made from, by what was known, by asset, when they were read."""
-MadeOf: TypeAlias = Callable[[str], Collection[str]]
+SourceLookup: TypeAlias = Callable[[str], Collection[str]]
 """What an asset was made from, near and far."""
 Label: TypeAlias = str | tuple[str, str]
 """The label of a rule, alone or behind the uid of its policy."""
@@ -125,8 +125,8 @@ class RequestFacts:
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
-        self.sources: Sources = lambda _found, _known: ()
-        self.made_of: MadeOf = lambda _asset: ()
+        self.sources: SourceTrace = lambda _found, _known: ()
+        self.made_of: SourceLookup = lambda _asset: ()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what a left operand is now, None where that is not known."""
@@ -147,7 +147,7 @@ class RequestFacts:
             if found is not None or not self.is_act:
                 return found
         if left_operand == COUNT:
-            count = said(self.world.counts, self.policy, self.rule, self.unclear)
+            count = stated_value(self.world.counts, self.policy, self.rule, self.unclear)
             return None if count is None else (count,)
         return self.world.values.get(left_operand)
 
@@ -244,7 +244,7 @@ class RequestFacts:
 
     def settled(
         self, duty: Rule, rule: str, policy: Policy, doers: Sequence[str], since: datetime | None
-    ) -> dict[str, Settled]:
+    ) -> dict[str, DutyOutcome]:
         """Return what became by the log of a duty of each of some parties, since it was owed.
 
         Nothing where there is no log, or several duties go by its label.
@@ -252,25 +252,25 @@ class RequestFacts:
         history = self.history
         if history is None or (policy.uid, duty.label()) in self.unclear:
             return {}
-        found, is_open = {}, since is None and depends_on_beginning(duty)
+        found, is_open = {}, since is None and depends_on_start(duty)
         for party in doers:
             if is_open:
-                since = begun(duty, rule, party, policy, history, self.own)
+                since = duty_start(duty, rule, party, policy, history, self.own)
                 # What is permitted now makes an obligation owed that was not before.
                 since = since or (self.time if duty.kind == "obligation" else None)
-            deeds = deeds_by(party, history, policy, duty, self.own)
-            found[party] = settled(duty, deeds, self.time, since)
+            deeds = party_deeds(party, history, policy, duty, self.own)
+            found[party] = duty_outcome(duty, deeds, self.time, since)
         return found
 
     def performance(
-        self, duty: Rule, policy: Policy, logged: Iterable[Settled]
+        self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]
     ) -> Performance | None:
         """Return what became of a duty of a policy; None where that is not known.
 
         As the world says, or a log of each of those whose duty it is. One that a certificate shows
         to be fulfilled is, unless it is said to be violated.
         """
-        told = said(self.world.duties, policy.uid, duty.label(), self.unclear)
+        told = stated_value(self.world.duties, policy.uid, duty.label(), self.unclear)
         found = list(logged)
         if told or (id(duty) in self.certified and not any(one.is_told for one in found)):
             return told or "fulfilled"
@@ -280,9 +280,9 @@ class RequestFacts:
         is_done = bool(found) and None not in states
         return "fulfilled" if is_done or id(duty) in self.certified else None
 
-    def fulfilment(self, duty: Rule, policy: Policy, logged: Iterable[Settled]) -> str:
+    def fulfilment(self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]) -> str:
         """Return by what a duty is fulfilled: the world, the log, or else a certificate."""
-        if said(self.world.duties, policy.uid, duty.label(), self.unclear):
+        if stated_value(self.world.duties, policy.uid, duty.label(), self.unclear):
             return "fulfilled by the state of the world"
         deeds = [one.done for one in logged]
         told = [one.told for one in deeds if one]
@@ -326,7 +326,7 @@ class RequestFacts:
         )
 
 
-def said(
+def stated_value(
     known: Mapping[str, _Known | Mapping[str, _Known]],
     policy: str,
     label: str,

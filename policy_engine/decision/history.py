@@ -184,10 +184,12 @@ class History:
             ],
             "unnamed": {policy: sorted(digests) for policy, digests in self.unnamed.items()},
             "permitted": {party: [*assets] for party, assets in self.permitted.items()},
-            "origins": {party: [*map(_listed, known)] for party, known in self.origins.items()},
+            "origins": {
+                party: [*map(_origin_json, known)] for party, known in self.origins.items()
+            },
             "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
             "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
-            "deeds": [[*duty, [*map(_plain, deeds)]] for duty, deeds in self.deeds.items()],
+            "deeds": [[*duty, [*map(_deed_json, deeds)]] for duty, deeds in self.deeds.items()],
             "under": [[[*digests], time] for digests, time in self.under.items()],
         }
 
@@ -208,7 +210,7 @@ class History:
             },
             {(policy, party): assets for policy, party, assets in plain["begun"]},
             {(policy, rule, duty): parties for policy, rule, duty, parties in plain["refused"]},
-            {(policy, duty): [*map(_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
+            {(policy, duty): [*map(_read_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
             {tuple(digests): time for digests, time in plain["under"]},
         )
 
@@ -263,7 +265,7 @@ class History:
         )
 
 
-def _listed(one: MadeFrom) -> list[Any]:
+def _origin_json(one: MadeFrom) -> list[Any]:
     return [one.asset, [*one.by], [*one.sources]]
 
 
@@ -274,11 +276,11 @@ def _earlier(one: str, other: str) -> str:
     return min(one, other, key=datetime.fromisoformat)
 
 
-def _plain(deed: Deed) -> list[str | int]:
+def _deed_json(deed: Deed) -> list[str | int]:
     said = (deed.digest, deed.evidence, deed.entry, deed.meaning)
     return [deed.state, deed.by, deed.time.isoformat(), *said]
 
 
-def _deed(plain: Sequence[Any]) -> Deed:
+def _read_deed(plain: Sequence[Any]) -> Deed:
     state, by, time, digest, evidence, entry, meaning = plain
     return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry), meaning)

@@ -11,7 +11,7 @@ from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.index import Clause
 from policy_engine.decision.members import RefinedMembers
 from policy_engine.decision.model import DerivationStep, OutstandingDuty, Request
-from policy_engine.decision.verdict import unseen
+from policy_engine.decision.verdict import unknown_operands
 from policy_engine.policy import Action, Asset, Condition, Party, Rule
 from policy_engine.policy.hierarchy import Part, Ways
 from policy_engine.policy.labels import is_made_up
@@ -62,7 +62,7 @@ def covers(clause: Clause, asked: ExpandedRequest) -> bool:
     )
 
 
-def lacks(clause: Clause, asked: ExpandedRequest) -> int:
+def count_uncovered(clause: Clause, asked: ExpandedRequest) -> int:
     """Return how many parts of a request a permission does not cover."""
     targets = clause.targets
     return (
@@ -86,25 +86,25 @@ def match_permission(
     `unheard` is why it does not count, if it does not, whatever else holds.
     """
     if clause.is_plain and not unheard and covers(clause, asked):
-        return RuleMatch(clause, steps(clause, asked))
-    missing = [*_not_covered(clause, asked), *filter(None, [unheard])]
+        return RuleMatch(clause, derivation_steps(clause, asked))
+    missing = [*_uncovered_parts(clause, asked), *filter(None, [unheard])]
     if clause.policy.type == OFFER:
         missing.append("its policy is an Offer, which proposes and grants nothing")
-    verdicts = () if missing else _permitting(clause, asked, facts)
-    datasets = (facts.rows or datasets_of(asked.request.targets)) if verdicts else ()
+    verdicts = () if missing else _permission_verdicts(clause, asked, facts)
+    datasets = (facts.rows or possible_datasets(asked.request.targets)) if verdicts else ()
     for verdict in verdicts:
         about = is_about_rows(verdict.condition, datasets)
         if verdict.state != "satisfied" and not (rows and about):
-            missing.append(_unmet(verdict, facts, about=about))
-    duties = () if missing else tuple(_duties(clause, facts))
+            missing.append(_unmet_condition(verdict, facts, about=about))
+    duties = () if missing else tuple(_rule_duty_outcomes(clause, facts))
     owed = tuple(one for one in duties if isinstance(one, OutstandingDuty))
-    missing += [_not_done(one, facts) for one in owed]
-    found = steps(clause, asked) if not missing else ()
+    missing += [_describe_outstanding(one, facts) for one in owed]
+    found = derivation_steps(clause, asked) if not missing else ()
     done = () if missing else tuple(one for one in duties if isinstance(one, str))
     return RuleMatch(clause, found, verdicts, owed, tuple(missing), done)
 
 
-def prohibits(
+def match_prohibition(
     clause: Clause,
     asked: ExpandedRequest,
     own: Closures,
@@ -116,25 +116,25 @@ def prohibits(
     `asked` is the request by all that is known, `own` are the closures of the rule's own policy.
     `needed` are the actions asked for and those that must not be prohibited for them.
     """
-    if not meets(clause, asked, needed):
+    if not overlaps_request(clause, asked, needed):
         return None
-    verdicts = () if clause.is_plain else _prohibiting(clause, asked, own, facts, needed)
+    verdicts = () if clause.is_plain else _prohibition_verdicts(clause, asked, own, facts, needed)
     if verdicts is None:
         return None
-    return RuleMatch(clause, steps(clause, asked, from_below=True), verdicts)
+    return RuleMatch(clause, derivation_steps(clause, asked, from_below=True), verdicts)
 
 
-def meets(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
+def overlaps_request(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, its conditions left aside."""
     overlaps = asked.closures.overlaps
     if clause.targets and not any(
         overlaps("asset", one, other) for one in asked.request.targets for other in clause.targets
     ):
         return False
-    return reaches(clause, asked, needed)
+    return overlaps_besides_targets(clause, asked, needed)
 
 
-def reaches(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
+def overlaps_besides_targets(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, its targets and conditions left aside."""
     request, overlaps = asked.request, asked.closures.overlaps
     if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
@@ -150,7 +150,7 @@ def reaches(clause: Clause, asked: ExpandedRequest, needed: Sequence[str]) -> bo
     )
 
 
-def datasets_of(targets: Sequence[str]) -> frozenset[str]:
+def possible_datasets(targets: Sequence[str]) -> frozenset[str]:
     """Return what targets are columns of by their name, and the targets, which may be datasets."""
     return frozenset((*targets, *filter(None, map(terms.dataset_of, targets))))
 
@@ -164,7 +164,7 @@ def is_about_rows(condition: Condition, datasets: Collection[str]) -> bool:
     )
 
 
-def steps(
+def derivation_steps(
     clause: Clause, asked: ExpandedRequest, *, from_below: bool = False
 ) -> tuple[DerivationStep, ...]:
     """Return the ways by which the parts of a request are included in those of a rule.
@@ -183,15 +183,15 @@ def steps(
     ]
     found = []
     for part, name, ways, wanted in parts:
-        way = _way(ways, wanted) if wanted else ()
+        way = _shortest_path(ways, wanted) if wanted else ()
         if from_below and wanted and not way:
-            way = _from_below(part, name, wanted, asked.closures)
+            way = _path_from_rule(part, name, wanted, asked.closures)
         if way:
             found.append(DerivationStep.model_construct(part=part, path=way))
     return tuple(found)
 
 
-def _from_below(
+def _path_from_rule(
     part: Part, name: str, wanted: frozenset[str], closures: Closures
 ) -> tuple[str, ...]:
     """Return the way from a part of a rule up to what is asked for, or that may be one."""
@@ -207,7 +207,7 @@ def _from_below(
     return min(ways, key=len, default=())
 
 
-def _way(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:
+def _shortest_path(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:
     """Return the shortest way up to one of the wanted; shorter ways stand first."""
     if len(wanted) == 1:
         [only] = wanted
@@ -218,13 +218,13 @@ def _way(ways: Ways, wanted: frozenset[str]) -> tuple[str, ...]:
 # -- what is missing ------------------------------------------------------------------------------
 
 
-def _not_covered(clause: Clause, asked: ExpandedRequest) -> Iterator[str]:
+def _uncovered_parts(clause: Clause, asked: ExpandedRequest) -> Iterator[str]:
     """Yield what keeps a permission from covering the parts of a request."""
     request, rule = asked.request, clause.rule
     if clause.assignees and clause.assignees.isdisjoint(asked.party):
-        yield f"it is for {_names(rule.assignees)}, not {request.assignee}"
+        yield f"it is for {_format_names(rule.assignees)}, not {request.assignee}"
     if clause.actions.isdisjoint(asked.action):
-        yield f"it permits {_names(rule.actions)}, not {terms.compact(request.action)}"
+        yield f"it permits {_format_names(rule.actions)}, not {terms.compact(request.action)}"
     for target, ways in zip(request.targets, asked.targets, strict=True):
         if clause.targets and clause.targets.isdisjoint(ways):
             yield f"it does not cover {target}"
@@ -237,33 +237,33 @@ def _not_covered(clause: Clause, asked: ExpandedRequest) -> Iterator[str]:
 _NO_PURPOSE = "and the request names none"
 
 
-def _unmet(verdict: Verdict, facts: RequestFacts, *, about: bool) -> str:
+def _unmet_condition(verdict: Verdict, facts: RequestFacts, *, about: bool) -> str:
     if about:
         return "its constraint is about single rows, which a query can be filtered by"
-    is_for_log = facts.history is None and any(one in COUNTS for one in unseen(verdict))
+    is_for_log = facts.history is None and any(one in COUNTS for one in unknown_operands(verdict))
     is_uncounted = verdict.state == "unknown" and is_for_log
     doubt = facts.doubt(facts.world.counts, facts.rule)
     needed = (doubt or " without a decision log") if is_uncounted else ""
     return f"its constraint is {verdict.state}: {verdict.reason}{needed}"
 
 
-def _duties(clause: Clause, facts: RequestFacts) -> Iterator[OutstandingDuty | str]:
+def _rule_duty_outcomes(clause: Clause, facts: RequestFacts) -> Iterator[OutstandingDuty | str]:
     for duty in clause.rule.duties:
-        yield from _outcomes(duty, clause, facts)
+        yield from _duty_outcomes(duty, clause, facts)
 
 
-def outstanding(
+def outstanding_duties(
     duty: Rule, clause: Clause, facts: RequestFacts, doers: Sequence[str] = ()
 ) -> Iterator[OutstandingDuty]:
     """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
 
     It is owed by `doers`, else by its assignees or whoever asks.
     """
-    found = _outcomes(duty, clause, facts, doers)
+    found = _duty_outcomes(duty, clause, facts, doers)
     yield from (one for one in found if isinstance(one, OutstandingDuty))
 
 
-def _outcomes(
+def _duty_outcomes(
     duty: Rule,
     clause: Clause,
     facts: RequestFacts,
@@ -303,39 +303,39 @@ def _outcomes(
         moment = min(missed.values(), default=None)
         for consequence in duty.consequences:
             theirs = _iris(consequence.assignees) or (*missed,) or named
-            yield from _outcomes(consequence, clause, facts, theirs, moment)
+            yield from _duty_outcomes(consequence, clause, facts, theirs, moment)
 
 
 def _iris(parties: Sequence[Party]) -> tuple[str, ...]:
     return tuple(party.iri for party in parties)
 
 
-def _not_done(owed: OutstandingDuty, facts: RequestFacts) -> str:
+def _describe_outstanding(owed: OutstandingDuty, facts: RequestFacts) -> str:
     doubt = facts.doubt(facts.world.duties, owed.duty)
-    return f"its duty {_done(owed)} is {owed.state} ({owed.duty}){doubt}"
+    return f"its duty {_duty_actions(owed)} is {owed.state} ({owed.duty}){doubt}"
 
 
-def _done(owed: OutstandingDuty) -> str:
+def _duty_actions(owed: OutstandingDuty) -> str:
     return " and ".join(map(terms.compact, owed.actions)) or owed.duty
 
 
 # -- conditions -----------------------------------------------------------------------------------
 
-_WORST: Mapping[State, int] = {"satisfied": 0, "unknown": 1, "unsatisfied": 2}
+_SEVERITY: Mapping[State, int] = {"satisfied": 0, "unknown": 1, "unsatisfied": 2}
 _Verdicts = tuple[Verdict, ...]
 _Member = Party | Asset | Action
 _Group = tuple[Part, Sequence[_Member], Sequence[str]]
 """What a rule names in a part, and what of a request that has to be matched with."""
 
 
-def _permitting(clause: Clause, asked: ExpandedRequest, facts: RequestFacts) -> _Verdicts:
+def _permission_verdicts(clause: Clause, asked: ExpandedRequest, facts: RequestFacts) -> _Verdicts:
     """Return what the conditions of a permission evaluate to, and the refinements.
 
     Every one of the members that could be meant has to meet the refinements. Where several of
     its parties, assets or actions cover a name, that counts whose refinements come out best.
     """
     rule, request = clause.rule, asked.request
-    _set_for(facts, clause, asked.closures, asked.closures)
+    _set_rule(facts, clause, asked.closures, asked.closures)
     found = [evaluate(condition, facts) for condition in rule.constraints]
     groups: list[_Group] = [
         ("party", rule.assignees, [request.assignee]),
@@ -345,12 +345,15 @@ def _permitting(clause: Clause, asked: ExpandedRequest, facts: RequestFacts) -> 
     for part, members, [name] in groups:
         if _are_refined(members):
             covering = [one for one in members if one.iri in asked.closures.up(part, name)]
-            options = [_told([*_alternatives(part, name, one, asked, facts)]) for one in covering]
-            found += min(options, key=_badness, default=())
+            options = [
+                _join_alternatives([*_alternatives(part, name, one, asked, facts)])
+                for one in covering
+            ]
+            found += min(options, key=_severity, default=())
     return tuple(found)
 
 
-def _prohibiting(
+def _prohibition_verdicts(
     clause: Clause,
     asked: ExpandedRequest,
     own: Closures,
@@ -363,7 +366,7 @@ def _prohibiting(
     a refinement. One member of whom that is not known is enough for it to apply.
     """
     rule, request = clause.rule, asked.request
-    _set_for(facts, clause, own, asked.closures)
+    _set_rule(facts, clause, own, asked.closures)
     found = [evaluate(condition, facts) for condition in rule.constraints]
     if any(verdict.state == "unsatisfied" for verdict in found):
         return None
@@ -374,14 +377,14 @@ def _prohibiting(
     ]
     for part, members, names in groups:
         if _are_refined(members):
-            options = [*_left(part, names, members, asked, facts)]
+            options = [*_remaining_verdicts(part, names, members, asked, facts)]
             if not options:
                 return None
-            found += min(options, key=_badness)
+            found += min(options, key=_severity)
     return tuple(found)
 
 
-def _set_for(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
+def _set_rule(facts: RequestFacts, clause: Clause, own: Closures, known: Closures) -> None:
     facts.policy, facts.rule = clause.policy.uid, clause.label
     made_up = is_made_up(clause.label)
     facts.digest = clause.policy.digest if made_up else ""
@@ -394,7 +397,7 @@ def _are_refined(members: Sequence[_Member]) -> bool:
     return any(member.refinements for member in members)
 
 
-def _left(
+def _remaining_verdicts(
     part: Part,
     names: Sequence[str],
     members: Sequence[_Member],
@@ -408,11 +411,11 @@ def _left(
             for name in names
             if asked.closures.overlaps(part, name, member.iri)
             for verdicts in _alternatives(part, name, member, asked, facts)
-            if _badness(verdicts) < _WORST["unsatisfied"]
+            if _severity(verdicts) < _SEVERITY["unsatisfied"]
         ]
         if left:
             # Of rows, each of those that are left counts: some may hold of a row and others not.
-            yield _merged(left) if facts.rows else min(left, key=_badness)
+            yield _merge_rows(left) if facts.rows else min(left, key=_severity)
 
 
 def _alternatives(
@@ -422,14 +425,14 @@ def _alternatives(
     if not member.refinements:
         yield ()
         return
-    for about in _meant(part, name, member, asked, facts):
+    for about in _possible_members(part, name, member, asked, facts):
         facts.about, facts.part = about, part
         facts.is_act = part == "action" and about == asked.request.action
         yield tuple([evaluate(one, facts) for one in member.refinements])
         facts.about, facts.is_act = None, False
 
 
-def _meant(
+def _possible_members(
     part: Part, name: str, member: _Member, asked: ExpandedRequest, facts: RequestFacts
 ) -> Sequence[str]:
     if part == "action":
@@ -439,29 +442,29 @@ def _meant(
     return asked.members.of(part, name, member.iri, member.refinements, facts.own, asked.closures)
 
 
-def _told(alternatives: Sequence[_Verdicts]) -> _Verdicts:
+def _join_alternatives(alternatives: Sequence[_Verdicts]) -> _Verdicts:
     """Return what tells whether all alternatives are satisfied: the first, and what is not."""
     others = (one for rest in alternatives[1:] for one in rest if one.state != "satisfied")
     return tuple(dict.fromkeys((*alternatives[0], *others)))
 
 
-def _merged(alternatives: Sequence[_Verdicts]) -> _Verdicts:
+def _merge_rows(alternatives: Sequence[_Verdicts]) -> _Verdicts:
     """Return what is so by all of several, and unknown where they differ."""
-    return tuple(map(_agreed, zip(*alternatives, strict=True)))
+    return tuple(map(_merge_verdicts, zip(*alternatives, strict=True)))
 
 
-def _agreed(verdicts: Sequence[Verdict]) -> Verdict:
+def _merge_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     first = verdicts[0]
     if all(one.state == first.state for one in verdicts) and not first.parts:
         return first
-    parts = tuple(map(_agreed, zip(*(one.parts for one in verdicts), strict=True)))
+    parts = tuple(map(_merge_verdicts, zip(*(one.parts for one in verdicts), strict=True)))
     is_one = all(one.state == first.state for one in verdicts)
     return replace(first, state=first.state if is_one else "unknown", parts=parts)
 
 
-def _badness(verdicts: Iterable[Verdict]) -> int:
-    return max((_WORST[verdict.state] for verdict in verdicts), default=0)
+def _severity(verdicts: Iterable[Verdict]) -> int:
+    return max((_SEVERITY[verdict.state] for verdict in verdicts), default=0)
 
 
-def _names(members: Sequence[Party | Asset | Action]) -> str:
+def _format_names(members: Sequence[Party | Asset | Action]) -> str:
     return " or ".join(terms.compact(member.iri) for member in members)

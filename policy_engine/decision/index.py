@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.voiding import Voidable, clash
+from policy_engine.decision.voiding import Voidable, has_conflict
 from policy_engine.policy import Action, Asset, Condition, Party, Policy, Rule
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
@@ -97,7 +97,7 @@ _FEW = 16
 _MOST_PURPOSES = 64
 
 
-def _settled(leaves: dict[str, Leaf]) -> None:
+def _group_by_purpose(leaves: dict[str, Leaf]) -> None:
     """Put rules by their purposes where there are many."""
     for key, leaf in leaves.items():
         if len(leaf) > _FEW and isinstance(leaf, list):
@@ -176,7 +176,7 @@ class Permissions:
         """Make ready for requests, once all are taken up."""
         for level in self.tree.values():
             for leaves in level.values():
-                _settled(leaves)
+                _group_by_purpose(leaves)
 
     def nearly(self, target: Iterable[str], assignee: Iterable[str], most: int) -> list[Clause]:
         """Return up to `most` that cover a target or an assignee, in the order of the policies.
@@ -220,7 +220,7 @@ class Prohibitions:
     def settle(self) -> None:
         """Make ready for requests, once all are taken up."""
         for level in self.tree.values():
-            _settled(level)
+            _group_by_purpose(level)
 
     def near(
         self, targets: Keys, assignees: Keys, purposes: Collection[str] | None
@@ -244,10 +244,10 @@ class Prohibitions:
         if not names:
             return [_ANY]
         above = {wide for name in names for wide in self.closures.reach(part, name)}
-        return [*sorted(names), *map(below, sorted(above))]
+        return [*sorted(names), *map(inclusion_key, sorted(above))]
 
 
-def below(name: str) -> str:
+def inclusion_key(name: str) -> str:
     """Return the key under which stands what is included in an IRI, or might be."""
     return f"<{name}"
 
@@ -288,7 +288,10 @@ class Index:
             policy.uid
             for policy in policies
             if policy.uid in self.ended
-            or (policy.conflict == "invalid" and clash(policy, self._may_void(policy).hierarchy))
+            or (
+                policy.conflict == "invalid"
+                and has_conflict(policy, self._may_void(policy).hierarchy)
+            )
         )
         self.outputs: list[RuleOutput] = []
         self.by_output: dict[str, list[int]] = {}
@@ -310,14 +313,14 @@ class Index:
                 self._add_output(RuleOutput(policy, rule.output, clause))
                 of_output = self.inputs.setdefault(rule.output, {})
                 of_output.update(dict.fromkeys(target.iri for target in rule.targets))
-            for granted in _granted(rule, policy.vocabulary.reading):
+            for granted in _reading_permissions(rule, policy.vocabulary.reading):
                 reads = Clause.of(next(numbers), policy, granted, closures, rule)
                 self.permissions.add(reads)
         for rule in policy.prohibitions:
             self.prohibitions.add(Clause.of(next(numbers), policy, rule, closures))
 
     def _add_output(self, made: RuleOutput) -> None:
-        for key in {made.asset, *map(below, self.closures.reach("asset", made.asset))}:
+        for key in {made.asset, *map(inclusion_key, self.closures.reach("asset", made.asset))}:
             self.by_output.setdefault(key, []).append(len(self.outputs))
         self.outputs.append(made)
 
@@ -367,7 +370,7 @@ class Index:
         rules = [rule for policy in self.policies for rule in policy.rules]
         named = [*chain(*self.joint.asset), *(rule.output for rule in rules if rule.output)]
         named += [target.iri for rule in rules for target in rule.targets]
-        return by_start(named)
+        return group_by_prefix(named)
 
 
 def _conditions(rule: Rule) -> Iterator[Condition]:
@@ -376,7 +379,7 @@ def _conditions(rule: Rule) -> Iterator[Condition]:
     yield from chain(rule.constraints, *(member.refinements for member in members))
 
 
-def by_start(names: Iterable[str]) -> dict[str, list[str]]:
+def group_by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
     """Return names by what they go on from, and might be a part of."""
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -397,16 +400,16 @@ def _without_parameters(rule: Rule) -> tuple[Rule, frozenset[str]]:
     )
     if not makes_by:
         return rule, makes_by
-    actions = tuple(_bare(one) if one.iri in makes_by else one for one in rule.actions)
+    actions = tuple(_drop_parameters(one) if one.iri in makes_by else one for one in rule.actions)
     return replace(rule, actions=actions), makes_by
 
 
-def _bare(action: Action) -> Action:
+def _drop_parameters(action: Action) -> Action:
     conditions = tuple(one for one in action.refinements if not is_parameter(one))
     return replace(action, refinements=conditions)
 
 
-def _granted(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
+def _reading_permissions(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
     """Yield, of a permission under which something is made, the one to read that.
 
     `reading` are the actions of reading.

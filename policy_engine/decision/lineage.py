@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.catalog import column_iri, column_name
-from policy_engine.decision.ended import Void
+from policy_engine.decision.ended import VoidOutput
 from policy_engine.decision.index import RuleOutput
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View
@@ -16,13 +16,13 @@ from policy_engine.policy import Policy
 from policy_engine.policy.attestable import attestable
 from policy_engine.policy.validation.clashes import starts
 
-OutputOf = Callable[[Policy, str, str], Output]
+OutputLookup = Callable[[Policy, str, str], Output]
 """The output that a policy speaks of, with what of a digest vouches for it."""
-MadeOf = Callable[[str], Sequence[RuleOutput]]
+MakerLookup = Callable[[str], Sequence[RuleOutput]]
 """The outputs that an asset is, belongs to or holds."""
-VoidOf = Callable[[str], Iterable[Void]]
+VoidLookup = Callable[[str], Iterable[VoidOutput]]
 """The outputs of policies that are not in force with which an asset has to do."""
-Over = Callable[[Sequence[RuleOutput]], str]
+EndReason = Callable[[Sequence[RuleOutput]], str]
 """Why what rules of one policy made is not to be made any more, empty where it is."""
 _Key = tuple[str, str, int]
 """A release: the uid of its policy, its asset, and what vouches for it, by identity."""
@@ -60,7 +60,7 @@ class Lineage:
     """
 
     def __init__(
-        self, view: View, output: OutputOf, made: MadeOf, over: Over, void: VoidOf
+        self, view: View, output: OutputLookup, made: MakerLookup, over: EndReason, void: VoidLookup
     ) -> None:
         self._view = view
         self._output = output
@@ -191,7 +191,7 @@ def _sentence(why: str) -> str:
     return f"{why.removesuffix('.')}." if why else ""
 
 
-def inputs_of(output: Output, made: RuleOutput, targets: Sequence[str]) -> tuple[str, ...]:
+def output_inputs(output: Output, made: RuleOutput, targets: Sequence[str]) -> tuple[str, ...]:
     """Return what the targets were made from: the columns of the input that are in them.
 
     All that went into the output, where a target is the output, or holds it, or where it is a
@@ -199,14 +199,14 @@ def inputs_of(output: Output, made: RuleOutput, targets: Sequence[str]) -> tuple
     """
     if output.plan is None:
         return tuple(sorted(made.clause.targets))
-    return columns_of(output.plan, made.asset, targets)
+    return target_columns(output.plan, made.asset, targets)
 
 
-def columns_of(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str, ...]:
+def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of the inputs of a plan that are in targets, which are of its output."""
     names = [column_name(asset, target) for target in targets]
     known = set(plan.publish.columns)
-    asked = [name and (name if name in known else _whole(name)) for name in names]
+    asked = [name and (name if name in known else _ranged_column(name)) for name in names]
     if plan.train is None and all(name in known for name in asked):
         columns = tuple(name for name in asked if name)
     else:
@@ -216,6 +216,6 @@ def columns_of(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str, ...
     return tuple(dict.fromkeys((*map(plan.iri_of, columns), *keys)))
 
 
-def _whole(name: str) -> str:
+def _ranged_column(name: str) -> str:
     """Return the column whose ranges stand in two columns, given one of the two."""
     return name.removesuffix("_low").removesuffix("_high")

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.index import by_start
+from policy_engine.decision.index import group_by_prefix
 from policy_engine.policy import Condition
 from policy_engine.policy.hierarchy import Part
 
@@ -43,7 +43,7 @@ class RefinedMembers:
 
     @cached_property
     def _beside(self) -> Mapping[str, Sequence[str]]:
-        return by_start((*self._said, *self._names()))
+        return group_by_prefix((*self._said, *self._names()))
 
     def of(
         self,

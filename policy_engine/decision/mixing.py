@@ -48,11 +48,11 @@ def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mi
             if read and (own or any(wide)):
                 found.append(Mix(output, source))
     known = {frozenset((one.output, one.source)) for one in found}
-    pairs = _of_one(targets, sources, closures) if len(sources) > 1 else ()
+    pairs = _outputs_sharing_source(targets, sources, closures) if len(sources) > 1 else ()
     return [*found, *(one for one in pairs if {one.output, one.source} not in known)]
 
 
-def _of_one(
+def _outputs_sharing_source(
     targets: Sequence[str], sources: Mapping[str, Sequence[str]], closures: Closures
 ) -> Iterator[Mix]:
     """Yield pairs of outputs that share something that they are made from.
@@ -85,7 +85,7 @@ def _is_read(output: str, targets: Sequence[str], made_from: Sequence[str], own:
     )
 
 
-def names(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures) -> bool:
+def names_both(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures) -> bool:
     """Tell whether a permission names a mix: an asset on either side of it, in `pe:jointly`.
 
     What lies above an output or its source names neither, and each of the targets has to lie in

@@ -16,7 +16,7 @@ from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import JOINTLY, Kind, Strategy
 from policy_engine.policy.naming import each_once
 
-_ELSEWHERE = {
+_OWN_PLACES = {
     f"{terms.ODRL}dateTime": "the time of the world",
     f"{terms.ODRL}purpose": "the purpose of the request",
     JOINTLY: "the targets of the request",
@@ -30,7 +30,7 @@ def _several(given: Any) -> Any:
     return tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
 
 
-def in_full(hierarchy: Hierarchy) -> Hierarchy:
+def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
     """Return a hierarchy with every name in it as requests have theirs: in full, in one spelling.
 
     A member who is written in another spelling would pass a prohibition of the group.
@@ -60,7 +60,7 @@ def _moment(given: Any) -> Any:
 
 def _check_places(values: Mapping[str, Any]) -> None:
     """Raise ValueError for a value that has a place of its own."""
-    for name, part in _ELSEWHERE.items():
+    for name, part in _OWN_PLACES.items():
         if name in values:
             raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
 
@@ -87,16 +87,16 @@ Performed = Annotated[Performance | Mapping[str, Performance], BeforeValidator(_
 Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
 
 
-def _facts_in_full(values: Mapping[str, Facts]) -> dict[str, Facts]:
+def _expand_facts(values: Mapping[str, Facts]) -> dict[str, Facts]:
     return each_once((terms.in_full(name), facts) for name, facts in values.items())
 
 
-def _by_label(said: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_labels(said: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is said of rules by their labels, uids among these in one spelling."""
     return each_once(
         (
             terms.canonical(label) if terms.has_known_scheme(label) else label,
-            _by_label(inner) if isinstance(inner, Mapping) else inner,
+            _canonical_labels(inner) if isinstance(inner, Mapping) else inner,
         )
         for label, inner in said.items()
     )
@@ -171,7 +171,7 @@ class World(BaseModel):
     @field_validator("values")
     @classmethod
     def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
-        known = _facts_in_full(values)
+        known = _expand_facts(values)
         _check_places(known)
         return known
 
@@ -181,7 +181,7 @@ class World(BaseModel):
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
         known = each_once(
-            (terms.in_full(about), _facts_in_full(values)) for about, values in of.items()
+            (terms.in_full(about), _expand_facts(values)) for about, values in of.items()
         )
         for values in known.values():
             _check_places(values)
@@ -190,14 +190,14 @@ class World(BaseModel):
     @field_validator("counts", "duties")
     @classmethod
     def _labels_once(cls, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        return _by_label(said)
+        return _canonical_labels(said)
 
     @field_validator("memberships")
     @classmethod
     def _members_in_full(cls, memberships: Hierarchy) -> Hierarchy:
         if memberships.perhaps:
             raise ValueError("what may be part of what is for vocabularies to leave open")
-        return in_full(memberships)
+        return expand_hierarchy(memberships)
 
 
 class DerivationStep(BaseModel):

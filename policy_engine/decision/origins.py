@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.history import MadeFrom
-from policy_engine.decision.lineage import OutputOf, columns_of, inputs_of
-from policy_engine.decision.outputs import plans_of
+from policy_engine.decision.lineage import OutputLookup, output_inputs, target_columns
+from policy_engine.decision.outputs import output_plans
 from policy_engine.decision.views import View
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import Policy
@@ -17,7 +17,7 @@ _NONE: Mapping[str, Sequence[MadeFrom]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class _Past:
+class _PastOutput:
     """What was made under a policy that is not in force, or under another text of one that is.
 
     Without a plan, all of the `inputs` went into it.
@@ -29,7 +29,7 @@ class _Past:
     inputs: tuple[str, ...] = ()
 
     def sources(self, asset: str) -> tuple[str, ...]:
-        return columns_of(self.plan, self.asset, (asset,)) if self.plan else self.inputs
+        return target_columns(self.plan, self.asset, (asset,)) if self.plan else self.inputs
 
 
 class Origins:
@@ -43,7 +43,7 @@ class Origins:
     def __init__(
         self,
         view: View,
-        output: OutputOf,
+        output: OutputLookup,
         certificates: Sequence[Certificate],
         ended: Sequence[Policy] = (),
     ) -> None:
@@ -51,7 +51,7 @@ class Origins:
         self._output = output
         self._certificates = certificates
         self._ended = ended
-        self._before: tuple[_Past, ...] | None = None
+        self._before: tuple[_PastOutput, ...] | None = None
 
     def trace(
         self,
@@ -69,7 +69,7 @@ class Origins:
         seen = {*queue}
         for asset in queue:
             told = (*self._of(asset, itself), *known.get(asset, ()))
-            for one in _best(told):
+            for one in _best_origins(told):
                 if unless is None or not all(party in one.by for party in unless):
                     yield one
                     new = [source for source in one.sources if source not in seen]
@@ -90,21 +90,21 @@ class Origins:
     def _made(self, asset: str) -> Iterator[MadeFrom]:
         """Yield what the policies in force make an asset of."""
         for made in self._view.made(asset):
-            sources = inputs_of(self._output(made.policy, made.asset, ""), made, (asset,))
+            sources = output_inputs(self._output(made.policy, made.asset, ""), made, (asset,))
             yield MadeFrom(asset, tuple(sorted(made.clause.assigners)), sources)
 
     def outputs(self, asset: str) -> frozenset[str]:
         """Return the outputs that an asset is, belongs to or holds, or might."""
         return frozenset(self._view.outputs(asset))
 
-    def _past(self) -> tuple[_Past, ...]:
+    def _past(self) -> tuple[_PastOutput, ...]:
         if self._before is None:
             void = (one for one in self._view.index.policies if one.uid in self._view.void)
-            under = (past for policy in (*void, *self._ended) for past in _made_under(policy))
+            under = (past for policy in (*void, *self._ended) for past in _past_outputs(policy))
             self._before = (*under, *filter(None, map(self._certified, self._certificates)))
         return self._before
 
-    def _certified(self, one: Certificate) -> _Past | None:
+    def _certified(self, one: Certificate) -> _PastOutput | None:
         """Return what a certificate tells, None where the policies in force say the same."""
         plan, asset = one.plan, one.plan.publish.asset
         makers = self._view.index.makers.get(asset, ())
@@ -112,7 +112,7 @@ class Origins:
         if any(made.policy.digest == plan.policy_digest for made in of_policy):
             return None
         by = [made.clause.assigners for made in of_policy] or [self._owners(asset)]
-        return _Past(asset, by[0], plan)
+        return _PastOutput(asset, by[0], plan)
 
     def _owners(self, asset: str) -> frozenset[str]:
         """Return who is stated to own what a policy made of which nothing more is known."""
@@ -120,18 +120,18 @@ class Origins:
         return frozenset(standing.of(asset).owners) if standing else frozenset()
 
 
-def _best(found: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
+def _best_origins(found: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
     """Yield what was made from what, each once, but not by nobody where it is known by whom."""
     told = dict.fromkeys(found)
     known = {source for one in told if one.by for source in one.sources}
     yield from (one for one in told if one.by or not known.issuperset(one.sources))
 
 
-def _made_under(policy: Policy) -> Iterator[_Past]:
+def _past_outputs(policy: Policy) -> Iterator[_PastOutput]:
     if policy.type == OFFER:
         return
-    plans = plans_of(policy)
+    plans = output_plans(policy)
     for rule in policy.permissions:
         if rule.output:
             inputs = tuple(sorted(target.iri for target in rule.targets))
-            yield _Past(rule.output, rule.issued_by, plans.get(rule.output), inputs)
+            yield _PastOutput(rule.output, rule.issued_by, plans.get(rule.output), inputs)

@@ -50,7 +50,7 @@ class Output:
         `unheeded` tells why a person's word for it does not count, empty where it does.
         """
         if plan is None:
-            said = [one for one in attestations if _is_word_for(one, policy, asset)]
+            said = [one for one in attestations if _is_attestation_for(one, policy, asset)]
             why = {id(one): unheeded(policy, one) for one in said}
             words = tuple(one for one in said if not why[id(one)])
             refusal = "" if words else next(iter(why.values()), "")
@@ -96,7 +96,7 @@ class Output:
         made of, or all columns of them that are named."""
         if self.plan is not None:
             yield self.plan.assets
-            yield tuple(dict.fromkeys(_columns_of(self.plan)))
+            yield tuple(dict.fromkeys(_plan_columns(self.plan)))
 
     def certified(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
@@ -106,7 +106,7 @@ class Output:
             yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
 
 
-def _columns_of(plan: Plan) -> Iterator[str]:
+def _plan_columns(plan: Plan) -> Iterator[str]:
     """Yield the columns of its inputs that a plan names."""
     if plan.join is not None:
         yield from (iri for one in plan.join.inputs for iri in one.named)
@@ -115,7 +115,7 @@ def _columns_of(plan: Plan) -> Iterator[str]:
     yield from (column_iri(plan.read.asset, name) for name in (*dropped, *plan.read.columns))
 
 
-def plans_of(policy: Policy) -> dict[str, Plan]:
+def output_plans(policy: Policy) -> dict[str, Plan]:
     """Return what a policy's outputs are to be made by, as far as they can be certified."""
     found = {}
     with suppress(PlanError):
@@ -125,7 +125,7 @@ def plans_of(policy: Policy) -> dict[str, Plan]:
     return found
 
 
-def _is_word_for(one: Attestation, policy: Policy, asset: str) -> bool:
+def _is_attestation_for(one: Attestation, policy: Policy, asset: str) -> bool:
     is_of_it = (one.policy, one.policy_digest, one.asset) == (policy.uid, policy.digest, asset)
     return is_of_it and asset in attestable(policy)
 
@@ -144,7 +144,7 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
         yield from (problem.message for problem in shortcomings(one))
         if not one.tells_making:
             yield f"{UNMADE} {MAKE}"
-        if _bound_to_nothing(made) != _bound_to_nothing(plan):
+        if _comparable_plan(made) != _comparable_plan(plan):
             yield "Its certificate is of another plan than the policy's."
 
 
@@ -154,7 +154,7 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     What was measured alone is not enough: an output does not tell from what it was made, or how.
     """
     return (
-        _bound_to_nothing(certificate.plan) == _bound_to_nothing(plan)
+        _comparable_plan(certificate.plan) == _comparable_plan(plan)
         and {(m.bound, m.column, m.asked, m.sense) for m in certificate.measurements}
         == set(plan.bounds())
         and certificate.holds
@@ -162,7 +162,7 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     )
 
 
-def _bound_to_nothing(plan: Plan) -> Plan:
+def _comparable_plan(plan: Plan) -> Plan:
     """Return what a plan takes from what its policy means: on any engine, of data in any order.
 
     Where a rule without a uid stands in the text, and the order of its parties, purposes and

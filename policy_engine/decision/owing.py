@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.history import Deed, History
-from policy_engine.decision.settling import begun, counts_for, deeds_by, settled
+from policy_engine.decision.settling import counts_for, duty_outcome, duty_start, party_deeds
 from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy import Hierarchy, InForce, Party, Policy, Rule
 from policy_engine.policy.collecting.ending import goes_on
@@ -44,7 +44,7 @@ class Due(BaseModel):
     evidence: str = ""
 
 
-def dues(
+def list_dues(
     policies: Sequence[Policy], history: History, now: datetime, hierarchy: Hierarchy | None = None
 ) -> tuple[Due, ...]:
     """Return all that is or was owed, in the order of the policies and their rules.
@@ -55,7 +55,7 @@ def dues(
     which came to be owed while they were, unless one in force of those who issued it says it
     again: what a stranger's policy of that uid says is another thing, and is owed beside it.
     """
-    given, past = hierarchy or Hierarchy(), _ended(policies)
+    given, past = hierarchy or Hierarchy(), _ended_policies(policies)
     now_owed, still = (
         [
             one
@@ -63,9 +63,12 @@ def dues(
             if policy.type != OFFER
             for one in book(policy, history, now, closures(policy, given), others).dues()
         ]
-        for book, some, others in ((_Book, policies, ()), (_PastBook, past, (*policies, *past)))
+        for book, some, others in (
+            (_PolicyDues, policies, ()),
+            (_PastPolicyDues, past, (*policies, *past)),
+        )
     )
-    return tuple(one.due for one in (*now_owed, *_not_said_again(still, now_owed)))
+    return tuple(one.due for one in (*now_owed, *_unrepeated_dues(still, now_owed)))
 
 
 def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
@@ -73,11 +76,11 @@ def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
     return Closures(hierarchy.joined([policy.hierarchy]))
 
 
-def _ended(policies: Sequence[Policy]) -> tuple[Policy, ...]:
+def _ended_policies(policies: Sequence[Policy]) -> tuple[Policy, ...]:
     return policies.ended if isinstance(policies, InForce) else ()
 
 
-class _Owed(NamedTuple):
+class _PolicyDue(NamedTuple):
     """Something owed, with the policy and the duty by which it is."""
 
     due: Due
@@ -92,7 +95,9 @@ class _Owed(NamedTuple):
         return due.policy, due.rule, due.duty, due.by, again, doing_of(self.duty)
 
 
-def _not_said_again(still: Sequence[_Owed], now_owed: Sequence[_Owed]) -> Sequence[_Owed]:
+def _unrepeated_dues(
+    still: Sequence[_PolicyDue], now_owed: Sequence[_PolicyDue]
+) -> Sequence[_PolicyDue]:
     """Return what is owed still by policies that have ended, each thing as it was said last.
 
     It is said again by those who said it alone. Else a stranger could wipe out what is owed to
@@ -103,7 +108,7 @@ def _not_said_again(still: Sequence[_Owed], now_owed: Sequence[_Owed]) -> Sequen
     said: dict[tuple[object, ...], list[Policy]] = {}
     for one in now_owed:
         said.setdefault(one.what(), []).append(one.policy)
-    found: list[_Owed] = []
+    found: list[_PolicyDue] = []
     for one in reversed(still):
         later = said.setdefault(one.what(), [])
         if not any(goes_on(one.policy, policy) for policy in later):
@@ -120,7 +125,7 @@ def find_duty(
     With `violated` it may be a prohibition. Raises RequestError (D006) where there is none, or
     several.
     """
-    past = _ended(policies)
+    past = _ended_policies(policies)
     names = Names((*policies, *past))
     owner, full = names.full(of) if of else "", names.full(name)
     known = [
@@ -156,27 +161,29 @@ def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | No
         message = f"{policy.uid} is an Offer, which obliges nobody to {duty.label()}."
         raise RequestError.of("D008", message, "Give the Agreement by which it was accepted.")
     known = closures(policy, hierarchy or Hierarchy())
-    named = next((names for one in _above(policy, duty) if (names := _names(one.assignees))), ())
+    named = next(
+        (names for one in _duty_path(policy, duty) if (names := _names(one.assignees))), ()
+    )
     if named and not any(counts_for(party, name, known) for name in named):
         message = f"{duty.label()} is nothing that {party} has to do. It is of {join_names(named)}."
         hint = "Where the party belongs to one of them, say so: hierarchy=HIERARCHY."
         raise RequestError.of("D008", message, hint)
 
 
-def _above(policy: Policy, duty: Rule) -> tuple[Rule, ...]:
+def _duty_path(policy: Policy, duty: Rule) -> tuple[Rule, ...]:
     """Return a duty and what it hangs on, the nearest first."""
-    return next(way for rule in policy.rules for way in _ways(rule, ()) if way[0] is duty)
+    return next(way for rule in policy.rules for way in _rule_paths(rule, ()) if way[0] is duty)
 
 
-def _ways(rule: Rule, above: tuple[Rule, ...]) -> Iterator[tuple[Rule, ...]]:
+def _rule_paths(rule: Rule, above: tuple[Rule, ...]) -> Iterator[tuple[Rule, ...]]:
     way = (rule, *above)
     yield way
     for one in rule.within:
-        yield from _ways(one, way)
+        yield from _rule_paths(one, way)
 
 
 @dataclass(frozen=True)
-class _Book:
+class _PolicyDues:
     """What one policy has people do; `others` are the policies that may say so as well."""
 
     policy: Policy
@@ -185,7 +192,7 @@ class _Book:
     closures: Closures
     others: Sequence[Policy] = ()
 
-    def dues(self) -> Iterator[_Owed]:
+    def dues(self) -> Iterator[_PolicyDue]:
         for duty in self.policy.obligations:
             for party in duty.assignees:
                 yield from self._due(duty, duty.label(), party.iri)
@@ -211,10 +218,10 @@ class _Book:
 
     def _due(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
-    ) -> Iterator[_Owed]:
-        since = since or begun(duty, rule, party, self.policy, self.history, self.closures)
-        deeds = deeds_by(party, self.history, self.policy, duty, self.closures)
-        found = settled(duty, deeds, self.now, since)
+    ) -> Iterator[_PolicyDue]:
+        since = since or duty_start(duty, rule, party, self.policy, self.history, self.closures)
+        deeds = party_deeds(party, self.history, self.policy, duty, self.closures)
+        found = duty_outcome(duty, deeds, self.now, since)
         done, end = found.done, found.end
         due = Due(
             policy=self.policy.uid,
@@ -231,13 +238,13 @@ class _Book:
             is_late=found.is_late,
             evidence=done.evidence if done else "",
         )
-        yield _Owed(due, self.policy, duty)
+        yield _PolicyDue(due, self.policy, duty)
         if found.missed:
             yield from self._follow(duty.consequences, duty.label(), party, found.missed)
 
     def _follow(
         self, duties: Sequence[Rule], rule: str, party: str, since: datetime | None
-    ) -> Iterator[_Owed]:
+    ) -> Iterator[_PolicyDue]:
         for duty in duties:
             for name in _names(duty.assignees) or (party,):
                 yield from self._due(duty, rule, name, since)
@@ -246,12 +253,12 @@ class _Book:
         return self.history.deeds_of(self.policy, duty)
 
 
-class _PastBook(_Book):
+class _PastPolicyDues(_PolicyDues):
     """What one policy that is in force no longer still has people do."""
 
     def _due(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
-    ) -> Iterator[_Owed]:
+    ) -> Iterator[_PolicyDue]:
         found = [*super()._due(duty, rule, party, since)]
         if self._remains(duty, found[0].due):
             yield from found

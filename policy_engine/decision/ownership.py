@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.consents import inputs_to
+from policy_engine.decision.consents import rule_inputs
 from policy_engine.decision.index import Clause
 from policy_engine.plan.consenting import Shortfall
 from policy_engine.policy.hierarchy import goes_on
@@ -14,7 +14,7 @@ from policy_engine.policy.owners import Speakers, Standing
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class OwnerConsent:
     """Whether the owner of an asset lets a party grant its use, or make something of it.
 
     `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to
@@ -41,34 +41,34 @@ class Leave:
         return (*([self.clause] if self.clause else []), *self.counting)
 
 
-class Use(NamedTuple):
+class AssetUse(NamedTuple):
     """What an asset is used for: `beside` which others, and by what actions of `making`."""
 
     beside: tuple[str, ...] = ()
     making: frozenset[str] = frozenset()
 
 
-Delegated = Callable[[str, str, bool, Use], Leave]
+DelegationLookup = Callable[[str, str, bool, AssetUse], OwnerConsent]
 """What leave a party has to use an asset: to act by it once more, or to have acted (`True`)."""
-Consents = Callable[[Clause, str, str, bool], Leave]
+ConsentLookup = Callable[[Clause, str, str, bool], OwnerConsent]
 """What leave a party has to make of an asset what a rule makes of it: once more, or to have made
 it (`True`)."""
 
 
-_ALONE = Use()
+_NO_OTHER_USE = AssetUse()
 
 
-def _making(clause: Clause) -> Use:
+def _rule_use(clause: Clause) -> AssetUse:
     actions = frozenset(action.iri for action in clause.whole.actions)
-    return Use(inputs_to(clause), actions if clause.whole.output else frozenset())
+    return AssetUse(rule_inputs(clause), actions if clause.whole.output else frozenset())
 
 
-def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> Leave:
+def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> OwnerConsent:
     """Tell that nobody is let: what others make is of no matter here."""
-    return Leave()
+    return OwnerConsent()
 
 
-def nearness(leave: Leave) -> tuple[bool, bool, bool, int]:
+def consent_rank(leave: OwnerConsent) -> tuple[bool, bool, bool, int]:
     """Return by what leaves are told apart: the greatest lacks least."""
     return leave.is_given, bool(leave.short), bool(leave.clause), -len(leave.short)
 
@@ -92,8 +92,8 @@ class Ownership:
         self,
         standing: Standing,
         trusted: Closures,
-        delegated: Delegated,
-        consents: Consents = no_consent,
+        delegated: DelegationLookup,
+        consents: ConsentLookup = no_consent,
         also: Sequence[str] = (),
         maker: str | None = None,
         beside: tuple[str, ...] = (),
@@ -107,9 +107,9 @@ class Ownership:
         self._consents = consents
         self._also = tuple(also)
         self._maker = maker
-        self._use = Use(beside)
-        self._leaves: dict[tuple[str, str, bool, Use], Leave] = {}
-        self._consented: dict[tuple[int, str, str, bool], Leave] = {}
+        self._use = AssetUse(beside)
+        self._leaves: dict[tuple[str, str, bool, AssetUse], OwnerConsent] = {}
+        self._consented: dict[tuple[int, str, str, bool], OwnerConsent] = {}
 
     def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return why a permission does not count for the targets, empty where it does.
@@ -126,7 +126,7 @@ class Ownership:
 
     def leaves(
         self, clause: Clause, targets: Sequence[str], own: Closures
-    ) -> Iterator[tuple[str, str, Leave]]:
+    ) -> Iterator[tuple[str, str, OwnerConsent]]:
         """Yield by what leave a permission counts for the targets, where its own will not do.
 
         That is who was let grant the use of which asset, and the leave.
@@ -141,7 +141,9 @@ class Ownership:
                 if found is not None:
                     yield found[0], one.asset, found[1]
 
-    def by_consent(self, clause: Clause, *, was_done: bool) -> Iterator[tuple[str, str, Leave]]:
+    def by_consent(
+        self, clause: Clause, *, was_done: bool
+    ) -> Iterator[tuple[str, str, OwnerConsent]]:
         """Yield the assets, parties and rules by which owners let others make what is made."""
         for (number, party, asset, earlier), leave in self._consented.items():
             if number == clause.number and earlier == was_done and leave.is_given:
@@ -154,19 +156,19 @@ class Ownership:
 
         That is asked of what it made (`was_done`), or of making it once more.
         """
-        use = _making(clause) if assets else self._use
+        use = _rule_use(clause) if assets else self._use
         return self._fails(clause, sorted(assets), use, clause, was_done=was_done)
 
-    def consents_to(self, clause: Clause) -> Iterator[tuple[str, Leave]]:
+    def consents_to(self, clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
         """Yield the assets of which a rule makes something by their owners' leave alone, with it.
 
         And those for which it has none, with what is short of one that it could have.
         """
         for target in sorted(clause.targets):
             for one in self._standing.all_of(target):
-                if not self._permits(clause.assigners, one, _making(clause)):
+                if not self._permits(clause.assigners, one, _rule_use(clause)):
                     found = (self._consent(clause, who, one.asset) for who in clause.assigners)
-                    yield one.asset, max(found, key=nearness, default=Leave())
+                    yield one.asset, max(found, key=consent_rank, default=OwnerConsent())
 
     def prohibition_fails(self, clause: Clause, targets: Sequence[str], known: Closures) -> str:
         """Return why a prohibition does not count for the targets, empty where it does.
@@ -229,7 +231,7 @@ class Ownership:
         self,
         clause: Clause,
         assets: Sequence[str],
-        use: Use,
+        use: AssetUse,
         making: Clause | None = None,
         *,
         was_done: bool = False,
@@ -271,7 +273,9 @@ class Ownership:
             return f", and its owner does not let {self._maker} make anything of it"
         return ""
 
-    def _consent(self, making: Clause, party: str, asset: str, *, was_done: bool = False) -> Leave:
+    def _consent(
+        self, making: Clause, party: str, asset: str, *, was_done: bool = False
+    ) -> OwnerConsent:
         key = making.number, party, asset, was_done
         found = self._consented.get(key)
         if found is None:
@@ -295,7 +299,7 @@ class Ownership:
         self,
         parties: frozenset[str],
         speakers: Speakers,
-        use: Use,
+        use: AssetUse,
         *,
         was_done: bool = False,
     ) -> bool:
@@ -305,7 +309,9 @@ class Ownership:
         leaves = (self._leave(who, asset, use, was_done=was_done) for who in sorted(parties))
         return bool(speakers.owners) and any(leave.is_given for leave in leaves)
 
-    def _leave(self, party: str, asset: str, use: Use = _ALONE, *, was_done: bool = False) -> Leave:
+    def _leave(
+        self, party: str, asset: str, use: AssetUse = _NO_OTHER_USE, *, was_done: bool = False
+    ) -> OwnerConsent:
         key = party, asset, was_done, use
         found = self._leaves.get(key)
         if found is None:

@@ -10,7 +10,7 @@ from policy_engine.policy import Rule
 from policy_engine.policy.xsd.values import Literals
 
 
-class _PurposeAlone:
+class _PurposeFacts:
     """The facts of a request, of which nothing is known but the purpose."""
 
     zone: tzinfo = UTC
@@ -37,20 +37,20 @@ def may_be_for(rule: Rule, purpose: str, own: Closures, known: Closures) -> bool
 
     `own` are the closures of its own policy, `known` those of all that is said.
     """
-    facts = _PurposeAlone(purpose, own, known)
+    facts = _PurposeFacts(purpose, own, known)
     return all(evaluate(one, facts).state != "unsatisfied" for one in rule.constraints)
 
 
-def purposes_of(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]:
+def rule_purposes(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]:
     """Return the purposes that a rule is for: its own, or those that its constraints name.
 
     '' alone where it names none for which it may hold. `own` and `known` are as above.
     """
-    named = rule.purposes or tuple(dict.fromkeys(_named(rule)))
+    named = rule.purposes or tuple(dict.fromkeys(_named_purposes(rule)))
     return tuple(one for one in named if may_be_for(rule, one, own, known)) or ("",)
 
 
-def _named(rule: Rule) -> Iterator[str]:
+def _named_purposes(rule: Rule) -> Iterator[str]:
     for condition in rule.constraints:
         for leaf in condition.constraints():
             named = (one.value for one in leaf.right_operands if leaf.left_operand == PURPOSE)

@@ -11,10 +11,10 @@ from policy_engine.errors import RequestError, did_you_mean
 from policy_engine.policy import Policy
 from policy_engine.policy.naming import Names
 
-_OF_DPV: Mapping[str, Literal["Purpose", "Processing"]] = MappingProxyType(
+_DPV_KINDS: Mapping[str, Literal["Purpose", "Processing"]] = MappingProxyType(
     {"action": "Processing", "purpose": "Purpose"}
 )
-_NO_TEXT = re.compile("[\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def read_request(
@@ -34,7 +34,7 @@ def read_request(
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
     for part, given in parts.items():
         for name in given:
-            if _NO_TEXT.search(name):
+            if _SURROGATES.search(name):
                 message = f"The {part} {name!r} is not a text that UTF-8 can write."
                 raise RequestError.of("D001", message)
     names = Names(policies)
@@ -54,11 +54,11 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     """Raise RequestError (D001) for a name that stands for nothing, or that the DPV lacks."""
     if not terms.has_known_scheme(name):
         message = f"The {part} {name!r} is neither a whole IRI nor a term of the contexts."
-        raise RequestError.of("D001", message, did_you_mean(name, _names_of(part, policies)))
+        raise RequestError.of("D001", message, did_you_mean(name, _known_names(part, policies)))
     if terms.levels(name) > terms.MOST_LEVELS:
         message = f"The {part} has {terms.levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
         raise RequestError.of("D001", message)
-    known = _OF_DPV.get(part)
+    known = _DPV_KINDS.get(part)
     if known and name.startswith(terms.DPV) and not terms.is_in_dpv(name, known):
         names = map(terms.local_name, terms.terms_of_dpv(known))
         hint = did_you_mean(terms.local_name(name), names)
@@ -66,7 +66,7 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
         raise RequestError.of("D001", message, hint)
 
 
-def _names_of(part: str, policies: Sequence[Policy]) -> list[str]:
+def _known_names(part: str, policies: Sequence[Policy]) -> list[str]:
     """Return the names that a part of a request may have: short terms, and those of the rules."""
     rules = [rule for policy in policies for rule in policy.rules]
     if part == "action":

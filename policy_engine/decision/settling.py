@@ -15,7 +15,7 @@ from policy_engine.policy import Policy, Rule
 
 
 @dataclass(frozen=True)
-class Settled:
+class DutyOutcome:
     """What became of a duty; `state` is None while it is outstanding.
 
     `done` is the deed that fulfilled it, which `is_late` where that was after its `end`. `missed`
@@ -32,9 +32,9 @@ class Settled:
     is_told: bool = False
 
 
-def settled(
+def duty_outcome(
     duty: Rule, deeds: Iterable[Deed], now: datetime, since: datetime | None = None
-) -> Settled:
+) -> DutyOutcome:
     """Return what the deeds of a party, in the order in which they were recorded, amount to.
 
     A deed counts from its own time on. One from before a duty came to be owed (`since`) counts for
@@ -51,17 +51,17 @@ def settled(
         if one.time <= now and (begins is None or one.time >= begins)
     ]
     known = sorted(counting, key=lambda numbered: numbered[1].time)
-    done = _done(known)
+    done = _fulfilling_deed(known)
     is_late = bool(done and end and end.is_missed(done.time))
     is_over = end is not None and end.is_missed(now)
     missed = [one.time for _, one in known if one.state == "violated"]
     if end is not None and (is_late or (is_over and not known)):
         missed.append(end.until)
     state: Performance | None = known[-1][1].state if known else "violated" if is_over else None
-    return Settled(state, since, end, done, is_late, min(missed, default=None), bool(known))
+    return DutyOutcome(state, since, end, done, is_late, min(missed, default=None), bool(known))
 
 
-def _done(known: Sequence[tuple[int, Deed]]) -> Deed | None:
+def _fulfilling_deed(known: Sequence[tuple[int, Deed]]) -> Deed | None:
     """Return the deed that fulfils a duty: the first to be recorded of those since it was violated
     last."""
     found: list[tuple[int, Deed]] = []
@@ -70,7 +70,7 @@ def _done(known: Sequence[tuple[int, Deed]]) -> Deed | None:
     return min(found, default=(0, None), key=lambda numbered: numbered[0])[1]
 
 
-def deeds_by(
+def party_deeds(
     party: str, history: History, policy: Policy, duty: Rule, closures: Closures
 ) -> list[Deed]:
     """Return what a party, its group or a member of it did about a duty, as it was recorded."""
@@ -83,12 +83,12 @@ def counts_for(by: str, party: str, closures: Closures) -> bool:
     return party in closures.up("party", by) or by in closures.up("party", party)
 
 
-def depends_on_beginning(duty: Rule) -> bool:
+def depends_on_start(duty: Rule) -> bool:
     """Tell whether what becomes of a duty depends on when it came to be owed."""
     return duty.kind != "duty" or has_elapsed_time(duty)
 
 
-def begun(
+def duty_start(
     duty: Rule, rule: str, party: str, policy: Policy, history: History, closures: Closures
 ) -> datetime | None:
     """Return when a duty of a rule came to be owed: its party was first permitted, or refused.

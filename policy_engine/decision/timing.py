@@ -11,7 +11,7 @@ from policy_engine.policy.xsd.values import Literals
 _Member = Party | Asset | Action
 
 
-class _TimeAlone:
+class _TimeFacts:
     """The facts of a request, of which nothing is known but the time."""
 
     def __init__(self, facts: Facts) -> None:
@@ -28,27 +28,27 @@ class _TimeAlone:
         return self._facts.includes(left_operand, narrow, wide)
 
 
-def is_over(rule: Rule, facts: Facts) -> str:
+def expiry_reason(rule: Rule, facts: Facts) -> str:
     """Return why a rule cannot hold at the time of a request, empty where it may.
 
     Its constraints and refinements are looked at with all else but the time unknown, in Kleene's
     logic: what is known not to hold then does not hold whatever the rest evaluates to. Of several
     assignees or actions each is looked at, of several targets any.
     """
-    known = _TimeAlone(facts)
-    missing = next(_missed(rule.constraints, known), None)
+    known = _TimeFacts(facts)
+    missing = next(_unsatisfied_conditions(rule.constraints, known), None)
     for members in (rule.assignees, rule.actions):
-        missing = missing or _missed_by_all(members, known)
+        missing = missing or _unsatisfied_by_all(members, known)
     for target in rule.targets:
-        missing = missing or next(_missed(target.refinements, known), None)
+        missing = missing or next(_unsatisfied_conditions(target.refinements, known), None)
     return missing.reason if missing else ""
 
 
-def _missed(conditions: Sequence[Condition], facts: Facts) -> Iterator[Verdict]:
+def _unsatisfied_conditions(conditions: Sequence[Condition], facts: Facts) -> Iterator[Verdict]:
     found = (evaluate(one, facts) for one in conditions)
     yield from (one for one in found if one.state == "unsatisfied")
 
 
-def _missed_by_all(members: Sequence[_Member], facts: Facts) -> Verdict | None:
-    found = [next(_missed(one.refinements, facts), None) for one in members]
+def _unsatisfied_by_all(members: Sequence[_Member], facts: Facts) -> Verdict | None:
+    found = [next(_unsatisfied_conditions(one.refinements, facts), None) for one in members]
     return found[0] if all(found) and found else None

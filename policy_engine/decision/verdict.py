@@ -41,7 +41,7 @@ _PHRASES: Mapping[str, tuple[str, str]] = MappingProxyType(
 _DENIED: Mapping[str, str] = MappingProxyType(
     {f"{_ODRL}neq": f"{_ODRL}eq", f"{_ODRL}isNoneOf": f"{_ODRL}isAnyOf"}
 )
-_SHOWN = 3
+_MOST_SHOWN = 3
 _LONGEST = 80
 
 
@@ -61,13 +61,13 @@ class Verdict:
     def reason(self) -> str:
         """Why, in a few words; of a logical constraint the first parts that decided it."""
         if isinstance(self.condition, Constraint):
-            return _why(self, self.condition)
-        reasons = [part.reason for part in islice(_decisive(self), _SHOWN + 1)]
+            return _constraint_reason(self, self.condition)
+        reasons = [part.reason for part in islice(_decisive(self), _MOST_SHOWN + 1)]
         if not reasons:
             return "nothing is joined"
         prefix = "more than one holds: " if _is_one_too_many(self) else ""
-        more = "; ..." if len(reasons) > _SHOWN else ""
-        return prefix + "; ".join(reasons[:_SHOWN]) + more
+        more = "; ..." if len(reasons) > _MOST_SHOWN else ""
+        return prefix + "; ".join(reasons[:_MOST_SHOWN]) + more
 
     def plain(self) -> dict[str, Any]:
         """Return the verdict as JSON; `reason` is for people and is not read back."""
@@ -92,10 +92,10 @@ class Verdict:
         )
 
 
-def unseen(verdict: Verdict) -> Iterator[str]:
+def unknown_operands(verdict: Verdict) -> Iterator[str]:
     """Yield the left operands of which nothing is known that a verdict is on."""
     for part in verdict.parts:
-        yield from unseen(part)
+        yield from unknown_operands(part)
     if isinstance(verdict.condition, Constraint) and not verdict.seen:
         yield verdict.condition.left_operand
 
@@ -103,17 +103,19 @@ def unseen(verdict: Verdict) -> Iterator[str]:
 # -- why --------------------------------------------------------------------------------------
 
 
-def _why(verdict: Verdict, constraint: Constraint) -> str:
+def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
     name = terms.compact(constraint.left_operand).removeprefix("odrl:")
     if not verdict.seen:
         needed = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
         return f"{name} is not known{needed}"
-    seen = _listed([_shown(value, is_name=False) for value in verdict.seen])
-    rights = [_shown(value.value, is_name=value.is_iri) for value in constraint.right_operands]
+    seen = _join_values([_format_value(value, is_name=False) for value in verdict.seen])
+    rights = [
+        _format_value(value.value, is_name=value.is_iri) for value in constraint.right_operands
+    ]
     rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]
     if not rights:
         return f"{name} is {seen}, compared with nothing"
-    phrase = f"{_phrase(constraint)} {_listed(rights)}"
+    phrase = f"{_phrase(constraint)} {_join_values(rights)}"
     if constraint.unit:
         phrase += f" (in {terms.compact(constraint.unit)})"
     if verdict.state == "unknown":
@@ -133,13 +135,17 @@ def _phrase(constraint: Constraint) -> str:
     return (special if is_special else plain) or terms.compact(constraint.operator)
 
 
-def _shown(value: Literals, *, is_name: bool) -> str:
+def _format_value(value: Literals, *, is_name: bool) -> str:
     text = terms.compact(lexical(value)) if is_name or isinstance(value, str) else lexical(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _listed(texts: list[str]) -> str:
-    shown = texts if len(texts) <= _SHOWN else [*texts[:_SHOWN], f"{len(texts) - _SHOWN} more"]
+def _join_values(texts: list[str]) -> str:
+    shown = (
+        texts
+        if len(texts) <= _MOST_SHOWN
+        else [*texts[:_MOST_SHOWN], f"{len(texts) - _MOST_SHOWN} more"]
+    )
     *head, last = shown
     return f"{', '.join(head)} and {last}" if head else last
 

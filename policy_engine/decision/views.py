@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from policy_engine import terms
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.holding import ExpandedRequest
-from policy_engine.decision.index import Clause, Index, RuleOutput, below
+from policy_engine.decision.index import Clause, Index, RuleOutput, inclusion_key
 from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 from policy_engine.policy.owners import Owners, Standing
 
@@ -90,7 +90,7 @@ class View:
     def _keys(self, part: Part, name: str) -> list[str]:
         """Return the keys under which stands what a name includes, or is included in."""
         lower = [name] if self.is_bare else self._lower(part, name)
-        return [*map(below, lower), *self.closures.reach(part, name)]
+        return [*map(inclusion_key, lower), *self.closures.reach(part, name)]
 
     def _lower(self, part: Part, name: str) -> Iterator[str]:
         """Yield a name, and where edges of the world start by which something is put into it."""

@@ -11,12 +11,12 @@ from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part
 from policy_engine.policy.validation.clashes import Overlaps, clashing
 
 
-def clash(policy: Policy, hierarchy: Hierarchy) -> bool:
+def has_conflict(policy: Policy, hierarchy: Hierarchy) -> bool:
     """Tell whether two rules of a policy clash by what is known; worked out once for each."""
-    return _clash(_Same(policy), hierarchy)
+    return _has_conflict(_PolicyIdentity(policy), hierarchy)
 
 
-class _Same:
+class _PolicyIdentity:
     """A policy as itself: to compare two by what they say takes long. It is not kept alive."""
 
     __slots__ = ("_id", "policy")
@@ -30,11 +30,11 @@ class _Same:
 
     def __eq__(self, other: object) -> bool:
         mine = self.policy()
-        return isinstance(other, _Same) and mine is not None and mine is other.policy()
+        return isinstance(other, _PolicyIdentity) and mine is not None and mine is other.policy()
 
 
 @lru_cache(maxsize=64)
-def _clash(same: _Same, hierarchy: Hierarchy) -> bool:
+def _has_conflict(same: _PolicyIdentity, hierarchy: Hierarchy) -> bool:
     policy = same.policy()
     return policy is not None and next(clashing(policy, hierarchy), None) is not None
 

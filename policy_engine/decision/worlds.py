@@ -22,7 +22,7 @@ from policy_engine.policy.hierarchy import PARTS
 from policy_engine.policy.naming import Names
 from policy_engine.policy.syntax.json_text import Document, escape, read_valid_json
 
-Way = tuple[str | int, ...]
+WorldPath = tuple[str | int, ...]
 """The keys and numbers that lead to a part of a state of the world."""
 
 _FACT = "a fact is a text, a number, a boolean or a time, or a list of these"
@@ -61,7 +61,7 @@ def read_world(
         return _world(names.world(given), source, lambda _way: Place())
     document = _document(given, source)
 
-    def place(way: Way) -> Place:
+    def place(way: WorldPath) -> Place:
         pointer, value = "", document.value
         for step in way:
             keys = value if isinstance(value, dict) else {}
@@ -79,10 +79,10 @@ def _document(text: str | bytes, source: str) -> Document:
     try:
         return read_valid_json(text, source)
     except PolicyError as error:
-        raise RequestError(*map(_no_json, error.problems), source=source) from None
+        raise RequestError(*map(_json_problem, error.problems), source=source) from None
 
 
-def _no_json(one: Problem) -> Problem:
+def _json_problem(one: Problem) -> Problem:
     return replace(one, code="D003", message=f"The state of the world is not JSON. {one.message}")
 
 
@@ -97,12 +97,12 @@ def _world(value: Any, source: str, place: Any) -> World:
         raise RequestError(*sorted(problems, key=place_order), source=source) from None
 
 
-def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
+def world_faults(error: ValidationError) -> dict[WorldPath, tuple[str, str]]:
     """Return what is wrong with a state of the world, and a hint, by the way to where it is.
 
     One sentence for each part, whatever number of types it was tried as.
     """
-    found: dict[Way, tuple[str, str]] = {}
+    found: dict[WorldPath, tuple[str, str]] = {}
     for one in error.errors(include_url=False):
         loc = tuple(one["loc"])
         if one["type"] in _UNKNOWN and len(loc) == _UNKNOWN[one["type"]] + 1:
@@ -111,19 +111,19 @@ def world_faults(error: ValidationError) -> dict[Way, tuple[str, str]]:
             message = f"{whole} has no key {loc[-1]!r}. It has {join_names(known)}."
             found.setdefault(loc, (message, did_you_mean(str(loc[-1]), known)))
             continue
-        way = _part(loc)
+        way = _part_path(loc)
         own = str(one["ctx"]["error"]) if one["type"] == "value_error" else ""
         why = own or _INNER.get((str(way[0]), len(way))) or _SHAPES[str(way[0])] if way else ""
         name = ".".join(terms.compact(str(step)) for step in way)
-        message = f"In the state of the world, {name}: {why}." if way else _NO_OBJECT
+        message = f"In the state of the world, {name}: {why}." if way else _NOT_AN_OBJECT
         found.setdefault(way, (message, ""))
     return found
 
 
-_NO_OBJECT = f"A state of the world is an object with the keys {join_names(_KEYS[0])}."
+_NOT_AN_OBJECT = f"A state of the world is an object with the keys {join_names(_KEYS[0])}."
 
 
-def _part(loc: Way) -> Way:
+def _part_path(loc: WorldPath) -> WorldPath:
     """Return the way to a part that a sentence is about, without the types it was tried as."""
     deepest = max((size for part, size in _INNER if loc and part == loc[0]), default=1)
     return loc[:deepest]

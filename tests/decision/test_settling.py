@@ -10,8 +10,8 @@ from ruling import ANN, ODRL, READ, TABLE, policy, rule, where
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import Deed, History
-from policy_engine.decision.owing import dues
-from policy_engine.decision.settling import settled
+from policy_engine.decision.owing import list_dues
+from policy_engine.decision.settling import duty_outcome
 from policy_engine.policy import Action, Rule
 from policy_engine.policy.xsd.literals import Duration
 
@@ -64,7 +64,7 @@ DEEDS = st.lists(st.tuples(st.sampled_from("fv"), DAYS), max_size=5)
 @settings(max_examples=200)
 @given(st.sampled_from(["duty", "obligation"]), DEEDS, DAYS, st.none() | DAYS, st.none() | DAYS)
 def test_a_duty_is_settled_as_a_naive_model_says(kind, deeds, now, since, until):
-    found = settled(
+    found = duty_outcome(
         owed(kind, until),
         [deed(*one) for one in deeds],
         day(now),
@@ -90,7 +90,7 @@ def test_what_a_decision_tells_to_be_owed_is_what_is_listed(paid, fined, now, as
             history.do(mine.uid, name, deed(*one))
     decided = Decider([mine]).decide(ASKED, World(time=day(now)), history)
     told = {(one.duty, one.state) for one in decided.duties}
-    listed = {(one.duty, one.state) for one in dues([mine], history, day(now))}
+    listed = {(one.duty, one.state) for one in list_dues([mine], history, day(now))}
     assert told == {one for one in listed if one[1] != "fulfilled"}
     assert decided.permitted == (not told)
 
@@ -107,11 +107,11 @@ def test_what_a_decision_tells_to_be_owed_is_what_is_listed(paid, fined, now, as
     ids=["to come", "made good", "undone", "done twice", "dated back"],
 )
 def test_a_deed_counts_from_its_own_time(deeds, now, state, is_late):
-    found = settled(owed("duty", until=3), [deed(*one) for one in deeds], day(now))
+    found = duty_outcome(owed("duty", until=3), [deed(*one) for one in deeds], day(now))
     assert (found.state, found.is_late) == (state or "violated", is_late)
 
 
 def test_what_was_done_before_anything_was_owed_fulfils_no_obligation():
     early = [deed("f", 1)]
-    assert settled(owed("obligation"), early, day(5), since=day(3)).state is None
-    assert settled(owed("duty"), early, day(5), since=day(3)).state == "fulfilled"
+    assert duty_outcome(owed("obligation"), early, day(5), since=day(3)).state is None
+    assert duty_outcome(owed("duty"), early, day(5), since=day(3)).state == "fulfilled"

@@ -18,7 +18,7 @@ from policy_engine.authoring.policy_tests.model import (
 from policy_engine.authoring.policy_tests.yaml_text import Item, read_yaml
 from policy_engine.decision.model import Effect, Performance, Request, World
 from policy_engine.decision.requests import check_name
-from policy_engine.decision.worlds import Way, world_faults
+from policy_engine.decision.worlds import WorldPath, world_faults
 from policy_engine.errors import (
     Problem,
     RequestError,
@@ -241,7 +241,7 @@ class _Reader:
                     self._add(message, item and self._at(item, way), hint)
             return World()
 
-    def _at(self, item: Item, way: Way) -> Item:
+    def _at(self, item: Item, way: WorldPath) -> Item:
         """Return the part of an item that a way leads to, as far as it goes there."""
         for step in way:
             key = self.names.written(item.keys, step) if isinstance(step, str) else ""

@@ -7,7 +7,7 @@ from rich.markup import escape
 from policy_engine import terms
 from policy_engine.cli.tables.tables import printed_list
 from policy_engine.decision import Decision, Match
-from policy_engine.decision.explaining import ways
+from policy_engine.decision.explaining import inclusion_lines
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:
@@ -56,5 +56,5 @@ def _matched(match: Match) -> str:
 
 def _ways(match: Match) -> Iterator[str]:
     """Yield how a rule covers a request, and what its conditions evaluated to."""
-    yield from ways(match.steps)
+    yield from inclusion_lines(match.steps)
     yield from (f"{verdict.state}: {verdict.reason}" for verdict in match.conditions)

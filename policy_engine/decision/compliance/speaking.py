@@ -8,7 +8,7 @@ from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.model import PartReport, RuleReport
 from policy_engine.decision.index import Clause
-from policy_engine.decision.ownership import Leave, Ownership
+from policy_engine.decision.ownership import OwnerConsent, Ownership
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
 from policy_engine.policy.owners import Owners, Standing
@@ -48,7 +48,7 @@ class Speaking:
         )
         return ownership.prohibition_fails(clause, targets, known) if meets else ""
 
-    def _leave(self, case: "ComplianceCase", party: str, asset: str) -> Leave:
+    def _leave(self, case: "ComplianceCase", party: str, asset: str) -> OwnerConsent:
         """Tell whether the owner of an asset lets a party grant its use."""
         asked = replace(case.asked, parties=(party,), actions=(GRANT_USE,), targets=(asset,))
         found = [*self._reports(case, asked)]
@@ -67,7 +67,7 @@ class Speaking:
             for one in granted
         )
         may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in granted)
-        return Leave(is_given=given and not barred, may_be=may_be)
+        return OwnerConsent(is_given=given and not barred, may_be=may_be)
 
     def _reports(
         self, case: "ComplianceCase", asked: RequestedRule

@@ -7,19 +7,24 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.decision.deciding import prohibiting
-from policy_engine.decision.explaining import derivation, misses, nothing_permits
-from policy_engine.decision.holding import RuleMatch, lacks, match_permission, outstanding
+from policy_engine.decision.explaining import derivation, near_miss_lines, no_permission_reason
+from policy_engine.decision.holding import (
+    RuleMatch,
+    count_uncovered,
+    match_permission,
+    outstanding_duties,
+)
 from policy_engine.decision.index import Clause
 from policy_engine.decision.model import Counted, Decision, NearMiss, OutstandingDuty
 from policy_engine.decision.outputs import Output
-from policy_engine.decision.ownership import Leave
+from policy_engine.decision.ownership import OwnerConsent
 
 if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 _NEAR = 16
-_TOLD = 3
-_MOST_ASIDE = 16
+_MOST_NEAR_MISSES = 3
+_MOST_INEFFECTIVE = 16
 
 
 def permit(case: "Case", permits: Sequence[RuleMatch], outputs: Sequence[Output]) -> Decision:
@@ -33,28 +38,30 @@ def permit(case: "Case", permits: Sequence[RuleMatch], outputs: Sequence[Output]
         reason=f"{clause.name} permits it.",
         policy=clause.policy.uid,
         rule=clause.label,
-        derivation=(*derivation(held), *_by_leave(case, clause), *certified),
-        strategy="perm" if any(map(partial(prohibiting.yields, case), case.prohibited)) else "",
+        derivation=(*derivation(held), *_consent_lines(case, clause), *certified),
+        strategy="perm"
+        if any(map(partial(prohibiting.yields_to_permissions, case), case.prohibited))
+        else "",
         duties=tuple(
-            dict.fromkeys(chain(*map(partial(_obligations, case), _obliging(case, clauses))))
+            dict.fromkeys(chain(*map(partial(_obligations, case), _obliging_rules(case, clauses))))
         ),
-        counted=(*counted(case, *clauses), *_consents_counted(case, clause)),
-        made_from=prohibiting.made_from(case),
+        counted_rules=(*counted_rules(case, *clauses), *_counted_consents(case, clause)),
+        made_from=prohibiting.target_origins(case),
     )
 
 
-def _consents_counted(case: "Case", clause: Clause) -> Iterator[Counted]:
+def _counted_consents(case: "Case", clause: Clause) -> Iterator[Counted]:
     """Yield the owners' rules that are exercised where something is made by their leave."""
-    found = _by_consent(case, clause) if case.facts.making else ()
+    found = _making_consents(case, clause) if case.facts.making else ()
     used = {(leave.clause.number, asset): leave.clause for asset, _, leave in found if leave.clause}
     for (_, asset), one in used.items():
         yield Counted.model_construct(policy=one.policy.uid, rule=one.label, targets=(asset,))
 
 
-def counted(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
+def counted_rules(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
     """Return the rules that a permit by some permissions is an execution of."""
     used = [(clause, "") for clause in (*permitting, *case.counting)]
-    leaves = [(party, leave) for one in permitting for party, _, leave in _leaves(case, one)]
+    leaves = [(party, leave) for one in permitting for party, _, leave in _use_consents(case, one)]
     # One leave is exercised once, for as many assets as it may be of.
     by_leave = {
         (clause.number, party): (clause, party) for party, leave in leaves for clause in leave.used
@@ -70,29 +77,29 @@ def counted(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
     )
 
 
-def _leaves(case: "Case", clause: Clause) -> Iterator[tuple[str, str, Leave]]:
+def _use_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, str, OwnerConsent]]:
     if case.ownership:
         own = case.view.own(clause)
         yield from case.ownership.leaves(clause, case.request.targets, own)
 
 
-def _by_leave(case: "Case", clause: Clause) -> Iterator[str]:
-    for party, asset, leave in _leaves(case, clause):
+def _consent_lines(case: "Case", clause: Clause) -> Iterator[str]:
+    for party, asset, leave in _use_consents(case, clause):
         yield f"{leave.rule} lets {party} grant the use of {asset}"
-    for asset, party, leave in _by_consent(case, clause):
+    for asset, party, leave in _making_consents(case, clause):
         yield f"{leave.rule} lets {party} anonymize {asset}"
 
 
-def _by_consent(case: "Case", clause: Clause) -> Iterator[tuple[str, str, Leave]]:
+def _making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, str, OwnerConsent]]:
     if case.ownership:
         yield from case.ownership.by_consent(clause, was_done=not case.facts.making)
 
 
-def _obliging(case: "Case", permitting: Sequence[Clause]) -> Iterator[Clause]:
+def _obliging_rules(case: "Case", permitting: Sequence[Clause]) -> Iterator[Clause]:
     """Yield a rule of each policy by whose word something is permitted, leaves among them."""
-    given = [leave for one in permitting for _, _, leave in _leaves(case, one)]
+    given = [leave for one in permitting for _, _, leave in _use_consents(case, one)]
     if case.facts.making:
-        given += [leave for one in permitting for *_, leave in _by_consent(case, one)]
+        given += [leave for one in permitting for *_, leave in _making_consents(case, one)]
     own = {one.policy.uid for one in permitting}
     leaves = {one.clause.policy.uid: one.clause for one in given if one.clause}
     yield from (*permitting, *(one for uid, one in leaves.items() if uid not in own))
@@ -111,7 +118,7 @@ def _obligations(case: "Case", clause: Clause) -> Iterator[OutstandingDuty]:
         )
         if is_theirs and is_here:
             theirs = [p.iri for p in duty.assignees if p.iri in asked.party]
-            yield from outstanding(duty, clause, case.facts, theirs)
+            yield from outstanding_duties(duty, clause, case.facts, theirs)
 
 
 def deny_unpermitted(case: "Case") -> Decision:
@@ -125,11 +132,11 @@ def deny_unpermitted(case: "Case") -> Decision:
         for policy in case.decider.policies
         if policy.uid in case.view.void
     }
-    lines = tuple(misses(void, near))
+    lines = tuple(near_miss_lines(void, near))
     return _decision(
         case,
         effect="deny",
-        reason=nothing_permits(lines),
+        reason=no_permission_reason(lines),
         derivation=lines,
         near_misses=tuple(
             NearMiss.model_construct(
@@ -146,32 +153,32 @@ def _nearest(case: "Case") -> list[RuleMatch]:
     """Return the permissions that lack least: conditions alone, or parts of the request."""
     seen = {held.clause.number for held in case.refused}
     others = [
-        (lacks(clause, case.asked_of(clause)), clause.number, clause)
+        (count_uncovered(clause, case.asked_of(clause)), clause.number, clause)
         for clause in case.view.nearly(case.asked, _NEAR)
         if clause.number not in seen
     ]
     wholes: set[int] = set()
     found = []
     for _, _, clause in nsmallest(_NEAR, others):
-        if len(wholes) < _TOLD or id(clause.whole) in wholes:
+        if len(wholes) < _MOST_NEAR_MISSES or id(clause.whole) in wholes:
             wholes.add(id(clause.whole))
-            why = _unheard_of(case, clause)
+            why = _ineffective_reason(case, clause)
             found.append(match_permission(clause, case.asked_of(clause), case.facts, unheard=why))
     # What makes something is one rule, and is looked at by what it makes and of what.
     nearest: dict[int, RuleMatch] = {}
-    for held in sorted([*case.refused[:_NEAR], *found], key=partial(_farness, case)):
+    for held in sorted([*case.refused[:_NEAR], *found], key=partial(_distance, case)):
         nearest.setdefault(id(held.clause.whole), held)
-    return [*nearest.values()][:_TOLD]
+    return [*nearest.values()][:_MOST_NEAR_MISSES]
 
 
-def _farness(case: "Case", held: RuleMatch) -> tuple[int, int]:
+def _distance(case: "Case", held: RuleMatch) -> tuple[int, int]:
     """Return how much a permission lacks, and how many of the targets it does not cover."""
     clause, targets = held.clause, case.asked_of(held.clause).targets
     uncovered = sum(map(clause.targets.isdisjoint, targets)) if clause.targets else 0
     return len(held.missing), uncovered
 
 
-def _unheard_of(case: "Case", clause: Clause) -> str:
+def _ineffective_reason(case: "Case", clause: Clause) -> str:
     """Return why a permission does not count for what it covers; that of nothing is its own."""
     asked = case.asked_of(clause)
     if clause.whole.output and clause.purposes and not asked.request.purpose:
@@ -200,11 +207,11 @@ def deny(
     )
 
 
-def aside(case: "Case") -> Iterator[str]:
+def ineffective_rules(case: "Case") -> Iterator[str]:
     """Yield the rules that cover the request and do not count, with the reason."""
-    yield from islice(case.unheard.values(), _MOST_ASIDE)
-    if len(case.unheard) > _MOST_ASIDE:
-        yield f"{len(case.unheard) - _MOST_ASIDE:,} more rules do not count"
+    yield from islice(case.unheard.values(), _MOST_INEFFECTIVE)
+    if len(case.unheard) > _MOST_INEFFECTIVE:
+        yield f"{len(case.unheard) - _MOST_INEFFECTIVE:,} more rules do not count"
 
 
 def _decision(case: "Case", **parts: Any) -> Decision:
@@ -219,7 +226,7 @@ def _decision(case: "Case", **parts: Any) -> Decision:
         "made_from": (),
         **parts,
     }
-    parts["derivation"] = (*parts["derivation"], *aside(case))
+    parts["derivation"] = (*parts["derivation"], *ineffective_rules(case))
     return Decision.model_construct(
         request=case.request,
         matches=tuple(case.matches),

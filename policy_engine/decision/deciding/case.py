@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from policy_engine import terms
 from policy_engine.decision.deciding import answering, inheriting, letting, making, prohibiting
-from policy_engine.decision.deciding.judged import Judged
-from policy_engine.decision.explaining import prohibits_it
+from policy_engine.decision.deciding.judged import DecisionCache
+from policy_engine.decision.explaining import prohibition_reason
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.history import History
 from policy_engine.decision.holding import ExpandedRequest, RuleMatch, covers, match_permission
 from policy_engine.decision.index import Clause, RuleOutput
 from policy_engine.decision.members import RefinedMembers
-from policy_engine.decision.mixing import Mix, mixes, names
+from policy_engine.decision.mixing import Mix, mixes, names_both
 from policy_engine.decision.model import (
     CarriedOutRule,
     Decision,
@@ -28,7 +28,7 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output
-from policy_engine.decision.ownership import Leave, Ownership, Use, no_consent
+from policy_engine.decision.ownership import AssetUse, OwnerConsent, Ownership, no_consent
 from policy_engine.policy import Rule
 from policy_engine.policy.wording import rule_name
 
@@ -57,7 +57,7 @@ class Case:
         maker: frozenset[str] | None = None,
         carried: CarriedOutRule | None = None,
         reader: "Case | None" = None,
-        judged: Judged | None = None,
+        judged: DecisionCache | None = None,
     ) -> None:
         self.decider = decider
         self.request = request
@@ -66,7 +66,7 @@ class Case:
         self.maker = maker
         self.carried = carried
         self.reader = reader
-        self.judged = judged or Judged()
+        self.judged = judged or DecisionCache()
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -125,8 +125,8 @@ class Case:
         if standing is None:
             return None
         # What is read through its inputs is permitted by its own owner as well.
-        asked = _no_delegate if is_delegation else partial(letting.lets, self)
-        made = no_consent if is_delegation else partial(letting.lets_make, self)
+        asked = _no_delegate if is_delegation else partial(letting.use_consent, self)
+        made = no_consent if is_delegation else partial(letting.making_consent, self)
         maker = self.request.assignee if self.facts.making else None
         above, beside = sorted(self.above), self.facts.together
         trusted, apart = self.view.trusted, is_delegation
@@ -146,24 +146,24 @@ class Case:
             return denied
         if self.permits:
             # Rows may be had by each of several rules, unless one grants them all.
-            whole = [held for held in self.permits if not prohibiting.is_of_rows(self, held)]
+            whole = [held for held in self.permits if not prohibiting.depends_on_rows(self, held)]
             return answering.permit(self, (whole or self.permits)[:1], outputs)
         through = self._through_inputs(outputs) if through_inputs else None
         return through or answering.deny_unpermitted(self)
 
     def _prohibited(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial by a prohibition, of the request or of what that was made from."""
-        denying = prohibiting.prohibitions(self)
+        denying = prohibiting.denying_prohibition(self)
         if denying is None:
-            return inheriting.inherited_by(self, made, outputs)
-        reason = prohibits_it(denying, self.facts)
+            return inheriting.deny_inherited(self, made, outputs)
+        reason = prohibition_reason(denying, self.facts)
         strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
         return answering.deny(self, reason, denying, strategy=strategy)
 
     def _unfit(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None where all are fit."""
-        why = ((one, making.making_fails(self, one.clause)) for one in made)
-        for one, fails in chain(why, making.carried_out(self)):
+        why = ((one, making.making_refusal(self, one.clause)) for one in made)
+        for one, fails in chain(why, making.carried_out_refusals(self)):
             if fails:
                 reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
                 return answering.deny(self, reason, policy=one.policy.uid)
@@ -176,7 +176,7 @@ class Case:
                 return answering.deny(
                     self, f"{output.asset} has no such column: {' or '.join(unknown)}."
                 )
-        return making.void(self)
+        return making.deny_void(self)
 
     def touched(self) -> list[RuleOutput]:
         """Return the outputs that the request touches."""
@@ -205,7 +205,8 @@ class Case:
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
         prohibitions = tuple(
-            _grant(held.clause, yields=prohibiting.yields(self, held)) for held in self.prohibited
+            _grant(held.clause, yields=prohibiting.yields_to_permissions(self, held))
+            for held in self.prohibited
         )
 
         def decided(by: Collection[Grant]) -> Decision:
@@ -242,7 +243,7 @@ class Case:
         own = self.asked_of(clause)
         if covers(clause, own):
             if self.ownership is not None:
-                prohibiting.look_behind(self, clause, own.request.targets)
+                prohibiting.trace_sources(self, clause, own.request.targets)
             unheard = self.unheard_for(clause)
             if unheard:
                 self.unheard[clause.number] = f"{clause.name} does not count: {unheard}"
@@ -255,7 +256,7 @@ class Case:
             own = self.view.own(clause)
             why = self.ownership.permission_fails(clause, self.request.targets, own)
             if not why and self.is_deciding and self._is_making(clause):
-                why = making.making_prohibited(self, clause, was_done=False)
+                why = making.making_prohibition(self, clause, was_done=False)
         return why or (self._in_another_way(clause, self.carried) if self.carried else "")
 
     def _is_making(self, clause: Clause) -> bool:
@@ -281,7 +282,7 @@ class Case:
     def _unmixed(self, held: RuleMatch, mixed: Sequence[Mix]) -> RuleMatch:
         """Return a permission that says what it lacks: to name what is mixed."""
         own, targets = self.asked_of(held.clause).closures, self.request.targets
-        lacking = [one for one in mixed if not names(held.clause.rule, one, targets, own)]
+        lacking = [one for one in mixed if not names_both(held.clause.rule, one, targets, own)]
         if not lacking:
             return held
         missing = tuple(f"{one}, and it does not name both in pe:jointly" for one in lacking)
@@ -326,19 +327,24 @@ class Case:
             decision = case.decide(through_inputs=targets == datasets)
             if decision.permitted:
                 step = f"who may read all of {' and '.join(datasets)} may read {output.asset}"
-                lines = (*decision.derivation, step, *output.certified(), *answering.aside(self))
+                lines = (
+                    *decision.derivation,
+                    step,
+                    *output.certified(),
+                    *answering.ineffective_rules(self),
+                )
                 name = rule_name(decision.rule, decision.policy)
                 reason = f"{name} permits reading the inputs, and so the output."
                 changes = {"request": self.request, "reason": reason, "derivation": lines}
-                changes["counted"] = (*(decision.counted or ()), *answering.counted(self))
-                changes["made_from"] = prohibiting.made_from(self)
+                changes["counted"] = (*(decision.counted or ()), *answering.counted_rules(self))
+                changes["made_from"] = prohibiting.target_origins(self)
                 return decision.model_copy(update=changes)
         return None
 
 
-def _no_delegate(_party: str, _asset: str, _was_done: bool, _use: Use) -> Leave:
+def _no_delegate(_party: str, _asset: str, _was_done: bool, _use: AssetUse) -> OwnerConsent:
     """Tell that nobody is let: a delegate lets nobody in turn."""
-    return Leave()
+    return OwnerConsent()
 
 
 def _grant(clause: Clause, *, yields: bool = True) -> Grant:

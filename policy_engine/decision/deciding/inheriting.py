@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from policy_engine.decision.consents import inputs_to
+from policy_engine.decision.consents import rule_inputs
 from policy_engine.decision.deciding import answering, prohibiting
-from policy_engine.decision.deciding.judged import Judgement
-from policy_engine.decision.explaining import prohibits_it
+from policy_engine.decision.deciding.judged import CachedDenial
+from policy_engine.decision.explaining import prohibition_reason
 from policy_engine.decision.index import Clause, RuleOutput
-from policy_engine.decision.lineage import inputs_of
+from policy_engine.decision.lineage import output_inputs
 from policy_engine.decision.model import Decision
 from policy_engine.decision.outputs import Output
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 
-def inherited_by(
+def deny_inherited(
     case: "Case", made: Sequence[RuleOutput], outputs: Sequence[Output]
 ) -> Decision | None:
     """Return the denial by a prohibition of what the outputs that are asked for were made from.
@@ -26,7 +26,7 @@ def inherited_by(
     is said to own anything, all are the maker's.
     """
     found_of = [
-        (one, inputs_of(output, one, case.request.targets))
+        (one, output_inputs(output, one, case.request.targets))
         for one, output in zip(made, outputs, strict=True)
         if case.ownership and one.asset not in case.above
     ]
@@ -42,43 +42,43 @@ def inherited_by(
             reader=case.reader,
         )
         other.facts.was_done = case.facts.was_done
-        found = inherited(other)
+        found = inherited_denial(other)
         if found is not None:
-            way = f"{one.asset} was made from {_input_of(other, one.clause)}"
+            way = f"{one.asset} was made from {_denied_input(other, one.clause)}"
             prohibited, _, more = found.reason.partition(". ")
             reason = f"{prohibited.removesuffix('.')}: {way}. {more}".rstrip()
-            case.met = _part_of(case, one)
+            case.met = _related_target(case, one)
             changes = {"request": case.request, "reason": reason}
             return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
     return None
 
 
-def inherited(case: "Case") -> Decision | None:
+def inherited_denial(case: "Case") -> Decision | None:
     """Return the denial of what was made from the targets, None where nothing prohibits it."""
     request, facts = case.request, case.facts
     asked = (request.assignee, request.action, request.targets, request.purpose)
     is_bound = case.decider.index.tells_together
     together = frozenset(facts.together) if is_bound else frozenset()
     key = asked, together, facts.was_done, facts.is_derived, case.maker, case.reader
-    found, case.met = case.judged.once(key, case.above, lambda: _judged(case))
+    found, case.met = case.judged.once(key, case.above, lambda: _cacheable_denial(case))
     return found
 
 
-def _judged(case: "Case") -> Judgement:
+def _cacheable_denial(case: "Case") -> CachedDenial:
     found = _denial(case)
     return found, case.met
 
 
 def _denial(case: "Case") -> Decision | None:
-    denying = prohibiting.prohibitions(case)
+    denying = prohibiting.denying_prohibition(case)
     if denying is not None:
-        case.met = _met(case, denying.clause)
-        return answering.deny(case, prohibits_it(denying, case.facts), denying)
+        case.met = _prohibited_target(case, denying.clause)
+        return answering.deny(case, prohibition_reason(denying, case.facts), denying)
     made = case.touched()
-    return inherited_by(case, made, [case.decider.output(one.policy, one.asset) for one in made])
+    return deny_inherited(case, made, [case.decider.output(one.policy, one.asset) for one in made])
 
 
-def _met(case: "Case", clause: Clause) -> str:
+def _prohibited_target(case: "Case", clause: Clause) -> str:
     """Return the target that a prohibition is about, and its assigner may prohibit."""
     targets, known = case.request.targets, case.view.closures
     for target in targets:
@@ -89,15 +89,15 @@ def _met(case: "Case", clause: Clause) -> str:
     return targets[0]
 
 
-def _part_of(case: "Case", made: RuleOutput) -> str:
+def _related_target(case: "Case", made: RuleOutput) -> str:
     """Return the target that something that was made is, or that has to do with it."""
     overlaps = case.view.closures.overlaps
     near = (one for one in case.request.targets if overlaps("asset", one, made.asset))
     return next(near, case.request.targets[0])
 
 
-def _input_of(case: "Case", made: Clause) -> str:
+def _denied_input(case: "Case", made: Clause) -> str:
     """Return the input of what a rule made that its denial is about."""
     known = case.view.closures.up("asset", case.met)
-    inputs = inputs_to(made)
+    inputs = rule_inputs(made)
     return next((one for one in inputs if one in known), case.met)

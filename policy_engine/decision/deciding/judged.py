@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from policy_engine.decision.model import Decision
 from policy_engine.decision.origins import Origins
 
-Judgement = tuple[Decision | None, str]
+CachedDenial = tuple[Decision | None, str]
 """The denial of what was made of something, with the target that it is about."""
 
 
 @dataclass
-class Judged:
+class DecisionCache:
     """What was judged already for one request, in one state of the world.
 
     What several ways lead to is judged once: in a chain of releases that are joined with those
@@ -22,11 +22,11 @@ class Judged:
 
     cut: set[str] = field(default_factory=set)
     origins: Origins | None = None
-    _found: dict[Hashable, Judgement] = field(default_factory=dict)
+    _found: dict[Hashable, CachedDenial] = field(default_factory=dict)
 
     def once(
-        self, key: Hashable, above: frozenset[str], judge: Callable[[], Judgement]
-    ) -> Judgement:
+        self, key: Hashable, above: frozenset[str], judge: Callable[[], CachedDenial]
+    ) -> CachedDenial:
         """Return what was judged under a key, by judging it where it was not.
 
         `above` are the outputs on the way to it.

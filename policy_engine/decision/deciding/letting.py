@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from policy_engine.decision.consents import inputs_to, without_counts
+from policy_engine.decision.consents import rule_inputs, without_counts
 from policy_engine.decision.deciding import prohibiting
-from policy_engine.decision.holding import RuleMatch, lacks, match_permission
+from policy_engine.decision.holding import RuleMatch, count_uncovered, match_permission
 from policy_engine.decision.index import Clause
-from policy_engine.decision.ownership import Leave, Use, nearness
+from policy_engine.decision.ownership import AssetUse, OwnerConsent, consent_rank
 from policy_engine.policy.model import ANONYMIZE, GRANT_USE, OFFER
 
 if TYPE_CHECKING:
@@ -18,51 +18,54 @@ if TYPE_CHECKING:
 _NEAR = 16
 
 
-def lets_make(case: "Case", making: Clause, party: str, asset: str, was_done: bool) -> Leave:
+def making_consent(
+    case: "Case", making: Clause, party: str, asset: str, was_done: bool
+) -> OwnerConsent:
     """Tell whether the owner of an asset lets a party make of it what a rule makes, or made."""
     asked = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
     request = case.request.model_copy(update=asked)
     # A leave for one table alone is none for a join of it with others.
-    together = tuple(dict.fromkeys((asset, *inputs_to(making))))
+    together = tuple(dict.fromkeys((asset, *rule_inputs(making))))
     other = case.again(request, is_delegation=True, together=together)
     other.facts.was_done = was_done
-    return _consent(other, making)
+    return _anonymize_consent(other, making)
 
 
-def _consent(case: "Case", making: Clause) -> Leave:
+def _anonymize_consent(case: "Case", making: Clause) -> OwnerConsent:
     """Tell whether an owner's own permission to anonymise lets a rule be carried out.
 
     How often that was exercised counts where it is about to be, and not for what was made.
     """
-    near = Leave()
+    near = OwnerConsent()
     for clause in case.view.permissions(case.asked):
         if not _is_leave(case, clause):
             continue
         for held in case.held(without_counts(clause) if case.facts.was_done else clause):
-            lacking, made_of = _lacks(case, held), _made_with(case, making)
+            lacking, made_of = _missing_for_consent(case, held), _consented_inputs(case, making)
             short = () if lacking else case.decider.short_of(clause, making, made_of)
             is_given = not lacking and not short
-            found = Leave(is_given, clause=clause, short=short, lacks=lacking)
-            near = max(near, found, key=nearness)
-    return near if near.clause else _for_another_purpose(case)
+            found = OwnerConsent(is_given, clause=clause, short=short, lacks=lacking)
+            near = max(near, found, key=consent_rank)
+    return near if near.clause else _other_purpose_consent(case)
 
 
-def _lacks(case: "Case", held: RuleMatch) -> str:
+def _missing_for_consent(case: "Case", held: RuleMatch) -> str:
     """Return what keeps a permission from giving leave, empty where nothing does."""
-    denying = None if held.missing else prohibiting.prohibitions(case)
+    denying = None if held.missing else prohibiting.denying_prohibition(case)
     return f"{denying.clause.name} prohibits it" if denying else " and ".join(held.missing)
 
 
-def _for_another_purpose(case: "Case") -> Leave:
+def _other_purpose_consent(case: "Case") -> OwnerConsent:
     """Return the leave that there would be for another purpose."""
     for clause in case.view.nearly(case.asked, _NEAR):
         own = case.asked_of(clause)
-        is_other = lacks(clause, own) == 1 and clause.purposes.isdisjoint(own.purpose)
+        is_other = count_uncovered(clause, own) == 1 and clause.purposes.isdisjoint(own.purpose)
         if is_other and clause.purposes and _is_leave(case, clause):
-            return Leave(
-                clause=clause, lacks=_lacks(case, match_permission(clause, own, case.facts))
+            return OwnerConsent(
+                clause=clause,
+                lacks=_missing_for_consent(case, match_permission(clause, own, case.facts)),
             )
-    return Leave()
+    return OwnerConsent()
 
 
 def _is_leave(case: "Case", clause: Clause) -> bool:
@@ -70,9 +73,9 @@ def _is_leave(case: "Case", clause: Clause) -> bool:
     return is_one and clause.policy.type != OFFER and _is_of_owner(case, clause)
 
 
-def _made_with(case: "Case", making: Clause) -> tuple[str, ...]:
+def _consented_inputs(case: "Case", making: Clause) -> tuple[str, ...]:
     """Return the inputs of a rule that what is asked for is, or is a part of."""
-    [asset], inputs = case.request.targets, inputs_to(making)
+    [asset], inputs = case.request.targets, rule_inputs(making)
     standing = case.view.standing
     if asset in inputs or standing is None:
         return (asset,)
@@ -83,13 +86,15 @@ def _is_of_owner(case: "Case", clause: Clause) -> bool:
     return bool(case.ownership and case.ownership.owns(clause, case.request.targets[0]))
 
 
-def consents_to(case: "Case", clause: Clause) -> Iterator[tuple[str, Leave]]:
+def making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
     """Yield the assets that a rule makes something of and does not speak for, with the leave
     that their owners give, or would."""
     return case.ownership.consents_to(clause) if case.ownership else iter(())
 
 
-def lets(case: "Case", party: str, asset: str, was_done: bool, use: Use) -> Leave:
+def use_consent(
+    case: "Case", party: str, asset: str, was_done: bool, use: AssetUse
+) -> OwnerConsent:
     """Tell whether the owner of an asset lets a party grant its use, and make of it what it
     is used for.
 
@@ -100,7 +105,7 @@ def lets(case: "Case", party: str, asset: str, was_done: bool, use: Use) -> Leav
     together = tuple(dict.fromkeys((asset, *use.beside)))
     other = case.again(request, is_delegation=True, together=together)
     other.facts.was_done, other.facts.making = was_done, was_done or case.facts.making
-    leave = _leave(other)
+    leave = _grant_use_consent(other)
     is_kept = leave.is_given and any(map(partial(_is_prohibited, other), sorted(use.making)))
     return replace(leave, is_given=False) if is_kept else leave
 
@@ -114,10 +119,10 @@ def _is_prohibited(case: "Case", action: str) -> bool:
         together=case.facts.together,
     )
     other.facts.was_done = case.facts.was_done
-    return prohibiting.prohibitions(other) is not None
+    return prohibiting.denying_prohibition(other) is not None
 
 
-def _leave(case: "Case") -> Leave:
+def _grant_use_consent(case: "Case") -> OwnerConsent:
     """Tell whether an owner's own permission names the granting of use, as requested here."""
     held = [
         one
@@ -128,5 +133,5 @@ def _leave(case: "Case") -> Leave:
     ]
     may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in held)
     given = next((one.clause for one in held if not one.missing), None)
-    is_given = given is not None and prohibiting.prohibitions(case) is None
-    return Leave(is_given, may_be, given, counting=tuple(case.counting))
+    is_given = given is not None and prohibiting.denying_prohibition(case) is None
+    return OwnerConsent(is_given, may_be, given, counting=tuple(case.counting))

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.consents import without_counts
 from policy_engine.decision.history import MadeFrom
-from policy_engine.decision.holding import RuleMatch, is_about_rows, meets, prohibits, reaches
+from policy_engine.decision.holding import (
+    RuleMatch,
+    is_about_rows,
+    match_prohibition,
+    overlaps_besides_targets,
+    overlaps_request,
+)
 from policy_engine.decision.index import Clause
 from policy_engine.policy.model import DERIVED
 
@@ -14,7 +20,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
 
 
-def prohibitions(case: "Case") -> RuleMatch | None:
+def denying_prohibition(case: "Case") -> RuleMatch | None:
     """Return the first prohibition that denies the request; `prohibited` are all that apply.
 
     Of single rows, those that may be filtered by deny nothing yet.
@@ -23,39 +29,39 @@ def prohibitions(case: "Case") -> RuleMatch | None:
     denying = None
     for clause in case.view.prohibitions(case.asked):
         if case.ownership is not None:
-            look_behind(case, clause)
-        held = prohibits(clause, case.asked, case.view.own(clause), case.facts, needed)
-        if clause.is_counted and (held or meets(clause, case.asked, needed)):
+            trace_sources(case, clause)
+        held = match_prohibition(clause, case.asked, case.view.own(clause), case.facts, needed)
+        if clause.is_counted and (held or overlaps_request(clause, case.asked, needed)):
             case.counting.append(clause)
-        if held is None or _is_unheard(case, clause) or _reaches_reader(case, clause):
+        if held is None or _is_ineffective(case, clause) or _reaches_reader(case, clause):
             continue
         case.prohibited.append(held)
         case.note(held, applies=True)
         wins = _is_lifted(case, held)
-        if denying is None and not wins and not (case.rows and is_of_rows(case, held)):
+        if denying is None and not wins and not (case.rows and depends_on_rows(case, held)):
             denying = held
     return denying
 
 
-def look_behind(case: "Case", clause: Clause, aside: Collection[str] = ()) -> None:
+def trace_sources(case: "Case", clause: Clause, aside: Collection[str] = ()) -> None:
     """Let what is read together be what it was made from, too, as far as a rule reaches.
 
     Not what is `aside`: a permission names that itself, and is for no more than it names.
     """
     facts, is_prohibition = case.facts, clause.rule.kind == "prohibition"
-    facts.sources = partial(_sources, case, clause) if is_prohibition else _nothing_behind
-    itself = cache(lambda: _itself(case, clause) if is_prohibition else frozenset())
+    facts.sources = partial(_sources, case, clause) if is_prohibition else _no_sources
+    itself = cache(lambda: _own_output(case, clause) if is_prohibition else frozenset())
     made_of = cache(lambda asset: tuple(_sources(case, clause, (asset,), {}, itself())))
     facts.made_of = lambda asset: () if asset in aside else made_of(asset)
 
 
-def _itself(case: "Case", clause: Clause) -> frozenset[str]:
+def _own_output(case: "Case", clause: Clause) -> frozenset[str]:
     """Return the output of which alone a prohibition is about what is asked for, if it is of one.
 
     What that was made from is not read together with it: who keeps a release apart from its
     input does not lock up the release.
     """
-    found = {case.origins.outputs(one) for one in _met(case, clause)}
+    found = {case.origins.outputs(one) for one in _prohibited_targets(case, clause)}
     one = found.pop() if len(found) == 1 else frozenset()
     return one if len(one) == 1 else frozenset()
 
@@ -79,12 +85,12 @@ def _sources(
         yield from one.sources
 
 
-def made_from(case: "Case") -> tuple[MadeFrom, ...]:
+def target_origins(case: "Case") -> tuple[MadeFrom, ...]:
     """Return what the targets were made from, near and far; nothing where something is made."""
     return () if case.facts.making else tuple(case.origins.trace(case.request.targets))
 
 
-def _is_unheard(case: "Case", clause: Clause) -> bool:
+def _is_ineffective(case: "Case", clause: Clause) -> bool:
     """Tell whether a prohibition does not count for what is asked for, and note why."""
     if case.maker is not None and clause.assigners <= case.maker:
         return True
@@ -101,7 +107,7 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
         return False
     asked = case.reader.request
     needed = case.view.closures.needs(asked.action)
-    if not reaches(clause, case.reader.asked, needed):
+    if not overlaps_besides_targets(clause, case.reader.asked, needed):
         return False
     parts = {"assignee": asked.assignee, "action": asked.action, "purpose": asked.purpose}
     other = case.again(
@@ -109,17 +115,17 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
         together=case.reader.facts.together,
         maker=case.maker or frozenset(),
     )
-    look_behind(other, clause)
-    held = prohibits(clause, other.asked, case.view.own(clause), other.facts, needed)
+    trace_sources(other, clause)
+    held = match_prohibition(clause, other.asked, case.view.own(clause), other.facts, needed)
     return held is not None and not _is_lifted(other, held)
 
 
 def _is_lifted(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a prohibition yields to a permission of its policy that there is."""
-    return yields(case, held) and bool(_permitting(case, held.clause))
+    return yields_to_permissions(case, held) and bool(_policy_permissions(case, held.clause))
 
 
-def _permitting(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
+def _policy_permissions(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     """Return the permissions of a prohibition's policy to do what is asked for.
 
     Where nothing is decided, that is of the targets that the prohibition is about.
@@ -127,7 +133,7 @@ def _permitting(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     if case.is_deciding:
         return [one for one in case.permits if one.clause.policy.uid == clause.policy.uid]
     other = case.again(
-        case.request.model_copy(update={"targets": _met(case, clause)}),
+        case.request.model_copy(update={"targets": _prohibited_targets(case, clause)}),
         is_delegation=True,
         together=case.facts.together,
     )
@@ -139,7 +145,7 @@ def _permitting(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     return [one for one in held if not one.missing]
 
 
-def _met(case: "Case", clause: Clause) -> tuple[str, ...]:
+def _prohibited_targets(case: "Case", clause: Clause) -> tuple[str, ...]:
     """Return the targets that a prohibition is about."""
     overlaps = case.view.closures.overlaps
     return tuple(
@@ -149,7 +155,7 @@ def _met(case: "Case", clause: Clause) -> tuple[str, ...]:
     )
 
 
-def yields(case: "Case", held: RuleMatch) -> bool:
+def yields_to_permissions(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
 
     Of several owners who issue one policy, none lifts another's prohibition.
@@ -157,11 +163,13 @@ def yields(case: "Case", held: RuleMatch) -> bool:
     clause = held.clause
     return clause.policy.conflict == "perm" and (
         case.ownership is None
-        or all(clause.assigners <= one.clause.assigners for one in _permitting(case, clause))
+        or all(
+            clause.assigners <= one.clause.assigners for one in _policy_permissions(case, clause)
+        )
     )
 
 
-def is_of_rows(case: "Case", held: RuleMatch) -> bool:
+def depends_on_rows(case: "Case", held: RuleMatch) -> bool:
     """Tell whether a rule holds of some rows, as far as is known, and not of others."""
     return any(
         verdict.state == "unknown" and is_about_rows(verdict.condition, case.facts.rows)
@@ -169,7 +177,7 @@ def is_of_rows(case: "Case", held: RuleMatch) -> bool:
     )
 
 
-def _nothing_behind(
+def _no_sources(
     _assets: Iterable[str], _known: Mapping[str, Sequence[MadeFrom]]
 ) -> tuple[str, ...]:
     """Tell that what was read was made from nothing that counts."""

@@ -70,8 +70,8 @@ def judged(monkeypatch, made, prohibition):
     """Return how often prohibitions are looked for to tell whether the last output is made."""
     given, owners = leaves(made)
     decider = Decider([*made, *given, prohibition], owners=read_owners(owners))
-    calls, look = [], prohibiting.prohibitions
-    monkeypatch.setattr(prohibiting, "prohibitions", lambda case: calls.append(1) or look(case))
+    calls, look = [], prohibiting.denying_prohibition
+    monkeypatch.setattr(prohibiting, "denying_prohibition", lambda case: calls.append(1) or look(case))
     assert not list(decider.unowned(made[-1], World(time=NOON)))
     monkeypatch.undo()
     return len(calls)
