@@ -85,7 +85,9 @@ class Acting:
         by = {"time_by": "caller" if world.time else "clock"}
         with self._log() as (history, log):
             found: list[Decision] = []
-            so_far = History.of(history.plain()) if history and len(requests) > 1 else history
+            so_far = (
+                History.from_json(history.to_json()) if history and len(requests) > 1 else history
+            )
             for request, carried in requests:
                 decision = decider.decide(request, now, so_far, carried).model_copy(update=by)
                 found = [*found, decision] if decision.permitted else [decision]
@@ -157,7 +159,7 @@ class MakingRequest:
         if not self.owners:
             return plan
         known = self.acting.known(self.owners, self.known)
-        found = self.decider.consented(self.policy, plan.publish.asset, *known)
+        found = self.decider.given_consents(self.policy, plan.publish.asset, *known)
         return plan.model_copy(update={"by_consent": found})
 
     def check_owned(self, outputs: Collection[str], *, with_prohibitions: bool = True) -> None:
@@ -168,7 +170,7 @@ class MakingRequest:
         known = self.acting.known(self.owners, self.known)
         problems = [
             problem
-            for one in self.decider.unowned(
+            for one in self.decider.missing_consents(
                 self.policy, *known, with_prohibitions=with_prohibitions
             )
             if one.rule.output in outputs
@@ -245,12 +247,12 @@ def asked_by(
 
 def _unowned(one: MissingConsent, asking: Policy) -> Iterator[Problem]:
     """Yield what keeps a rule from making something of what others own."""
-    for short in one.short:
+    for short in one.shortfalls:
         line = f"line {short.asked.line}" if short.asked.line else ""
         where = ", ".join(part for part in (one.source, line) if part)
-        message = f"{short.message} {one.by}{f' ({where})' if where else ''} says so."
+        message = f"{short.message} {one.consent_rule}{f' ({where})' if where else ''} says so."
         yield Problem("M017", message, "", short.place if short.place.line else one.rule.place)
-    if not one.short:
+    if not one.shortfalls:
         message = f"{rule_name(one.rule.where(), asking.uid)} does not count: {one.why}."
         yield Problem("M014", message, "", one.rule.place)
 
@@ -272,7 +274,7 @@ def _take_up(decision: Decision, so_far: History) -> None:
     asked, digests = decision.request, decision.policy_digests
     for one in decision.counted or ():
         rule, who = (one.policy, one.rule), one.party or asked.assignee
-        so_far.execute(rule, who, asked.action, one.targets, digests)
+        so_far.record_execution(rule, who, asked.action, one.targets, digests)
 
 
 def _check_permitted(decision: Decision) -> None:

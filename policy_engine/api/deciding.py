@@ -11,7 +11,7 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_whole
 from policy_engine.data.catalog import Catalog, make_catalog, place_of
 from policy_engine.decision import Decider, Decision, Request, World, read_world
-from policy_engine.decision.owing import Due, check_doer, find_duty, list_dues
+from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
 from policy_engine.plan.spelling import in_spelling_of
 from policy_engine.policy import (

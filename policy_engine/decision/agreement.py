@@ -44,16 +44,16 @@ def _count_problems(
     unclear = unclear_labels(policies)
     for policy in policies:
         for rule in policy.rules:
-            given = stated_value(world.counts, policy.uid, rule.label(), unclear)
+            stated = stated_value(world.counts, policy.uid, rule.label(), unclear)
             labels = history.labels(policy, rule) or (rule.label(),)
             logged = sum(
                 history.count(policy.uid, label, making=making)
                 for label in labels
                 for making in (False, True)
             )
-            if given is not None and given != logged:
+            if stated is not None and stated != logged:
                 name = rule_name(rule.label(), policy.uid)
-                message = f"{name} was exercised {given} times by the state of the world, and "
+                message = f"{name} was exercised {stated} times by the state of the world, and "
                 yield Problem("D005", f"{message}{logged} times by the log.", _HINT)
 
 
@@ -61,13 +61,13 @@ def _duty_problems(world: World, history: History, policies: Sequence[Policy]) -
     unclear, now = unclear_labels(policies), world.time or datetime.now(UTC)
     for policy in policies:
         for duty in policy.duties:
-            given = stated_value(world.duties, policy.uid, duty.label(), unclear)
-            deeds = sorted(history.deeds_of(policy, duty), key=lambda deed: deed.time)
+            stated = stated_value(world.duties, policy.uid, duty.label(), unclear)
+            deeds = sorted(history.duty_deeds(policy, duty), key=lambda deed: deed.time)
             last: dict[str, str] = {deed.by: deed.state for deed in deeds if deed.time <= now}
-            others = [state for state in last.values() if given and state != given]
-            if others:
+            differing = [state for state in last.values() if stated and state != stated]
+            if differing:
                 name = rule_name(duty.label(), policy.uid)
                 message = (
-                    f"{name} is {given} by the state of the world, and {others[0]} by the log."
+                    f"{name} is {stated} by the state of the world, and {differing[0]} by the log."
                 )
                 yield Problem("D005", message, "Leave out of the world what the log tells.")

@@ -1,4 +1,4 @@
-"""Who and what includes what, asked often and worked out once."""
+"""Transitive closures of the hierarchies, memoised."""
 
 from collections.abc import Iterable
 
@@ -19,19 +19,19 @@ class Closures:
         self._reach: dict[Part, dict[str, frozenset[str]]] = {part: {} for part in PARTS}
         self._needs: dict[str, tuple[str, ...]] = {}
 
-    def under(self, more: Hierarchy) -> "Closures":
+    def extended(self, more: Hierarchy) -> "Closures":
         """Return the closures of this hierarchy and one more."""
         return Closures(Laid.of(more, self.hierarchy))
 
     def up(self, part: Part, iri: str) -> Ways:
         """Return all that includes an IRI, itself too, each with the shortest way up to it."""
         memo = self._above[part]
-        found = memo.get(iri)
-        if found is None:
+        ways = memo.get(iri)
+        if ways is None:
             if len(memo) >= _MOST:
                 memo.clear()
-            found = memo[iri] = self.hierarchy.wider(part, iri)
-        return found
+            ways = memo[iri] = self.hierarchy.wider(part, iri)
+        return ways
 
     def reach(self, part: Part, iri: str) -> frozenset[str]:
         """Return all that includes an IRI, or might: of assets, what their IRI goes on from.
@@ -39,14 +39,14 @@ class Closures:
         Of actions, what `Hierarchy.may_be` tells.
         """
         memo = self._reach[part]
-        found = memo.get(iri)
-        if found is None:
+        names = memo.get(iri)
+        if names is None:
             if len(memo) >= _MOST:
                 memo.clear()
-            may: Iterable[str] = starts(iri) if part == "asset" else ()
-            may = self.hierarchy.may_be(iri) if part == "action" else may
-            found = memo[iri] = frozenset((*self.up(part, iri), *may))
-        return found
+            possible: Iterable[str] = starts(iri) if part == "asset" else ()
+            possible = self.hierarchy.may_be(iri) if part == "action" else possible
+            names = memo[iri] = frozenset((*self.up(part, iri), *possible))
+        return names
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:
         """Tell whether one of two IRIs includes the other, or may do so."""
@@ -54,21 +54,21 @@ class Closures:
 
     def needs(self, action: str) -> tuple[str, ...]:
         """Return an action, and the actions that must not be prohibited for it to be done."""
-        found = self._needs.get(action)
-        if found is None:
+        actions = self._needs.get(action)
+        if actions is None:
             if len(self._needs) >= _MOST:
                 self._needs.clear()
-            found = self._needs[action] = (action, *self.hierarchy.needs(action))
-        return found
+            actions = self._needs[action] = (action, *self.hierarchy.needs(action))
+        return actions
 
     def down(self, part: Part, iri: str) -> list[str]:
         """Return an IRI and all that the edges put into it, near or far, the nearer first."""
-        found = {iri}
+        reached = {iri}
         queue = [iri]
         for here in queue:
-            new = [one for one in self.hierarchy.below(part, here) if one not in found]
-            queue += dict.fromkeys(new)
-            found.update(new)
+            narrower = [one for one in self.hierarchy.below(part, here) if one not in reached]
+            queue += dict.fromkeys(narrower)
+            reached.update(narrower)
         return queue
 
     def has_members(self, part: Part, iri: str) -> bool:

@@ -84,9 +84,9 @@ def evaluate(condition: Condition, facts: Facts) -> Verdict:
         joined = _JOINED.get(condition.operator)
         truth = joined([_TRUTHS[part.state] for part in parts]) if joined and parts else None
         return Verdict(condition, _STATES[truth], None, parts)
-    seen = facts.values(condition.left_operand)
-    truth = _truth(condition, seen, facts) if seen else None
-    return Verdict(condition, _STATES[truth], seen)
+    values = facts.values(condition.left_operand)
+    truth = _truth(condition, values, facts) if values else None
+    return Verdict(condition, _STATES[truth], values)
 
 
 _STATES: Mapping[Truth, State] = MappingProxyType(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from policy_engine.decision.index import Clause
+from policy_engine.decision.clauses import Clause
 from policy_engine.errors import NOWHERE, PlanError
 from policy_engine.plan.consenting import Shortfall, bounds_of, shortfalls
 from policy_engine.plan.lineage import Consented
@@ -21,13 +21,13 @@ from policy_engine.policy.model import COUNTS, conjuncts
 class MissingConsent:
     """A rule that makes something of what is not its issuer's, and why it may not.
 
-    `short` tells in what that falls short of what an owner asks, in the `source` of that name.
+    `shortfalls` tells in what that falls short of what an owner asks, in the `source` of that name.
     """
 
     rule: Rule
     why: str
-    short: tuple[Shortfall, ...] = ()
-    by: str = ""
+    shortfalls: tuple[Shortfall, ...] = ()
+    consent_rule: str = ""
     source: str = ""
 
 
@@ -41,19 +41,19 @@ class TransformationCache:
         self._made: dict[str, Sequence[Transformation]] = {}
         self._let: dict[str, Sequence[Consent]] = {}
 
-    def made(self, making: Clause) -> Transformation | None:
+    def transformation(self, making: Clause) -> Transformation | None:
         """Return what a rule asks to be made, None where it is not a permission to anonymise."""
         uid = making.policy.uid
         if uid not in self._made:
             self._made[uid] = transformations(making.policy)
-        return next((one for one in self._made[uid] if one.rule is making.whole), None)
+        return next((one for one in self._made[uid] if one.rule is making.written_rule), None)
 
-    def let(self, consent: Clause) -> list[Consent]:
+    def consents(self, consent: Clause) -> list[Consent]:
         """Return the ways of anonymising that a rule lets others take."""
         uid = consent.policy.uid
         if uid not in self._let:
             self._let[uid] = consents(consent.policy)
-        return [one for one in self._let[uid] if one.rule is consent.whole]
+        return [one for one in self._let[uid] if one.rule is consent.written_rule]
 
 
 def consent_shortfalls(
@@ -65,27 +65,27 @@ def consent_shortfalls(
     anonymising asks for all of them, in whatever order they are written.
     """
     try:
-        asked, made = derived.let(consent), derived.made(making)
+        ways, transformation = derived.consents(consent), derived.transformation(making)
     except PlanError:
-        made = None
-    if made is None:
+        transformation = None
+    if transformation is None:
         message = f"{making.name} does not say how it anonymises, or {consent.name} what it asks."
         return (Shortfall(message, NOWHERE, NOWHERE),)
-    each = (shortfalls(way, made, one) for one in assets for way in asked)
-    return tuple(short for found in each for short in found)
+    compared = (shortfalls(way, transformation, one) for one in assets for way in ways)
+    return tuple(short for shortfalls_of_one in compared for short in shortfalls_of_one)
 
 
 def rule_inputs(making: Clause) -> tuple[str, ...]:
     """Return what a rule makes something of."""
-    return tuple(sorted({target.iri for target in making.whole.targets}))
+    return tuple(sorted({target.iri for target in making.written_rule.targets}))
 
 
 def given_consent(asset: str, clause: Clause, derived: TransformationCache) -> Consented:
     """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
-    ways = derived.let(clause)
+    ways = derived.consents(clause)
     bounds = dict.fromkeys(bound for one in ways for bound in bounds_of(one))
-    known = tuple(sorted(bounds)) if len(ways) > 1 else tuple(bounds)
-    return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=known)
+    in_order = tuple(sorted(bounds)) if len(ways) > 1 else tuple(bounds)
+    return Consented(asset=asset, policy=clause.policy.uid, rule=clause.label, bounds=in_order)
 
 
 def without_counts(clause: Clause) -> Clause:
@@ -94,8 +94,8 @@ def without_counts(clause: Clause) -> Clause:
     These held when it was done. Kept is what may hold without them: a count joined with others by
     `or`, or that some of the parties have alone.
     """
-    kept = tuple(one for one in conjuncts(clause.rule.constraints) if not _is_count(one))
-    return replace(clause, rule=replace(clause.rule, constraints=kept))
+    constraints = tuple(one for one in conjuncts(clause.rule.constraints) if not _is_count(one))
+    return replace(clause, rule=replace(clause.rule, constraints=constraints))
 
 
 def _is_count(condition: Condition) -> bool:

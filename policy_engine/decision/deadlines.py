@@ -33,13 +33,13 @@ def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
     That is a `dateTime`, in UTC where it names no zone, or an `elapsedTime` from when it came to
     be owed. What is joined by `or` sets none.
     """
-    found = [
+    deadlines = [
         Deadline(until, _UNTIL[one.operator] and not is_day)
         for one in _joint_constraints(duty.constraints)
         if one.operator in _UNTIL and len(one.right_operands) == 1
         for until, is_day in _constraint_ends(one, one.right_operands[0].value, since)
     ]
-    return min(found, default=None)
+    return min(deadlines, default=None)
 
 
 def has_elapsed_time(duty: Rule) -> bool:

@@ -9,6 +9,7 @@ from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import (
     MissingConsent,
@@ -17,13 +18,12 @@ from policy_engine.decision.consents import (
     given_consent,
 )
 from policy_engine.decision.deciding.case import Case
-from policy_engine.decision.deciding.letting import making_consents
+from policy_engine.decision.deciding.consenting import making_consents
 from policy_engine.decision.deciding.making import consent_refusal, lineage, making_refusal
-from policy_engine.decision.ended import VoidOutput, void_outputs, void_proven_outputs
 from policy_engine.decision.facts import unclear_labels
 from policy_engine.decision.history import History
-from policy_engine.decision.holding import possible_datasets
-from policy_engine.decision.index import Clause, Index, RuleOutput
+from policy_engine.decision.inclusion import possible_datasets
+from policy_engine.decision.index import Index, RuleOutput
 from policy_engine.decision.lineage import Lineage
 from policy_engine.decision.model import (
     CarriedOutRule,
@@ -37,6 +37,7 @@ from policy_engine.decision.outputs import Output, output_plans
 from policy_engine.decision.ownership import OwnerConsent
 from policy_engine.decision.purposes import rule_purposes
 from policy_engine.decision.views import View
+from policy_engine.decision.void_outputs import VoidOutput, void_outputs, void_proven_outputs
 from policy_engine.errors import ArgumentError, RequestError, join_names
 from policy_engine.plan.consenting import Shortfall
 from policy_engine.plan.lineage import Consented, Upstream
@@ -46,7 +47,7 @@ from policy_engine.policy.model import READ
 from policy_engine.policy.owners import Claims, Owners
 
 _VIEWS = 8
-_NOTHING_KNOWN = World()
+_UNKNOWN_WORLD = World()
 
 
 class Decider:
@@ -97,31 +98,38 @@ class Decider:
         self.attestations = tuple(one for one in certificates if isinstance(one, Attestation))
         self.digests = tuple(policy.digest for policy in policies)
         self.unclear = unclear_labels(policies)
-        self._own = {iri for policy in policies for iri in policy.vocabulary.actions}
-        stated = Hierarchy(asset=tuple((owners or Owners()).edges))
-        given = self._by_action(expand_hierarchy(hierarchy or Hierarchy())).joined([stated])
-        known = policies if isinstance(policies, InForce) else InForce(policies)
-        self.index = Index(known, given, apart=bool(owners))
-        self.owners = self._owners((owners or Owners()).known_by(known), data)
-        self._bare = View(self.index, Hierarchy(), self.owners)
+        self._own_actions = {iri for policy in policies for iri in policy.vocabulary.actions}
+        owned = Hierarchy(asset=tuple((owners or Owners()).edges))
+        caller_hierarchy = self._translate_actions(
+            expand_hierarchy(hierarchy or Hierarchy())
+        ).joined([owned])
+        in_force = policies if isinstance(policies, InForce) else InForce(policies)
+        self.index = Index(in_force, caller_hierarchy, apart=bool(owners))
+        self.owners = self._owners((owners or Owners()).known_by(in_force), data)
+        self._bare_view = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
-        self._short: dict[tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]] = {}
+        self._shortfall_memo: dict[
+            tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]
+        ] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
-        self._derived = TransformationCache()
-        self.notes, made = known.notes, {one.asset for one in self.index.outputs}
-        self.past, every = known.ended, (*known, *known.ended)
-        void = (*void_outputs(known.ended), *void_proven_outputs(certificates, every))
-        self.void = tuple(one for one in dict.fromkeys(void) if one.asset not in made)
+        self._transformations = TransformationCache()
+        self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
+        self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
+        not_in_force = (
+            *void_outputs(in_force.ended),
+            *void_proven_outputs(certificates, all_policies),
+        )
+        self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
 
-    def _owners(self, known: Owners, data: Collection[str]) -> Owners:
+    def _owners(self, owners: Owners, data: Collection[str]) -> Owners:
         """Return who owns what, with what the policies make, once that is known to be theirs."""
         edges = self.index.trusted.hierarchy.asset
         claims = Claims(self.policies, self.index.void)
-        claims.check(known, edges, data)
-        return claims.owned(known, edges) if known else known
+        claims.check(owners, edges, data)
+        return claims.owned(owners, edges) if owners else owners
 
-    def ended(self, view: View) -> Iterator[VoidOutput]:
+    def void_outputs(self, view: View) -> Iterator[VoidOutput]:
         """Yield the outputs of policies that are not in force."""
         yield from self.void
         if view.void:
@@ -144,8 +152,8 @@ class Decider:
         """
         _check(request, world)
         self._check_agreement(world, history)
-        asked = self._asked(request)
-        return Case(self, asked, world or _NOTHING_KNOWN, history, carried=carried).decide()
+        translated = self._translate_action(request)
+        return Case(self, translated, world or _UNKNOWN_WORLD, history, carried=carried).decide()
 
     def row_access(
         self,
@@ -164,14 +172,14 @@ class Decider:
         _check(request, world)
         self._check_agreement(world, history)
         rows = frozenset(datasets) or possible_datasets(request.targets)
-        asked, given = self._asked(request), world or _NOTHING_KNOWN
-        return Case(self, asked, given, history, rows=rows, together=together).row_access()
+        translated, state = self._translate_action(request), world or _UNKNOWN_WORLD
+        return Case(self, translated, state, history, rows=rows, together=together).row_access()
 
     def _check_agreement(self, world: World | None, history: History | None) -> None:
         if world is not None and history is not None:
             check_agreement(world, history, self.policies)
 
-    def unowned(
+    def missing_consents(
         self,
         policy: Policy,
         world: World | None = None,
@@ -185,18 +193,22 @@ class Decider:
         None where all policies are one owner's. Without a `purpose` things are made for those that
         the rules have.
         """
-        for case, made in self._makings(policy, world, history, purpose):
-            fails = consent_refusal(case, made.clause, was_done=False)
-            if not fails and with_prohibitions:
-                fails = making_refusal(case, made.clause, was_done=False)
-            if fails:
-                near = [leave for _, leave in making_consents(case, made.clause) if leave.short]
-                told = near or [OwnerConsent()]
-                for one in told:
+        for case, made in self._making_cases(policy, world, history, purpose):
+            refusal = consent_refusal(case, made.clause, was_done=False)
+            if not refusal and with_prohibitions:
+                refusal = making_refusal(case, made.clause, was_done=False)
+            if refusal:
+                nearest = [
+                    leave for _, leave in making_consents(case, made.clause) if leave.shortfalls
+                ]
+                reported = nearest or [OwnerConsent()]
+                for one in reported:
                     source = one.clause.policy.source if one.clause else ""
-                    yield MissingConsent(made.clause.rule, fails, one.short, one.rule, source)
+                    yield MissingConsent(
+                        made.clause.rule, refusal, one.shortfalls, one.rule, source
+                    )
 
-    def consented(
+    def given_consents(
         self,
         policy: Policy,
         output: str,
@@ -205,16 +217,16 @@ class Decider:
         purpose: str = "",
     ) -> tuple[Consented, ...]:
         """Return the rules by which owners let a policy make an output of what is theirs."""
-        found = (
-            given_consent(asset, leave.clause, self._derived)
-            for case, made in self._makings(policy, world, history, purpose)
+        consents = (
+            given_consent(asset, leave.clause, self._transformations)
+            for case, made in self._making_cases(policy, world, history, purpose)
             if made.asset == output
             for asset, leave in making_consents(case, made.clause)
             if leave.is_given and leave.clause
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(consents))
 
-    def _makings(
+    def _making_cases(
         self, policy: Policy, world: World | None, history: History | None, purpose: str
     ) -> "Iterator[tuple[Case, RuleOutput]]":
         """Yield what a policy makes, each with the case of making it for a purpose."""
@@ -222,32 +234,34 @@ class Decider:
             rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
             if made.policy.uid != policy.uid or not targets:
                 continue
-            known = self.view((world or _NOTHING_KNOWN).memberships)
-            every = rule_purposes(rule, known.own(made.clause), known.closures)
-            for one in (purpose,) if purpose else every:
+            view = self.view((world or _UNKNOWN_WORLD).memberships)
+            purposes = rule_purposes(rule, view.own_closures(made.clause), view.closures)
+            for one in (purpose,) if purpose else purposes:
                 action = rule.actions[0].iri
-                asked = Request(assignee="", action=action, targets=targets, purpose=one)
-                yield Case(self, asked, world or _NOTHING_KNOWN, history), made
+                request = Request(assignee="", action=action, targets=targets, purpose=one)
+                yield Case(self, request, world or _UNKNOWN_WORLD, history), made
 
-    def short_of(
+    def consent_shortfalls(
         self, consent: Clause, making: Clause, assets: tuple[str, ...]
     ) -> tuple[Shortfall, ...]:
         """Return in what a thing that a rule makes of assets falls short of what a consent asks."""
-        key = consent.number, making.policy.uid, making.whole.output, assets
-        if key not in self._short:
-            self._short[key] = consent_shortfalls(consent, making, assets, self._derived)
-        return self._short[key]
+        key = consent.number, making.policy.uid, making.written_rule.output, assets
+        if key not in self._shortfall_memo:
+            self._shortfall_memo[key] = consent_shortfalls(
+                consent, making, assets, self._transformations
+            )
+        return self._shortfall_memo[key]
 
-    def ended_by(
+    def release_end_reason(
         self, release: Upstream, world: World | None = None, history: History | None = None
     ) -> str:
         """Return why a release lets nobody read what is made from it, empty where it stands."""
         first = ""
         for one in self._lineages(release.asset, world, history):
-            why = one.ended(release)
-            if not why:
+            reason = one.end_reason(release)
+            if not reason:
                 return ""
-            first = first or why
+            first = first or reason
         return first
 
     def _lineages(
@@ -258,35 +272,37 @@ class Decider:
         request: Request | None = None,
     ) -> Iterator[Lineage]:
         """Yield what tells whether an asset stands, for a request or all that it is made for."""
-        for asked in (self._asked(request),) if request else self._made_for(asset, world):
-            yield lineage(Case(self, asked, world or _NOTHING_KNOWN, history))
+        for reading in (
+            (self._translate_action(request),) if request else self._reading_requests(asset, world)
+        ):
+            yield lineage(Case(self, reading, world or _UNKNOWN_WORLD, history))
 
-    def _made_for(self, asset: str, world: World | None) -> Iterator[Request]:
+    def _reading_requests(self, asset: str, world: World | None) -> Iterator[Request]:
         """Yield requests of nobody for each purpose that an asset is made for.
 
         That is for the narrower ones too: what is prohibited for one of them stands for others.
         """
-        known = self.view((world or _NOTHING_KNOWN).memberships)
+        view = self.view((world or _UNKNOWN_WORLD).memberships)
         rules = [made.clause for made in self.index.makers.get(asset, ())]
-        every = (rule_purposes(one.rule, known.own(one), known.closures) for one in rules)
-        named = dict.fromkeys(chain.from_iterable(every))
-        down = partial(known.closures.down, "purpose")
-        narrower = (one for purpose in named if purpose for one in down(purpose))
-        for one in dict.fromkeys((*named, *narrower)) or ("",):
+        purposes = (rule_purposes(one.rule, view.own_closures(one), view.closures) for one in rules)
+        distinct = dict.fromkeys(chain.from_iterable(purposes))
+        narrower_purposes = partial(view.closures.down, "purpose")
+        narrower = (one for purpose in distinct if purpose for one in narrower_purposes(purpose))
+        for one in dict.fromkeys((*distinct, *narrower)) or ("",):
             yield Request(assignee="", action=READ, targets=(asset,), purpose=one)
 
-    def _asked(self, request: Request) -> Request:
+    def _translate_action(self, request: Request) -> Request:
         """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
-        action = terms.action(request.action, self._own)
+        action = terms.action(request.action, self._own_actions)
         return (
             request if action == request.action else request.model_copy(update={"action": action})
         )
 
-    def _by_action(self, hierarchy: Hierarchy) -> Hierarchy:
+    def _translate_actions(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return a hierarchy with ODRL's names of actions, as the policies have them."""
         edges = {
             part: tuple(
-                (terms.action(one, self._own), terms.action(other, self._own))
+                (terms.action(one, self._own_actions), terms.action(other, self._own_actions))
                 for one, other in getattr(hierarchy, part)
             )
             for part in ("action", "implied")
@@ -295,16 +311,16 @@ class Decider:
 
     def view(self, memberships: Hierarchy) -> View:
         """Return the rules as they are by what is known of memberships besides the policies."""
-        if memberships == self._bare.more:
-            return self._bare
-        found = self._views.get(memberships)
-        if found is None:
+        if memberships == self._bare_view.memberships:
+            return self._bare_view
+        view = self._views.get(memberships)
+        if view is None:
             if len(self._views) >= _VIEWS:
                 del self._views[next(iter(self._views))]
-            found = self._views[memberships] = View(
-                self.index, self._by_action(memberships), self.owners
+            view = self._views[memberships] = View(
+                self.index, self._translate_actions(memberships), self.owners
             )
-        return found
+        return view
 
     def output(self, policy: Policy, asset: str, digest: str = "") -> Output:
         """Return an output that a policy speaks of, with the certificates that are valid for it.
@@ -313,35 +329,36 @@ class Decider:
         """
         key = policy.uid, asset, digest
         if key not in self._outputs:
-            known = [one for one in self.certificates if digest in ("", one.output_digest)]
-            words = [one for one in self.attestations if digest in ("", one.output_digest)]
+            certificates = [one for one in self.certificates if digest in ("", one.output_digest)]
+            attestations = [one for one in self.attestations if digest in ("", one.output_digest)]
             if policy.uid not in self._plans:
                 self._plans[policy.uid] = output_plans(policy)
             plan = self._plans[policy.uid].get(asset)
-            self._outputs[key] = Output.of(policy, asset, known, words, plan, self._unheeded)
+            self._outputs[key] = Output.of(
+                policy, asset, certificates, attestations, plan, self._attestation_refusal
+            )
         return self._outputs[key]
 
-    def _unheeded(self, policy: Policy, word: Attestation) -> str:
+    def _attestation_refusal(self, policy: Policy, attestation: Attestation) -> str:
         """Return why a person's word for an output does not count, empty where it does.
 
         Where it is said who owns what, that of who speaks for it, of who issued the rule that makes
         it, and of those whom that rule lets make it does.
         """
-        if self._bare.standing is None:
+        if self._bare_view.standing is None:
             return ""
-        whose = self._bare.standing.of(word.asset)
-        heard = {*whose.owners, *whose.delegates}
+        speakers = self._bare_view.standing.of(attestation.asset)
+        accepted = {*speakers.owners, *speakers.delegates}
         for rule in policy.permissions:
-            if rule.output == word.asset:
-                heard |= {*rule.issued_by, *(party.iri for party in rule.assignees)}
-        known = Closures(self.index.trusted.hierarchy.joined([policy.hierarchy]))
-        if not heard.isdisjoint(known.up("party", word.by)):
+            if rule.output == attestation.asset:
+                accepted |= {*rule.issued_by, *(party.iri for party in rule.assignees)}
+        closures = Closures(self.index.trusted.hierarchy.joined([policy.hierarchy]))
+        if not accepted.isdisjoint(closures.up("party", attestation.by)):
             return ""
-        return (
-            f"What {word.by} attests of it does not count: that is for {join_names(sorted(heard))}."
-        )
+        names = join_names(sorted(accepted))
+        return f"What {attestation.by} attests of it does not count: that is for {names}."
 
-    def standing(
+    def valid_output(
         self,
         policy: Policy,
         asset: str,
@@ -358,19 +375,19 @@ class Decider:
         output = self.output(policy, asset, digest)
         first: Output | None = None
         for one in self._lineages(asset, world, history, request):
-            found = one.standing(output)
-            if not found.fallen:
-                return found
-            first = first or found
+            checked = one.keep_valid(output)
+            if not checked.invalid_reason:
+                return checked
+            first = first or checked
         return first or output
 
 
 def _check(request: object, world: object) -> None:
     if isinstance(request, Request) and (world is None or isinstance(world, World)):
         return
-    for name, given, kind in (("request", request, Request), ("world", world, World)):
-        if not isinstance(given, kind) and (name == "request" or given is not None):
-            message = f"{name} is of the wrong type. Given: {type(given).__name__}."
+    for name, value, kind in (("request", request, Request), ("world", world, World)):
+        if not isinstance(value, kind) and (name == "request" or value is not None):
+            message = f"{name} is of the wrong type. Given: {type(value).__name__}."
             hint = f"`read_{name}` makes one of what a person writes."
             raise ArgumentError.of("U002", f"{message} {name} may be {kind.__name__}.", hint)
 

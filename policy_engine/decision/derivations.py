@@ -26,14 +26,14 @@ class DerivationSource:
 class Derivation:
     """That an asset was made from others (`prov:wasDerivedFrom`).
 
-    `digest` is the sha-256 of what was made. `ended` says why nobody may read it any more, empty
-    where it stands.
+    `digest` is the sha-256 of what was made. `end_reason` says why nobody may read it any more,
+    empty where it stands.
     """
 
     asset: str
     digest: str
     sources: tuple[DerivationSource, ...]
-    ended: str = ""
+    end_reason: str = ""
 
 
 def derivations(
@@ -43,35 +43,35 @@ def derivations(
 
     Back to what no certificate tells of, each release once; what was not released is left out.
     """
-    found: dict[tuple[str, str], Derivation] = {}
+    by_output: dict[tuple[str, str], Derivation] = {}
     for one in (
         *_certified_derivations(decider, world, history),
         *_attested_derivations(decider, world, history),
     ):
-        known = found.get((one.asset, one.digest))
-        if known is None or len(known.sources) < len(one.sources):
-            found[one.asset, one.digest] = one
-    return tuple(found.values())
+        earlier = by_output.get((one.asset, one.digest))
+        if earlier is None or len(earlier.sources) < len(one.sources):
+            by_output[one.asset, one.digest] = one
+    return tuple(by_output.values())
 
 
 def _certified_derivations(
     decider: Decider, world: World | None, history: History | None
 ) -> Iterator[Derivation]:
-    released = [one for one in decider.certificates if one.output_digest]
-    for one in released:
+    certificates = [one for one in decider.certificates if one.output_digest]
+    for one in certificates:
         yield _derivation(
-            decider.ended_by(as_upstream(one), world, history),
+            decider.release_end_reason(as_upstream(one), world, history),
             as_upstream(one),
             _release_inputs(one),
         )
-    for upstream in _with_ancestors(up for one in released for up in one.upstream):
-        yield _derivation(decider.ended_by(upstream, world, history), upstream, ())
+    for upstream in _with_ancestors(up for one in certificates for up in one.upstream):
+        yield _derivation(decider.release_end_reason(upstream, world, history), upstream, ())
 
 
-def _derivation(ended: str, one: Upstream, read: Iterable[str]) -> Derivation:
+def _derivation(ended: str, one: Upstream, inputs: Iterable[str]) -> Derivation:
     sources = [DerivationSource(up.asset, up.output_digest) for up in one.upstream]
-    known = {source.asset for source in sources}
-    sources += [DerivationSource(asset) for asset in read if asset not in known]
+    named = {source.asset for source in sources}
+    sources += [DerivationSource(asset) for asset in inputs if asset not in named]
     return Derivation(one.asset, one.output_digest, tuple(sources), ended)
 
 
@@ -92,9 +92,9 @@ def _attested_derivations(
 ) -> Iterator[Derivation]:
     for one in decider.attestations:
         policy = next((known for known in decider.policies if known.uid == one.policy), None)
-        made = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
+        rules = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
         sources = dict.fromkeys(
-            DerivationSource(target.iri) for rule in made for target in rule.targets
+            DerivationSource(target.iri) for rule in rules for target in rule.targets
         )
         ended = _attestation_end(decider, world, history, policy, one)
         yield Derivation(one.asset, one.output_digest, tuple(sources), ended)
@@ -109,7 +109,7 @@ def _attestation_end(
 ) -> str:
     if policy is None:
         return f"{one.asset}, whose policy {one.policy} is not among those in force."
-    found = decider.standing(policy, one.asset, world, one.output_digest, history)
-    if found.fallen or one in found.attested:
-        return found.fallen
+    output = decider.valid_output(policy, one.asset, world, one.output_digest, history)
+    if output.invalid_reason or one in output.attested:
+        return output.invalid_reason
     return f"{one.asset}, whose attestation is not valid for {one.policy} as it is now."

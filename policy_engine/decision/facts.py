@@ -42,7 +42,7 @@ _Known = TypeVar("_Known", bound=str | int)
 DATE_TIME, PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _READ = (JOINTLY, READ_SO_FAR)
 _NONE: Mapping[str, Sequence[MadeFrom]] = {}
-_PARTS_OF: Mapping[str, tuple[Part, ...]] = {
+_OPERAND_PARTS: Mapping[str, tuple[Part, ...]] = {
     PURPOSE: ("purpose",),
     **dict.fromkeys(_READ, ("asset",)),
 }
@@ -51,26 +51,26 @@ _PARTS_OF: Mapping[str, tuple[Part, ...]] = {
 class RequestFacts:
     """The facts of one request, set for one rule after another.
 
-    `own` are the closures of the rule's policy. `all` are those of every policy for a
-    prohibition, and the same as `own` for a permission. `policy` and `rule` say whose executions
-    are counted, `history` tells them, and the execution that is asked for counts as one more,
-    unless it `was_done`: it is then one of them. `digest` is that of the policy where the rule has
-    no uid, and both are `counted` then. `about` is the party, asset or action (`part`) that a
-    refinement describes; its values are those the world states for it, for the requested action
-    (`is_act`) also those of the request, and the count of a party or an asset is its own. Columns
-    of the targets, or of the datasets in `rows`, have no value here, since each row has its own;
-    left operands that the vocabulary defines (`defined`) are not columns. Labels in `unclear` may
-    belong to several rules, so what is stated under them is unknown. `together` is what is read
-    beside the targets and with them: the same, unless these are a part of it.
-    `sources` yields what assets were made from, as far as that is read with them for the rule, and
-    `made_of` what one of those that are together was made from.
+    `own_closures` are the closures of the rule's policy. `all_closures` are those of every policy
+    for a prohibition, and the same as `own_closures` for a permission. `policy` and `rule` say
+    whose executions are counted, `history` tells them, and the execution that is asked for counts
+    as one more, unless it `was_done`: it is then one of them. `digest` is that of the policy where
+    the rule has no uid, and both are `counted` then. `about` is the party, asset or action (`part`)
+    that a refinement describes; its values are those the world states for it, for the requested
+    action (`is_act`) also those of the request, and the count of a party or an asset is its own.
+    Columns of the targets, or of the datasets in `rows`, have no value here, since each row has its
+    own; left operands that the vocabulary defines (`defined`) are not columns. Labels in `unclear`
+    may belong to several rules, so what is stated under them is unknown. `together` is what is read
+    beside the targets and with them: the same, unless these are a part of it. `sources` yields what
+    assets were made from, as far as that is read with them for the rule, and `made_of` what one of
+    those that are together was made from.
     """
 
     __slots__ = (
+        "_closures",
         "_columns",
-        "_known",
         "about",
-        "all",
+        "all_closures",
         "certified",
         "counted",
         "defined",
@@ -80,7 +80,7 @@ class RequestFacts:
         "is_derived",
         "made_of",
         "making",
-        "own",
+        "own_closures",
         "part",
         "policy",
         "request",
@@ -111,7 +111,7 @@ class RequestFacts:
         self.was_done = False
         self.time = time
         self.zone: tzinfo = time.tzinfo or UTC
-        self.own = self.all = self._known = closures
+        self.own_closures = self.all_closures = self._closures = closures
         self.defined: Container[str] = ()
         self._columns: dict[str, bool] = {}
         self.about: str | None = None
@@ -133,7 +133,7 @@ class RequestFacts:
         if self._is_of_rows(left_operand):
             return None
         if left_operand in (DATE_TIME, PURPOSE, JOINTLY, DERIVED):
-            return self._of_request(left_operand)
+            return self._request_value(left_operand)
         if left_operand == READ_SO_FAR:
             return self._read_so_far()
         if self.history is not None and left_operand in COUNTS:
@@ -143,15 +143,15 @@ class RequestFacts:
     def _stated(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what the world says that a left operand is."""
         if self.about is not None:
-            found = self.world.of.get(self.about, {}).get(left_operand)
-            if found is not None or not self.is_act:
-                return found
+            values = self.world.of.get(self.about, {}).get(left_operand)
+            if values is not None or not self.is_act:
+                return values
         if left_operand == COUNT:
             count = stated_value(self.world.counts, self.policy, self.rule, self.unclear)
             return None if count is None else (count,)
         return self.world.values.get(left_operand)
 
-    def _of_request(self, left_operand: str) -> tuple[Literals, ...] | None:
+    def _request_value(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return what the request itself says, and the world cannot say otherwise."""
         if left_operand == DATE_TIME:
             return (self.time,)
@@ -167,21 +167,21 @@ class RequestFacts:
         What a group was permitted its members have read, and the other way round.
         """
         if self.history is None:
-            earlier = self.world.values.get(READ_SO_FAR)
-            found = dict.fromkeys((*self.together, *map(str, earlier or ())))
-            return None if earlier is None else self._with_sources(found)
-        found, origins = dict.fromkeys(self.together), defaultdict[str, list[MadeFrom]](list)
+            stated = self.world.values.get(READ_SO_FAR)
+            assets = dict.fromkeys((*self.together, *map(str, stated or ())))
+            return None if stated is None else self._add_sources(assets)
+        assets, origins = dict.fromkeys(self.together), defaultdict[str, list[MadeFrom]](list)
         for party in self.history.permitted:
-            if self._known.overlaps("party", self.request.assignee, party):
-                found |= dict.fromkeys(self.history.assets(party))
-                for one in self.history.origins_of(party):
+            if self._closures.overlaps("party", self.request.assignee, party):
+                assets |= dict.fromkeys(self.history.assets(party))
+                for one in self.history.party_origins(party):
                     origins[one.asset].append(one)
-        return self._with_sources(found, origins)
+        return self._add_sources(assets, origins)
 
-    def _with_sources(
-        self, found: Mapping[str, None], origins: Mapping[str, Sequence[MadeFrom]] = _NONE
+    def _add_sources(
+        self, assets: Mapping[str, None], origins: Mapping[str, Sequence[MadeFrom]] = _NONE
     ) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*found, *self.sources(found, origins))))
+        return tuple(dict.fromkeys((*assets, *self.sources(assets, origins))))
 
     def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
         """Return how often a rule will have been exercised once this is done, by the log.
@@ -191,7 +191,11 @@ class RequestFacts:
         """
         rule, making = (self.policy, self.rule), self.making
         is_known = not self.digest or history.is_known(*rule, self.digest)
-        if not is_known or rule in self.unclear or (self.about is not None and not self._is_whole):
+        if (
+            not is_known
+            or rule in self.unclear
+            or (self.about is not None and not self._is_countable)
+        ):
             return None
         labels = history.labels(*self.counted) if self.counted else (self.rule,)
         if labels is None:
@@ -201,12 +205,12 @@ class RequestFacts:
         if operand == BY_PARTY or part == "party":
             party = self.about if part and self.about else self.request.assignee
             times = sum(history.count_by_party(*one, party, making=making) for one in rules)
-            return (self._with_this(times),)
+            return (self._count_this(times),)
         if operand == BY_ASSET or part == "asset":
             assets = (self.about,) if part and self.about else self.request.targets
-            overlaps = partial(self.all.overlaps, "asset")
+            overlaps = partial(self.all_closures.overlaps, "asset")
             return tuple(
-                self._with_this(
+                self._count_this(
                     sum(
                         history.count_by_asset(*one, asset, overlaps, making=making)
                         for one in rules
@@ -214,13 +218,13 @@ class RequestFacts:
                 )
                 for asset in assets
             )
-        return (self._with_this(sum(history.count(*one, making=making) for one in rules)),)
+        return (self._count_this(sum(history.count(*one, making=making) for one in rules)),)
 
-    def _with_this(self, count: int) -> int:
+    def _count_this(self, count: int) -> int:
         return max(count, 1) if self.was_done else count + 1
 
     @property
-    def _is_whole(self) -> bool:
+    def _is_countable(self) -> bool:
         """Whether what a refinement describes is known by its executions."""
         return self.is_act or self.part != "action"
 
@@ -228,21 +232,21 @@ class RequestFacts:
         """Tell whether a name is that of a column, or could be, of what is asked for."""
         if name.startswith(terms.ODRL) or name in self.defined:
             return False
-        found = self._columns.get(name)
-        if found is None:
-            found = self._columns[name] = self._is_column(terms.dataset_of(name))
-        return found
+        is_column = self._columns.get(name)
+        if is_column is None:
+            is_column = self._columns[name] = self._is_column(terms.dataset_of(name))
+        return is_column
 
     def _is_column(self, dataset: str) -> bool:
         if self.rows or not dataset:
             return dataset in self.rows
         return any(
-            dataset in self._known.up("asset", target)
-            or target in self._known.reach("asset", dataset)
+            dataset in self._closures.up("asset", target)
+            or target in self._closures.reach("asset", dataset)
             for target in self.request.targets
         )
 
-    def settled(
+    def duty_outcomes(
         self, duty: Rule, rule: str, policy: Policy, doers: Sequence[str], since: datetime | None
     ) -> dict[str, DutyOutcome]:
         """Return what became by the log of a duty of each of some parties, since it was owed.
@@ -252,15 +256,15 @@ class RequestFacts:
         history = self.history
         if history is None or (policy.uid, duty.label()) in self.unclear:
             return {}
-        found, is_open = {}, since is None and depends_on_start(duty)
+        outcomes, is_open = {}, since is None and depends_on_start(duty)
         for party in doers:
             if is_open:
-                since = duty_start(duty, rule, party, policy, history, self.own)
+                since = duty_start(duty, rule, party, policy, history, self.own_closures)
                 # What is permitted now makes an obligation owed that was not before.
                 since = since or (self.time if duty.kind == "obligation" else None)
-            deeds = party_deeds(party, history, policy, duty, self.own)
-            found[party] = duty_outcome(duty, deeds, self.time, since)
-        return found
+            deeds = party_deeds(party, history, policy, duty, self.own_closures)
+            outcomes[party] = duty_outcome(duty, deeds, self.time, since)
+        return outcomes
 
     def performance(
         self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]
@@ -270,14 +274,14 @@ class RequestFacts:
         As the world says, or a log of each of those whose duty it is. One that a certificate shows
         to be fulfilled is, unless it is said to be violated.
         """
-        told = stated_value(self.world.duties, policy.uid, duty.label(), self.unclear)
-        found = list(logged)
-        if told or (id(duty) in self.certified and not any(one.is_told for one in found)):
-            return told or "fulfilled"
-        states = {one.state for one in found}
+        stated = stated_value(self.world.duties, policy.uid, duty.label(), self.unclear)
+        outcomes = list(logged)
+        if stated or (id(duty) in self.certified and not any(one.is_recorded for one in outcomes)):
+            return stated or "fulfilled"
+        states = {one.state for one in outcomes}
         if "violated" in states:
             return "violated"
-        is_done = bool(found) and None not in states
+        is_done = bool(outcomes) and None not in states
         return "fulfilled" if is_done or id(duty) in self.certified else None
 
     def fulfilment(self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]) -> str:
@@ -285,14 +289,16 @@ class RequestFacts:
         if stated_value(self.world.duties, policy.uid, duty.label(), self.unclear):
             return "fulfilled by the state of the world"
         deeds = [one.done for one in logged]
-        told = [one.told for one in deeds if one]
+        descriptions = [one.description for one in deeds if one]
         return (
-            " and ".join(told) if told and None not in deeds else "fulfilled as a certificate shows"
+            " and ".join(descriptions)
+            if descriptions and None not in deeds
+            else "fulfilled as a certificate shows"
         )
 
-    def doubt(self, known: Mapping[str, Any], label: str) -> str:
+    def ambiguity(self, stated: Mapping[str, Any], label: str) -> str:
         """Return why what the world says under a label tells nothing, empty where it does."""
-        if label not in self.unclear or label not in known or isinstance(known[label], Mapping):
+        if label not in self.unclear or label not in stated or isinstance(stated[label], Mapping):
             return ""
         return f"; what is said of {label} tells nothing, since several rules have that name"
 
@@ -306,38 +312,40 @@ class RequestFacts:
         None where it does by the word of other policies than the rule's alone, and where what is
         read together was made from something that the other includes, or is a part of.
         """
-        parts = _PARTS_OF.get(left_operand, PARTS)
-        if any(wide in self.own.up(part, narrow) for part in parts):
+        parts = _OPERAND_PARTS.get(left_operand, PARTS)
+        if any(wide in self.own_closures.up(part, narrow) for part in parts):
             return True
-        is_said = self.all is not self.own and any(
-            wide in self.all.up(part, narrow) for part in parts
+        may_include = self.all_closures is not self.own_closures and any(
+            wide in self.all_closures.up(part, narrow) for part in parts
         )
-        if not is_said and left_operand in _READ:
+        if not may_include and left_operand in _READ:
             # By its IRI alone an asset may be a part of another one, and is not known to be.
-            is_said = self.all.overlaps("asset", narrow, wide)
-            is_said = is_said or self._is_made_of(narrow, wide) or self._is_made_of(wide, narrow)
-        return None if is_said else False
+            may_include = self.all_closures.overlaps("asset", narrow, wide)
+            may_include = (
+                may_include or self._is_made_of(narrow, wide) or self._is_made_of(wide, narrow)
+            )
+        return None if may_include else False
 
     def _is_made_of(self, asset: str, other: str) -> bool:
         """Tell whether an asset that is read was made from another one, or from a part of it."""
-        overlaps = self._known.overlaps
+        overlaps = self._closures.overlaps
         return asset in self.together and any(
             overlaps("asset", source, other) for source in self.made_of(asset)
         )
 
 
 def stated_value(
-    known: Mapping[str, _Known | Mapping[str, _Known]],
+    stated: Mapping[str, _Known | Mapping[str, _Known]],
     policy: str,
     label: str,
     unclear: frozenset[Label],
 ) -> _Known | None:
     """Return what stands under a label of a policy, or under the label alone; None: unclear."""
-    own = known.get(policy)
-    if isinstance(own, Mapping) and label in own:
-        return None if (policy, label) in unclear else own[label]
-    found = known.get(label)
-    return None if label in unclear or isinstance(found, Mapping) else found
+    of_policy = stated.get(policy)
+    if isinstance(of_policy, Mapping) and label in of_policy:
+        return None if (policy, label) in unclear else of_policy[label]
+    value = stated.get(label)
+    return None if label in unclear or isinstance(value, Mapping) else value
 
 
 def unclear_labels(policies: Sequence[Policy]) -> frozenset[Label]:

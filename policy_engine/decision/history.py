@@ -48,7 +48,7 @@ class Deed:
     meaning: str = ""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Who did it, when, and where that stands."""
         where = f", entry {self.entry} of the log" if self.entry else ""
         return f"{self.state} by {self.by} at {self.time.isoformat()}{where}"
@@ -77,14 +77,14 @@ class History:
     """When a party was first told that a duty is outstanding, by policy, rule and duty."""
     deeds: dict[tuple[str, str], list[Deed]] = field(default_factory=dict)
     """What became of duties, by policy and label, in order."""
-    under: dict[tuple[str, ...], str] = field(default_factory=dict)
+    in_force: dict[tuple[str, ...], str] = field(default_factory=dict)
     """When something was first permitted under policies together, by their digests."""
-    _meant: dict[str, Mapping[str, frozenset[str]]] = field(
+    _meanings_by_digest: dict[str, Mapping[str, frozenset[str]]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
     """What duties mean, by the digest of their policy: many are looked up for every decision."""
 
-    def execute(
+    def record_execution(
         self,
         rule: tuple[str, str],
         party: str,
@@ -101,81 +101,81 @@ class History:
         if is_made_up(label):
             self.unnamed[policy] = self.unnamed.get(policy, frozenset(digests)) & {*digests}
 
-    def permit(
+    def record_permit(
         self, party: str, action: str, assets: Iterable[str], origins: Iterable[MadeFrom] = ()
     ) -> None:
         """Take up that a party was permitted something with assets together, of these origins."""
         if action not in MAKING:
             self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
-            known = dict.fromkeys(origins)
-            if known:
-                self.origins.setdefault(party, {}).update(known)
+            distinct = dict.fromkeys(origins)
+            if distinct:
+                self.origins.setdefault(party, {}).update(distinct)
 
-    def begin(self, policy: str, party: str, assets: Iterable[str], time: str) -> None:
+    def record_beginning(self, policy: str, party: str, assets: Iterable[str], time: str) -> None:
         """Take up when a party was permitted something with assets by a policy."""
-        known = self.begun.setdefault((policy, party), {})
+        times = self.begun.setdefault((policy, party), {})
         for asset in assets:
-            known[asset] = _earlier(known.get(asset, time), time)
+            times[asset] = _earlier(times.get(asset, time), time)
 
-    def hold(self, digests: Iterable[str], time: str) -> None:
+    def record_in_force(self, digests: Iterable[str], time: str) -> None:
         """Take up that something was permitted while policies of these digests were in force."""
-        together = tuple(digests)
-        self.under[together] = _earlier(self.under.get(together, time), time)
+        in_force = tuple(digests)
+        self.in_force[in_force] = _earlier(self.in_force.get(in_force, time), time)
 
-    def held_from(self, digest: str) -> datetime | None:
+    def in_force_since(self, digest: str) -> datetime | None:
         """Return when something was first permitted while a policy was in force, by its digest."""
-        times = (time for together, time in self.under.items() if digest in together)
+        times = (time for together, time in self.in_force.items() if digest in together)
         return min(map(datetime.fromisoformat, times), default=None)
 
-    def refuse(self, duty: tuple[str, str, str], party: str, time: str) -> None:
+    def record_refusal(self, duty: tuple[str, str, str], party: str, time: str) -> None:
         """Take up when a party was told that a duty, by policy, rule and label, is outstanding."""
-        known = self.refused.setdefault(duty, {})
-        known[party] = _earlier(known.get(party, time), time)
+        times = self.refused.setdefault(duty, {})
+        times[party] = _earlier(times.get(party, time), time)
 
-    def do(self, policy: str, duty: str, deed: Deed) -> None:
+    def record_deed(self, policy: str, duty: str, deed: Deed) -> None:
         """Take up what became of a duty of a policy."""
         self.deeds.setdefault((policy, duty), []).append(deed)
 
-    def refused_by(self, policy: str, rule: str, duty: str) -> Mapping[str, str]:
+    def refusals(self, policy: str, rule: str, duty: str) -> Mapping[str, str]:
         """Return who was told that a duty is outstanding, and when first."""
         return self.refused.get((policy, rule, duty), {})
 
-    def deeds_of(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
+    def duty_deeds(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
         """Return what became of a duty; of one without uid, under the policy as it is now.
 
         What was done of another duty that had its uid, by what the log says of it, is left out.
         """
-        found = self.deeds.get((policy.uid, duty.label()), ())
-        if any(one.meaning for one in found):
-            meant = self._meanings(policy).get(duty.label(), frozenset())
-            found = [one for one in found if not one.meaning or one.meaning in meant]
-        known = [
-            one for one in found if not is_made_up(duty.label()) or one.digest == policy.digest
+        deeds = self.deeds.get((policy.uid, duty.label()), ())
+        if any(one.meaning for one in deeds):
+            meanings = self._meanings(policy).get(duty.label(), frozenset())
+            deeds = [one for one in deeds if not one.meaning or one.meaning in meanings]
+        of_policy = [
+            one for one in deeds if not is_made_up(duty.label()) or one.digest == policy.digest
         ]
-        return [*self._deeds_at(policy, duty), *known]
+        return [*self._placed_deeds(policy, duty), *of_policy]
 
     def _meanings(self, policy: Policy) -> Mapping[str, frozenset[str]]:
-        if policy.digest not in self._meant:
-            self._meant[policy.digest] = meanings_of(policy)
-        return self._meant[policy.digest]
+        if policy.digest not in self._meanings_by_digest:
+            self._meanings_by_digest[policy.digest] = meanings_of(policy)
+        return self._meanings_by_digest[policy.digest]
 
-    def _deeds_at(self, policy: Policy, duty: Rule) -> list[Deed]:
+    def _placed_deeds(self, policy: Policy, duty: Rule) -> list[Deed]:
         """Return what became of a duty without uid by entries that say where it stood.
 
         Where several could be meant, what was violated may have been any, what was fulfilled none.
         """
         if duty.uid:
             return []
-        alone = sum(not one.uid and one.kind == duty.kind for one in policy.duties) == 1
+        is_only = sum(not one.uid and one.kind == duty.kind for one in policy.duties) == 1
         return [
             one
             for (uid, label), deeds in self.deeds.items()
             if uid == policy.uid and is_place(label) and label.startswith(duty.kind)
             for one in deeds
-            if one.digest == policy.digest and (alone or one.state == "violated")
+            if one.digest == policy.digest and (is_only or one.state == "violated")
         ]
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the history as JSON has it."""
         return {
             "tallies": [
@@ -190,35 +190,38 @@ class History:
             "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
             "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
             "deeds": [[*duty, [*map(_deed_json, deeds)]] for duty, deeds in self.deeds.items()],
-            "under": [[[*digests], time] for digests, time in self.under.items()],
+            "under": [[[*digests], time] for digests, time in self.in_force.items()],
         }
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> "History":
+    def from_json(cls, document: Mapping[str, Any]) -> "History":
         """Return a history from JSON. Raises what it may where it is none."""
         tallies = {}
-        for policy, label, making, total, parties, assets in plain["tallies"]:
-            by_asset = Counter({tuple(together): times for together, times in assets})
-            tallies[policy, label, making] = ExecutionTally(total, Counter(parties), by_asset)
+        for policy, label, making, total, parties, assets in document["tallies"]:
+            tally_by_asset = Counter({tuple(together): times for together, times in assets})
+            tallies[policy, label, making] = ExecutionTally(total, Counter(parties), tally_by_asset)
         return cls(
             tallies,
-            {policy: frozenset(digests) for policy, digests in plain["unnamed"].items()},
-            {party: dict.fromkeys(assets) for party, assets in plain["permitted"].items()},
+            {policy: frozenset(digests) for policy, digests in document["unnamed"].items()},
+            {party: dict.fromkeys(assets) for party, assets in document["permitted"].items()},
             {
                 party: {MadeFrom(asset, tuple(by), tuple(of)): None for asset, by, of in known}
-                for party, known in plain["origins"].items()
+                for party, known in document["origins"].items()
             },
-            {(policy, party): assets for policy, party, assets in plain["begun"]},
-            {(policy, rule, duty): parties for policy, rule, duty, parties in plain["refused"]},
-            {(policy, duty): [*map(_read_deed, deeds)] for policy, duty, deeds in plain["deeds"]},
-            {tuple(digests): time for digests, time in plain["under"]},
+            {(policy, party): assets for policy, party, assets in document["begun"]},
+            {(policy, rule, duty): parties for policy, rule, duty, parties in document["refused"]},
+            {
+                (policy, duty): [*map(_read_deed, deeds)]
+                for policy, duty, deeds in document["deeds"]
+            },
+            {tuple(digests): time for digests, time in document["under"]},
         )
 
     def assets(self, party: str) -> tuple[str, ...]:
         """Return the assets that a party was permitted to use so far, in the order of first use."""
         return tuple(self.permitted.get(party, ()))
 
-    def origins_of(self, party: str) -> Iterable[MadeFrom]:
+    def party_origins(self, party: str) -> Iterable[MadeFrom]:
         """Return what was made from what of all that a party was permitted to use so far."""
         return self.origins.get(party, ())
 
@@ -245,22 +248,22 @@ class History:
 
     def count(self, policy: str, label: str, *, making: bool) -> int:
         """Return how often a rule was exercised, by whomever and on whatever."""
-        found = self.tallies.get((policy, label, making))
-        return found.total if found else 0
+        tally = self.tallies.get((policy, label, making))
+        return tally.total if tally else 0
 
     def count_by_party(self, policy: str, label: str, party: str, *, making: bool) -> int:
         """Return how often a party exercised a rule."""
-        found = self.tallies.get((policy, label, making))
-        return found.parties[party] if found else 0
+        tally = self.tallies.get((policy, label, making))
+        return tally.parties[party] if tally else 0
 
     def count_by_asset(
         self, policy: str, label: str, asset: str, overlaps: Overlaps, *, making: bool
     ) -> int:
         """Return how often a rule was exercised on an asset, a part of it or what it is part of."""
-        found = self.tallies.get((policy, label, making))
+        tally = self.tallies.get((policy, label, making))
         return sum(
             times
-            for assets, times in (found.assets.items() if found else ())
+            for assets, times in (tally.assets.items() if tally else ())
             if any(overlaps(asset, other) for other in assets)
         )
 
@@ -277,10 +280,10 @@ def _earlier(one: str, other: str) -> str:
 
 
 def _deed_json(deed: Deed) -> list[str | int]:
-    said = (deed.digest, deed.evidence, deed.entry, deed.meaning)
-    return [deed.state, deed.by, deed.time.isoformat(), *said]
+    details = (deed.digest, deed.evidence, deed.entry, deed.meaning)
+    return [deed.state, deed.by, deed.time.isoformat(), *details]
 
 
-def _read_deed(plain: Sequence[Any]) -> Deed:
-    state, by, time, digest, evidence, entry, meaning = plain
+def _read_deed(document: Sequence[Any]) -> Deed:
+    state, by, time, digest, evidence, entry, meaning = document
     return Deed(state, by, datetime.fromisoformat(time), digest, evidence, int(entry), meaning)

@@ -1,4 +1,4 @@
-"""The members that a refined rule could mean of what is asked for."""
+"""The members of a requested party or asset that a refined rule could mean."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ class RefinedMembers:
     collection. What it is asked of, where a rule names `source` and a request `name`:
 
     - the lower of the two, which both mean, and all that is known to be in it: put there by an
-      edge, or named by a rule, an edge, the request or the world's `of` as a part of it;
+      edge, or named by a rule, an edge, the request or the world's `candidates` as a part of it;
     - of what lies between a name and a wider source, the dataset that the name is a column of,
       and whatever something is said of that the refinement asks for.
 
@@ -28,61 +28,67 @@ class RefinedMembers:
 
     def __init__(
         self,
-        said: Mapping[str, Collection[str]],
-        names: Callable[[], Iterable[str]] = tuple,
-        named: Callable[[], Mapping[str, Sequence[str]]] = dict,
+        stated_operands: Mapping[str, Collection[str]],
+        request_assets: Callable[[], Iterable[str]] = tuple,
+        known_assets: Callable[[], Mapping[str, Sequence[str]]] = dict,
     ) -> None:
-        """Take the left operands of which something is said, by what it is said of.
+        """Take the left operands for which the world states values, by the name described.
 
-        `names` gives the assets that are known for one request, and `named` others by what their
-        IRI goes on from; both are asked for where they are needed.
+        `request_assets` gives the assets known from the request, `known_assets` all others by the
+        prefixes of their IRIs. Both are called only where they are needed.
         """
-        self._said = said
-        self._names = names
-        self._named = named
+        self._stated_operands = stated_operands
+        self._request_assets = request_assets
+        self._known_assets = known_assets
 
     @cached_property
-    def _beside(self) -> Mapping[str, Sequence[str]]:
-        return group_by_prefix((*self._said, *self._names()))
+    def _assets_by_prefix(self) -> Mapping[str, Sequence[str]]:
+        return group_by_prefix((*self._stated_operands, *self._request_assets()))
 
-    def of(
+    def candidates(
         self,
         part: Part,
         name: str,
         source: str,
         refinements: Sequence[Condition],
-        own: Closures,
-        known: Closures,
+        own_closures: Closures,
+        closures: Closures,
     ) -> list[str]:
-        """Return what the refinements of a source are asked of, where a request has a name.
+        """Return the members for which the refinements of `source` are evaluated.
 
-        `own` are the closures of the rule's policy, and `known` those by which it is found.
+        `name` is that of the request, `own_closures` are the closures of the rule's policy, and
+        `closures` those by which the rule was found.
         """
-        asked = {leaf.left_operand for one in refinements for leaf in one.constraints()}
-        lowest = [name] if source in known.reach(part, name) else []
-        lowest += [source] if name in known.reach(part, source) and source != name else []
-        within = dict.fromkeys(one for low in lowest for one in self._within(part, low, known))
-        found = [
+        operands = {leaf.left_operand for one in refinements for leaf in one.constraints()}
+        lowest = [name] if source in closures.reach(part, name) else []
+        lowest += [source] if name in closures.reach(part, source) and source != name else []
+        below = dict.fromkeys(
+            one for low in lowest for one in self._members_below(part, low, closures)
+        )
+        members = [
             one
-            for one in within
-            if not own.has_members(part, one) or not asked.isdisjoint(self._said.get(one, ()))
+            for one in below
+            if not own_closures.has_members(part, one)
+            or not operands.isdisjoint(self._stated_operands.get(one, ()))
         ]
         if name in lowest:
-            found += (one for one in self._between(part, name, source, asked, known))
-        return found
+            members += (
+                one for one in self._members_between(part, name, source, operands, closures)
+            )
+        return members
 
-    def _within(self, part: Part, name: str, known: Closures) -> Iterator[str]:
-        below = known.down(part, name)
+    def _members_below(self, part: Part, name: str, closures: Closures) -> Iterator[str]:
+        below = closures.down(part, name)
         yield from below
         for one in below if part == "asset" else ():
-            yield from self._named().get(one, ())
-            yield from self._beside.get(one, ())
+            yield from self._known_assets().get(one, ())
+            yield from self._assets_by_prefix.get(one, ())
 
-    def _between(
-        self, part: Part, name: str, source: str, asked: set[str], known: Closures
+    def _members_between(
+        self, part: Part, name: str, source: str, operands: set[str], closures: Closures
     ) -> Iterator[str]:
         dataset = terms.dataset_of(name) if part == "asset" else ""
-        for one in known.reach(part, name) - {name, source}:
-            is_said = not asked.isdisjoint(self._said.get(one, ()))
-            if (is_said or one == dataset) and source in known.reach(part, one):
+        for one in closures.reach(part, name) - {name, source}:
+            is_stated = not operands.isdisjoint(self._stated_operands.get(one, ()))
+            if (is_stated or one == dataset) and source in closures.reach(part, one):
                 yield one

@@ -36,20 +36,20 @@ def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mi
     What lies within an output is the output's, even where that lies within its input; a single
     target reads both where it is above both.
     """
-    closures, found = view.closures, []
+    closures, found_mixes = view.closures, []
     sources = {output: tuple(_sources(output, view)) for output in outputs}
     for output, made_from in sources.items():
-        own = [one for one in targets if output in closures.reach("asset", one)]
-        others = [one for one in targets if one not in own]
+        within = [one for one in targets if output in closures.reach("asset", one)]
+        outside = [one for one in targets if one not in within]
         above = closures.up("asset", output)
-        for source in made_from if others else ():
-            read = [one for one in others if closures.overlaps("asset", one, source)]
-            wide = (one in above and source not in closures.reach("asset", one) for one in others)
-            if read and (own or any(wide)):
-                found.append(Mix(output, source))
-    known = {frozenset((one.output, one.source)) for one in found}
+        for source in made_from if outside else ():
+            overlapping = [one for one in outside if closures.overlaps("asset", one, source)]
+            wide = (one in above and source not in closures.reach("asset", one) for one in outside)
+            if overlapping and (within or any(wide)):
+                found_mixes.append(Mix(output, source))
+    pairs_found = {frozenset((one.output, one.source)) for one in found_mixes}
     pairs = _outputs_sharing_source(targets, sources, closures) if len(sources) > 1 else ()
-    return [*found, *(one for one in pairs if {one.output, one.source} not in known)]
+    return [*found_mixes, *(one for one in pairs if {one.output, one.source} not in pairs_found)]
 
 
 def _outputs_sharing_source(
@@ -67,8 +67,8 @@ def _outputs_sharing_source(
         shared: dict[str, str] = {}
         for source in sources[output]:
             above = closures.reach("asset", source)
-            found = (wider.get(source), *(exact.get(name) for name in (source, *above)))
-            shared |= {one: source for one in found if one and one != output}
+            sharing = (wider.get(source), *(exact.get(name) for name in (source, *above)))
+            shared |= {one: source for one in sharing if one and one != output}
             exact.setdefault(source, output)
             for name in above:
                 wider.setdefault(name, output)
@@ -91,21 +91,21 @@ def names_both(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures)
     What lies above an output or its source names neither, and each of the targets has to lie in
     what is named. `closures` are those of the rule's own policy.
     """
-    listed = [iri for iri, _ in named_jointly(rule)]
-    above = {one: closures.up("asset", one) for one in (*listed, *targets)}
-    of_output = any(mix.output in above[one] for one in listed)
-    of_source = any(mix.source in above[one] and mix.output not in above[one] for one in listed)
-    is_within = all(any(one in above[target] for one in listed) for target in targets)
-    return of_output and of_source and is_within
+    named = [iri for iri, _ in named_jointly(rule)]
+    above = {one: closures.up("asset", one) for one in (*named, *targets)}
+    has_output = any(mix.output in above[one] for one in named)
+    has_source = any(mix.source in above[one] and mix.output not in above[one] for one in named)
+    is_within = all(any(one in above[target] for one in named) for target in targets)
+    return has_output and has_source and is_within
 
 
 def _sources(output: str, view: View) -> Iterator[str]:
     """Yield what an output is made from, and what that is made from, each once."""
     inputs = view.index.inputs
-    seen, queue = {output}, [output]
-    for made in queue:
-        for source in inputs.get(made, ()):
-            if source not in seen:
-                seen.add(source)
+    visited, queue = {output}, [output]
+    for asset in queue:
+        for source in inputs.get(asset, ()):
+            if source not in visited:
+                visited.add(source)
                 yield source
                 queue += [one for one in view.outputs(source) if one not in queue]

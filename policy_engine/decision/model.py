@@ -26,8 +26,8 @@ Fact = str | bool | int | float | Decimal | datetime | date | time
 Performance = Literal["fulfilled", "violated"]
 
 
-def _several(given: Any) -> Any:
-    return tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
+def _several(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
 
 
 def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
@@ -44,17 +44,17 @@ def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
     )
 
 
-def _moment(given: Any) -> Any:
+def _moment(value: Any) -> Any:
     """Return a moment, from a text by ISO 8601. A number would be read as seconds since 1970."""
-    if isinstance(given, datetime) or given is None:
-        return given
-    if isinstance(given, date):  # as YAML reads a day without quotes
-        return datetime.combine(given, time())
+    if isinstance(value, datetime) or value is None:
+        return value
+    if isinstance(value, date):  # as YAML reads a day without quotes
+        return datetime.combine(value, time())
     try:
-        return datetime.fromisoformat(given)
+        return datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise ValueError(
-            f"a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: {given!r:.40}"
+            f"a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: {value!r:.40}"
         ) from None
 
 
@@ -65,21 +65,21 @@ def _check_places(values: Mapping[str, Any]) -> None:
             raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
 
 
-def _count(given: Any) -> Any:
+def _count(value: Any) -> Any:
     """Return how often something was done, alone or by the labels of a policy's rules."""
-    for one in given.values() if isinstance(given, Mapping) else (given,):
+    for one in value.values() if isinstance(value, Mapping) else (value,):
         if not isinstance(one, int) or isinstance(one, bool) or one < 0:
             raise ValueError(f"a count is an integer of 0 or more; given: {one!r:.40}")
-    return given
+    return value
 
 
-def _performance(given: Any) -> Any:
+def _performance(value: Any) -> Any:
     """Return what became of a duty, alone or by the labels of a policy's duties."""
-    known = get_args(Performance)
-    for one in given.values() if isinstance(given, Mapping) else (given,):
-        if one not in known:
-            raise ValueError(f"a duty is {' or '.join(known)}; given: {one!r:.40}")
-    return given
+    allowed = get_args(Performance)
+    for one in value.values() if isinstance(value, Mapping) else (value,):
+        if one not in allowed:
+            raise ValueError(f"a duty is {' or '.join(allowed)}; given: {one!r:.40}")
+    return value
 
 
 Count = Annotated[int | Mapping[str, int], BeforeValidator(_count)]
@@ -91,14 +91,14 @@ def _expand_facts(values: Mapping[str, Facts]) -> dict[str, Facts]:
     return each_once((terms.in_full(name), facts) for name, facts in values.items())
 
 
-def _canonical_labels(said: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_labels(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is said of rules by their labels, uids among these in one spelling."""
     return each_once(
         (
             terms.canonical(label) if terms.has_known_scheme(label) else label,
             _canonical_labels(inner) if isinstance(inner, Mapping) else inner,
         )
-        for label, inner in said.items()
+        for label, inner in stated.items()
     )
 
 
@@ -171,26 +171,26 @@ class World(BaseModel):
     @field_validator("values")
     @classmethod
     def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
-        known = _expand_facts(values)
-        _check_places(known)
-        return known
+        expanded = _expand_facts(values)
+        _check_places(expanded)
+        return expanded
 
     @field_validator("of")
     @classmethod
     def _both_in_full(
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
-        known = each_once(
+        expanded = each_once(
             (terms.in_full(about), _expand_facts(values)) for about, values in of.items()
         )
-        for values in known.values():
+        for values in expanded.values():
             _check_places(values)
-        return known
+        return expanded
 
     @field_validator("counts", "duties")
     @classmethod
-    def _labels_once(cls, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        return _canonical_labels(said)
+    def _labels_once(cls, stated: Mapping[str, Any]) -> Mapping[str, Any]:
+        return _canonical_labels(stated)
 
     @field_validator("memberships")
     @classmethod

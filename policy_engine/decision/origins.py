@@ -51,68 +51,68 @@ class Origins:
         self._output = output
         self._certificates = certificates
         self._ended = ended
-        self._before: tuple[_PastOutput, ...] | None = None
+        self._past_memo: tuple[_PastOutput, ...] | None = None
 
     def trace(
         self,
         assets: Iterable[str],
-        known: Mapping[str, Sequence[MadeFrom]] = _NONE,
+        earlier: Mapping[str, Sequence[MadeFrom]] = _NONE,
         unless: Collection[str] | None = None,
         itself: Collection[str] = (),
     ) -> Iterator[MadeFrom]:
         """Yield what assets were made from, what that was made from in turn, and so on.
 
-        `known` tells more of that, by asset. What was made by all of the parties `unless` is not
+        `earlier` tells more of that, by asset. What was made by all of the parties `unless` is not
         looked behind, and nor is, by what makes it now, what is of the outputs `itself` alone.
         """
         queue = [*dict.fromkeys(assets)]
-        seen = {*queue}
+        visited = {*queue}
         for asset in queue:
-            told = (*self._of(asset, itself), *known.get(asset, ()))
-            for one in _best_origins(told):
+            origins = (*self._asset_origins(asset, itself), *earlier.get(asset, ()))
+            for one in _best_origins(origins):
                 if unless is None or not all(party in one.by for party in unless):
                     yield one
-                    new = [source for source in one.sources if source not in seen]
-                    seen.update(new)
-                    queue += new
+                    sources = [source for source in one.sources if source not in visited]
+                    visited.update(sources)
+                    queue += sources
 
-    def _of(self, asset: str, itself: Collection[str] = ()) -> Iterator[MadeFrom]:
-        now = [*self._made(asset)]
+    def _asset_origins(self, asset: str, itself: Collection[str] = ()) -> Iterator[MadeFrom]:
+        current = [*self._current_origins(asset)]
         is_itself = bool(itself) and itself == self.outputs(asset)
-        aside = {source for one in now for source in one.sources} if is_itself else ()
-        yield from () if is_itself else now
+        current_sources = {source for one in current for source in one.sources} if is_itself else ()
+        yield from () if is_itself else current
         for one in self._past():
             if self._view.closures.overlaps("asset", asset, one.asset):
                 sources = one.sources(asset)
-                if not is_itself or any(source not in aside for source in sources):
+                if not is_itself or any(source not in current_sources for source in sources):
                     yield MadeFrom(asset, tuple(sorted(one.by)), sources)
 
-    def _made(self, asset: str) -> Iterator[MadeFrom]:
+    def _current_origins(self, asset: str) -> Iterator[MadeFrom]:
         """Yield what the policies in force make an asset of."""
-        for made in self._view.made(asset):
-            sources = output_inputs(self._output(made.policy, made.asset, ""), made, (asset,))
-            yield MadeFrom(asset, tuple(sorted(made.clause.assigners)), sources)
+        for maker in self._view.makers(asset):
+            sources = output_inputs(self._output(maker.policy, maker.asset, ""), maker, (asset,))
+            yield MadeFrom(asset, tuple(sorted(maker.clause.assigners)), sources)
 
     def outputs(self, asset: str) -> frozenset[str]:
         """Return the outputs that an asset is, belongs to or holds, or might."""
         return frozenset(self._view.outputs(asset))
 
     def _past(self) -> tuple[_PastOutput, ...]:
-        if self._before is None:
+        if self._past_memo is None:
             void = (one for one in self._view.index.policies if one.uid in self._view.void)
-            under = (past for policy in (*void, *self._ended) for past in _past_outputs(policy))
-            self._before = (*under, *filter(None, map(self._certified, self._certificates)))
-        return self._before
+            given = (past for policy in (*void, *self._ended) for past in _past_outputs(policy))
+            self._past_memo = (*given, *filter(None, map(self._certified_past, self._certificates)))
+        return self._past_memo
 
-    def _certified(self, one: Certificate) -> _PastOutput | None:
+    def _certified_past(self, one: Certificate) -> _PastOutput | None:
         """Return what a certificate tells, None where the policies in force say the same."""
         plan, asset = one.plan, one.plan.publish.asset
         makers = self._view.index.makers.get(asset, ())
-        of_policy = [made for made in makers if made.policy.uid == plan.policy]
-        if any(made.policy.digest == plan.policy_digest for made in of_policy):
+        same_policy = [made for made in makers if made.policy.uid == plan.policy]
+        if any(made.policy.digest == plan.policy_digest for made in same_policy):
             return None
-        by = [made.clause.assigners for made in of_policy] or [self._owners(asset)]
-        return _PastOutput(asset, by[0], plan)
+        assigners = [made.clause.assigners for made in same_policy] or [self._owners(asset)]
+        return _PastOutput(asset, assigners[0], plan)
 
     def _owners(self, asset: str) -> frozenset[str]:
         """Return who is stated to own what a policy made of which nothing more is known."""
@@ -120,11 +120,11 @@ class Origins:
         return frozenset(standing.of(asset).owners) if standing else frozenset()
 
 
-def _best_origins(found: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
+def _best_origins(origins: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
     """Yield what was made from what, each once, but not by nobody where it is known by whom."""
-    told = dict.fromkeys(found)
-    known = {source for one in told if one.by for source in one.sources}
-    yield from (one for one in told if one.by or not known.issuperset(one.sources))
+    distinct = dict.fromkeys(origins)
+    attributed = {source for one in distinct if one.by for source in one.sources}
+    yield from (one for one in distinct if one.by or not attributed.issuperset(one.sources))
 
 
 def _past_outputs(policy: Policy) -> Iterator[_PastOutput]:

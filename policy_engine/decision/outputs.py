@@ -21,8 +21,8 @@ class Output:
     """An output that a policy speaks of, and the certificate that is valid for it, if any.
 
     `valid` are all that are, of as many releases; `refusal` says why one that was made for it is
-    not. `attested` are the words of persons for an output that no engine can certify. `fallen`
-    says why none of all these is left, where none stands by what it was made from.
+    not. `attested` are the words of persons for an output that no engine can certify.
+    `invalid_reason` says why none of all these is left, where none stands by what it was made from.
     """
 
     policy: Policy
@@ -32,7 +32,7 @@ class Output:
     refusal: str = ""
     valid: tuple[Certificate, ...] = ()
     attested: tuple[Attestation, ...] = ()
-    fallen: str = ""
+    invalid_reason: str = ""
 
     @classmethod
     def of(
@@ -42,19 +42,21 @@ class Output:
         certificates: Sequence[Certificate],
         attestations: Sequence[Attestation] = (),
         plan: Plan | None = None,
-        unheeded: Callable[[Policy, Attestation], str] = lambda _policy, _word: "",
+        attestation_refusal: Callable[[Policy, Attestation], str] = lambda _policy, _word: "",
     ) -> "Output":
         """Return an output with the first certificate that proves what its policy asks today.
 
         That is its `plan`, None where no certificate can: of a rule that anonymises nothing, too.
-        `unheeded` tells why a person's word for it does not count, empty where it does.
+        `attestation_refusal` tells why a person's word for it does not count, empty where it does.
         """
         if plan is None:
-            said = [one for one in attestations if _is_attestation_for(one, policy, asset)]
-            why = {id(one): unheeded(policy, one) for one in said}
-            words = tuple(one for one in said if not why[id(one)])
-            refusal = "" if words else next(iter(why.values()), "")
-            return cls(policy, asset, None, None, refusal, attested=words)
+            attestations_for = [
+                one for one in attestations if _is_attestation_for(one, policy, asset)
+            ]
+            refusals = {id(one): attestation_refusal(policy, one) for one in attestations_for}
+            accepted = tuple(one for one in attestations_for if not refusals[id(one)])
+            refusal = "" if accepted else next(iter(refusals.values()), "")
+            return cls(policy, asset, None, None, refusal, attested=accepted)
         valid = tuple(one for one in certificates if _is_valid(one, plan))
         refusal = "" if valid else next(_refusals(certificates, plan), "")
         return cls(policy, asset, plan, next(iter(valid), None), refusal, valid)
@@ -65,8 +67,8 @@ class Output:
         or, where none can be, of somebody's word for it; empty where there is one."""
         if self.certificate is not None or self.attested:
             return ""
-        if self.fallen:
-            return self.fallen
+        if self.invalid_reason:
+            return self.invalid_reason
         message = f"{self.asset} has no certificate that is valid for {self.policy.uid}; "
         message += "without one nobody may read it."
         return f"{message} {self.refusal}" if self.refusal else message
@@ -75,21 +77,21 @@ class Output:
         """Tell whether a target is the output, or could be a column of it by its name."""
         return target == self.asset or column_name(self.asset, target) is not None
 
-    def fulfilled(self) -> Iterator[Rule]:
+    def fulfilled_duties(self) -> Iterator[Rule]:
         """Yield the duties to audit the output that its certificate shows to be fulfilled."""
         if self.certificate is not None:
             yield from certified_duties(self.policy, self.asset)
 
-    def has(self, target: str) -> bool:
+    def may_have(self, target: str) -> bool:
         """Tell whether a target, where it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
         if name is not None and self.plan is not None and self.plan.train:
             return False  # a model has no columns
         if name is None or self.plan is None or name in self.plan.publish.columns:
             return True
-        made = self.certificate.plan.publish if self.certificate else None
+        publication = self.certificate.plan.publish if self.certificate else None
         is_end = any(name in (f"{one}_low", f"{one}_high") for one in self.plan.publish.columns)
-        return made is not None and made.cells == "bounds" and is_end
+        return publication is not None and publication.cells == "bounds" and is_end
 
     def inputs(self) -> Iterator[tuple[str, ...]]:
         """Yield what has to be readable for the output to be so, together: all datasets that it is
@@ -98,7 +100,7 @@ class Output:
             yield self.plan.assets
             yield tuple(dict.fromkeys(_plan_columns(self.plan)))
 
-    def certified(self) -> Iterator[str]:
+    def proof_lines(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
         yield from (one.line() for one in self.attested[:1])
         if self.certificate is not None:
@@ -117,34 +119,34 @@ def _plan_columns(plan: Plan) -> Iterator[str]:
 
 def output_plans(policy: Policy) -> dict[str, Plan]:
     """Return what a policy's outputs are to be made by, as far as they can be certified."""
-    found = {}
+    plans = {}
     with suppress(PlanError):
         for product in products(policy):
             with suppress(PlanError):
-                found[product.asset] = plan_of(policy, product)
-    return found
+                plans[product.asset] = plan_of(policy, product)
+    return plans
 
 
 def _is_attestation_for(one: Attestation, policy: Policy, asset: str) -> bool:
-    is_of_it = (one.policy, one.policy_digest, one.asset) == (policy.uid, policy.digest, asset)
-    return is_of_it and asset in attestable(policy)
+    is_same = (one.policy, one.policy_digest, one.asset) == (policy.uid, policy.digest, asset)
+    return is_same and asset in attestable(policy)
 
 
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
     """Yield in what the certificates made for a plan's output fall short."""
-    by_policy = sorted(certificates, key=lambda one: one.plan.policy_digest != plan.policy_digest)
-    for one in by_policy:
-        made = one.plan
-        if made.publish.asset != plan.publish.asset:
+    ordered = sorted(certificates, key=lambda one: one.plan.policy_digest != plan.policy_digest)
+    for one in ordered:
+        certified = one.plan
+        if certified.publish.asset != plan.publish.asset:
             continue
-        if made.policy_digest != plan.policy_digest:
-            if made.policy == plan.policy:
+        if certified.policy_digest != plan.policy_digest:
+            if certified.policy == plan.policy:
                 yield "Its certificate is of the policy as it was then, and not as it is now."
             continue
         yield from (problem.message for problem in shortcomings(one))
         if not one.tells_making:
             yield f"{UNMADE} {MAKE}"
-        if _comparable_plan(made) != _comparable_plan(plan):
+        if _comparable_plan(certified) != _comparable_plan(plan):
             yield "Its certificate is of another plan than the policy's."
 
 
@@ -170,9 +172,9 @@ def _comparable_plan(plan: Plan) -> Plan:
     """
     steps = [step.of_policy() for step in plan.public().steps if step.stage != "audit"]
     audits = sorted(plan.audits, key=AuditStep.model_dump_json)
-    named = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
+    sorted_lists = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
-    changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **named}
+    changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **sorted_lists}
     changes |= {"by_consent": ()}  # whether they stand is seen when it is read
     return plan.model_copy(update=changes)
 

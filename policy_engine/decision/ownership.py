@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.consents import rule_inputs
-from policy_engine.decision.index import Clause
 from policy_engine.plan.consenting import Shortfall
 from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.owners import Speakers, Standing
@@ -17,18 +17,18 @@ from policy_engine.policy.owners import Speakers, Standing
 class OwnerConsent:
     """Whether the owner of an asset lets a party grant its use, or make something of it.
 
-    `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to
-    be otherwise. `lacks` tells what keeps the rule from giving it, `short` in what the thing that
-    is made falls short of what is asked of it.
-    `counting` are prohibitions of granting use that have a bound on how often.
+    `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to be
+    otherwise. `missing` tells what keeps the rule from giving it, `shortfalls` in what the thing
+    that is made falls short of what is asked of it. `counted_prohibitions` are prohibitions of
+    granting use that have a bound on how often.
     """
 
     is_given: bool = False
     may_be: bool = False
     clause: Clause | None = None
-    short: tuple[Shortfall, ...] = ()
-    lacks: str = ""
-    counting: tuple[Clause, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    missing: str = ""
+    counted_prohibitions: tuple[Clause, ...] = ()
 
     @property
     def rule(self) -> str:
@@ -36,9 +36,9 @@ class OwnerConsent:
         return self.clause.name if self.clause else ""
 
     @property
-    def used(self) -> tuple[Clause, ...]:
+    def exercised_rules(self) -> tuple[Clause, ...]:
         """The rules that are exercised by who acts by it."""
-        return (*([self.clause] if self.clause else []), *self.counting)
+        return (*([self.clause] if self.clause else []), *self.counted_prohibitions)
 
 
 class AssetUse(NamedTuple):
@@ -59,8 +59,8 @@ _NO_OTHER_USE = AssetUse()
 
 
 def _rule_use(clause: Clause) -> AssetUse:
-    actions = frozenset(action.iri for action in clause.whole.actions)
-    return AssetUse(rule_inputs(clause), actions if clause.whole.output else frozenset())
+    actions = frozenset(action.iri for action in clause.written_rule.actions)
+    return AssetUse(rule_inputs(clause), actions if clause.written_rule.output else frozenset())
 
 
 def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> OwnerConsent:
@@ -68,9 +68,14 @@ def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> Ow
     return OwnerConsent()
 
 
-def consent_rank(leave: OwnerConsent) -> tuple[bool, bool, bool, int]:
+def consent_rank(consent: OwnerConsent) -> tuple[bool, bool, bool, int]:
     """Return by what leaves are told apart: the greatest lacks least."""
-    return leave.is_given, bool(leave.short), bool(leave.clause), -len(leave.short)
+    return (
+        consent.is_given,
+        bool(consent.shortfalls),
+        bool(consent.clause),
+        -len(consent.shortfalls),
+    )
 
 
 class Ownership:
@@ -103,53 +108,57 @@ class Ownership:
         self._standing = standing
         self._part_by_part = part_by_part
         self._trusted = trusted
-        self._delegated = delegated
-        self._consents = consents
-        self._also = tuple(also)
+        self._find_use_consent = delegated
+        self._find_making_consent = consents
+        self._further_assets = tuple(also)
         self._maker = maker
         self._use = AssetUse(beside)
-        self._leaves: dict[tuple[str, str, bool, AssetUse], OwnerConsent] = {}
-        self._consented: dict[tuple[int, str, str, bool], OwnerConsent] = {}
+        self._use_consents: dict[tuple[str, str, bool, AssetUse], OwnerConsent] = {}
+        self._making_consents: dict[tuple[int, str, str, bool], OwnerConsent] = {}
 
-    def permission_fails(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
+    def permission_refusal(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return why a permission does not count for the targets, empty where it does.
 
         `own` are the closures of its own policy.
         """
-        making = clause if self._maker is not None and clause.whole.output else None
+        making = clause if self._maker is not None and clause.written_rule.output else None
         return (
-            self._fails(clause, targets, self._use, making)
-            or self._fails(clause, self._also, self._use)
-            or self.making_fails(clause, clause.sources)
-            or self._takes(clause, targets, own)
+            self._refusal(clause, targets, self._use, making)
+            or self._refusal(clause, self._further_assets, self._use)
+            or self.making_refusal(clause, clause.sources)
+            or self._taking_refusal(clause, targets, own)
         )
 
-    def leaves(
+    def use_consents(
         self, clause: Clause, targets: Sequence[str], own: Closures
     ) -> Iterator[tuple[str, str, OwnerConsent]]:
         """Yield by what leave a permission counts for the targets, where its own will not do.
 
         That is who was let grant the use of which asset, and the leave.
         """
-        if not self._leaves:
+        if not self._use_consents:
             return
-        for one in chain(self._every((*targets, *self._also)), self._taken(targets, own)):
+        for one in chain(
+            self._speakers((*targets, *self._further_assets)), self._taken_speakers(targets, own)
+        ):
             if not one.permit(clause.assigners):
-                who = sorted(clause.assigners)
-                given = ((party, self._leave(party, one.asset, self._use)) for party in who)
-                found = next(((party, by) for party, by in given if by.is_given), None)
-                if found is not None:
-                    yield found[0], one.asset, found[1]
+                assigners = sorted(clause.assigners)
+                consents = (
+                    (party, self._use_consent(party, one.asset, self._use)) for party in assigners
+                )
+                given_consent = next(((party, by) for party, by in consents if by.is_given), None)
+                if given_consent is not None:
+                    yield given_consent[0], one.asset, given_consent[1]
 
-    def by_consent(
+    def making_consents(
         self, clause: Clause, *, was_done: bool
     ) -> Iterator[tuple[str, str, OwnerConsent]]:
         """Yield the assets, parties and rules by which owners let others make what is made."""
-        for (number, party, asset, earlier), leave in self._consented.items():
-            if number == clause.number and earlier == was_done and leave.is_given:
-                yield asset, party, leave
+        for (number, party, asset, was_made), consent in self._making_consents.items():
+            if number == clause.number and was_made == was_done and consent.is_given:
+                yield asset, party, consent
 
-    def making_fails(
+    def making_refusal(
         self, clause: Clause, assets: Collection[str], *, was_done: bool = True
     ) -> str:
         """Return why a rule may not make its output of assets, empty where it may.
@@ -157,28 +166,32 @@ class Ownership:
         That is asked of what it made (`was_done`), or of making it once more.
         """
         use = _rule_use(clause) if assets else self._use
-        return self._fails(clause, sorted(assets), use, clause, was_done=was_done)
+        return self._refusal(clause, sorted(assets), use, clause, was_done=was_done)
 
-    def consents_to(self, clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
+    def required_consents(self, clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
         """Yield the assets of which a rule makes something by their owners' leave alone, with it.
 
         And those for which it has none, with what is short of one that it could have.
         """
         for target in sorted(clause.targets):
             for one in self._standing.all_of(target):
-                if not self._permits(clause.assigners, one, _rule_use(clause)):
-                    found = (self._consent(clause, who, one.asset) for who in clause.assigners)
-                    yield one.asset, max(found, key=consent_rank, default=OwnerConsent())
+                if not self._is_use_allowed(clause.assigners, one, _rule_use(clause)):
+                    consents = (
+                        self._making_consent(clause, who, one.asset) for who in clause.assigners
+                    )
+                    yield one.asset, max(consents, key=consent_rank, default=OwnerConsent())
 
-    def prohibition_fails(self, clause: Clause, targets: Sequence[str], known: Closures) -> str:
+    def prohibition_refusal(
+        self, clause: Clause, targets: Sequence[str], closures: Closures
+    ) -> str:
         """Return why a prohibition does not count for the targets, empty where it does.
 
-        `known` are the closures by which it was found.
+        `closures` are the closures by which it was found.
         """
-        about = [*self._about(clause, targets, known)]
-        if any(self._prohibits(clause, name) for name in about):
+        names = [*self._prohibited_names(clause, targets, closures)]
+        if any(self._may_prohibit(clause, name) for name in names):
             return ""
-        return self._standing.of(about[0]).denied(clause.assigners)
+        return self._standing.of(names[0]).denied(clause.assigners)
 
     def owns(self, clause: Clause, asset: str) -> bool:
         """Tell whether a rule is one of the owners of an asset, rather than of a delegate.
@@ -200,34 +213,38 @@ class Ownership:
         of the target as a part of it; nor by the word of policies alone. What nobody knows who
         made has.
         """
-        made, asked = self._standing.of(asset), self._standing.of(target)
+        makers, speakers = self._standing.of(asset), self._standing.of(target)
         if not parties:
             return True
         is_part = goes_on(asset, target) or asset in self._trusted.up("asset", target)
-        others = [made, asked] if is_part else [made]
-        if any(one.is_stated and not one.permit(parties) for one in others):
+        stated_speakers = [makers, speakers] if is_part else [makers]
+        if any(one.is_stated and not one.permit(parties) for one in stated_speakers):
             return False
-        return self._trusted.overlaps("asset", target, asset) or asked.own(parties)
+        return self._trusted.overlaps("asset", target, asset) or speakers.own(parties)
 
-    def _about(self, clause: Clause, targets: Sequence[str], known: Closures) -> Iterator[str]:
+    def _prohibited_names(
+        self, clause: Clause, targets: Sequence[str], closures: Closures
+    ) -> Iterator[str]:
         for target in targets:
-            met = [name for name in clause.targets if known.overlaps("asset", target, name)]
-            if met or not clause.targets:
+            overlapping = [
+                name for name in clause.targets if closures.overlaps("asset", target, name)
+            ]
+            if overlapping or not clause.targets:
                 yield target
-            yield from (name for name in sorted(met) if self._is_part(name, target))
+            yield from (name for name in sorted(overlapping) if self._is_part(name, target))
 
     def _is_part(self, name: str, target: str) -> bool:
         return goes_on(target, name) or target in self._trusted.up("asset", name)
 
-    def _prohibits(self, clause: Clause, asset: str) -> bool:
-        found = self._standing.of(asset)
-        if found.prohibit(clause.assigners):
+    def _may_prohibit(self, clause: Clause, asset: str) -> bool:
+        speakers = self._standing.of(asset)
+        if speakers.prohibit(clause.assigners):
             return True
         # What was granted by a leave does not outlast the say of who had it.
-        leaves = (self._leave(who, asset, was_done=True) for who in clause.assigners)
-        return any(leave.may_be for leave in leaves)
+        consents = (self._use_consent(who, asset, was_done=True) for who in clause.assigners)
+        return any(consent.may_be for consent in consents)
 
-    def _fails(
+    def _refusal(
         self,
         clause: Clause,
         assets: Sequence[str],
@@ -237,65 +254,79 @@ class Ownership:
         was_done: bool = False,
     ) -> str:
         parties = clause.assigners
-        for one in self._every(assets):
-            is_let = self._permits(parties, one, use, was_done=was_done)
-            if not is_let and not (making and self._lets(making, one, was_done=was_done)):
-                short = self._short(making, one.asset, was_done=was_done) if making else ""
-                return one.denied(parties) + short
+        for one in self._speakers(assets):
+            is_allowed = self._is_use_allowed(parties, one, use, was_done=was_done)
+            if not is_allowed and not (
+                making and self._is_making_allowed(making, one, was_done=was_done)
+            ):
+                shortfall = (
+                    self._consent_shortfall(making, one.asset, was_done=was_done) if making else ""
+                )
+                return one.denied(parties) + shortfall
         return ""
 
-    def _every(self, assets: Sequence[str]) -> Iterator[Speakers]:
+    def _speakers(self, assets: Sequence[str]) -> Iterator[Speakers]:
         """Yield who speaks for each of some assets, and for the known parts of each."""
-        known = self._standing
+        standing = self._standing
         for asset in assets:
-            yield from (known.of(asset),) if self._part_by_part else known.all_of(asset)
+            yield from (standing.of(asset),) if self._part_by_part else standing.all_of(asset)
 
-    def _lets(self, making: Clause, speakers: Speakers, *, was_done: bool) -> bool:
+    def _is_making_allowed(self, making: Clause, speakers: Speakers, *, was_done: bool) -> bool:
         """Tell whether an owner lets somebody who issued a rule make what it makes, and who asks
         to make it."""
         parties = sorted(making.assigners) if speakers.owners else ()
-        asking = [self._maker] if self._maker else []
+        makers = [self._maker] if self._maker else []
         asset = speakers.asset
-        given = (self._consent(making, one, asset, was_done=was_done) for one in parties)
-        wanted = (self._consent(making, one, asset, was_done=was_done) for one in asking)
-        return any(one.is_given for one in given) and all(one.is_given for one in wanted)
+        issuer_consents = (
+            self._making_consent(making, one, asset, was_done=was_done) for one in parties
+        )
+        maker_consents = (
+            self._making_consent(making, one, asset, was_done=was_done) for one in makers
+        )
+        return any(one.is_given for one in issuer_consents) and all(
+            one.is_given for one in maker_consents
+        )
 
-    def _short(self, making: Clause, asset: str, *, was_done: bool) -> str:
+    def _consent_shortfall(self, making: Clause, asset: str, *, was_done: bool) -> str:
         """Return in what a thing falls short of the leave that there would be to make it."""
         parties = dict.fromkeys((*sorted(making.assigners), *filter(None, [self._maker])))
-        leaves = {one: self._consent(making, one, asset, was_done=was_done) for one in parties}
-        for party, one in leaves.items():
-            if not one.is_given and one.short:
-                return f", and {one.rule} lets no such thing be made: {one.short[0].message}"
-            if not one.is_given and one.lacks:
-                return f", and {one.rule} does not let {party} make it: {one.lacks}"
-        if self._maker and any(one.is_given for one in leaves.values()):
+        consents = {
+            one: self._making_consent(making, one, asset, was_done=was_done) for one in parties
+        }
+        for party, one in consents.items():
+            if not one.is_given and one.shortfalls:
+                return f", and {one.rule} lets no such thing be made: {one.shortfalls[0].message}"
+            if not one.is_given and one.missing:
+                return f", and {one.rule} does not let {party} make it: {one.missing}"
+        if self._maker and any(one.is_given for one in consents.values()):
             return f", and its owner does not let {self._maker} make anything of it"
         return ""
 
-    def _consent(
+    def _making_consent(
         self, making: Clause, party: str, asset: str, *, was_done: bool = False
     ) -> OwnerConsent:
         key = making.number, party, asset, was_done
-        found = self._consented.get(key)
-        if found is None:
-            found = self._consented[key] = self._consents(making, party, asset, was_done)
-        return found
+        consent = self._making_consents.get(key)
+        if consent is None:
+            consent = self._making_consents[key] = self._find_making_consent(
+                making, party, asset, was_done
+            )
+        return consent
 
-    def _takes(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
+    def _taking_refusal(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
         """Return whose asset a policy puts into the targets by its own word, if it does."""
-        who, taken = clause.assigners, self._taken(targets, own)
-        fails = (one for one in taken if not self._permits(who, one, self._use))
-        return next((one.denied(who) for one in fails), "")
+        assigners, speakers = clause.assigners, self._taken_speakers(targets, own)
+        refusing = (one for one in speakers if not self._is_use_allowed(assigners, one, self._use))
+        return next((one.denied(assigners) for one in refusing), "")
 
-    def _taken(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
+    def _taken_speakers(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
         """Yield who speaks for what a policy puts into the targets, where that is stated."""
         for target in targets:
-            known = self._standing.within(target) if self._part_by_part else ()
-            said = [name for name in own.down("asset", target)[1:] if name not in known]
-            yield from (one for one in self._every(said) if one.is_stated)
+            parts = self._standing.within(target) if self._part_by_part else ()
+            added = [name for name in own.down("asset", target)[1:] if name not in parts]
+            yield from (one for one in self._speakers(added) if one.is_stated)
 
-    def _permits(
+    def _is_use_allowed(
         self,
         parties: frozenset[str],
         speakers: Speakers,
@@ -306,14 +337,16 @@ class Ownership:
         if speakers.permit(parties):
             return True
         asset = speakers.asset
-        leaves = (self._leave(who, asset, use, was_done=was_done) for who in sorted(parties))
-        return bool(speakers.owners) and any(leave.is_given for leave in leaves)
+        consents = (
+            self._use_consent(who, asset, use, was_done=was_done) for who in sorted(parties)
+        )
+        return bool(speakers.owners) and any(consent.is_given for consent in consents)
 
-    def _leave(
+    def _use_consent(
         self, party: str, asset: str, use: AssetUse = _NO_OTHER_USE, *, was_done: bool = False
     ) -> OwnerConsent:
         key = party, asset, was_done, use
-        found = self._leaves.get(key)
-        if found is None:
-            found = self._leaves[key] = self._delegated(*key)
-        return found
+        consent = self._use_consents.get(key)
+        if consent is None:
+            consent = self._use_consents[key] = self._find_use_consent(*key)
+        return consent

@@ -46,12 +46,12 @@ def rule_purposes(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]
 
     '' alone where it names none for which it may hold. `own` and `known` are as above.
     """
-    named = rule.purposes or tuple(dict.fromkeys(_named_purposes(rule)))
-    return tuple(one for one in named if may_be_for(rule, one, own, known)) or ("",)
+    purposes = rule.purposes or tuple(dict.fromkeys(_named_purposes(rule)))
+    return tuple(one for one in purposes if may_be_for(rule, one, own, known)) or ("",)
 
 
 def _named_purposes(rule: Rule) -> Iterator[str]:
     for condition in rule.constraints:
         for leaf in condition.constraints():
-            named = (one.value for one in leaf.right_operands if leaf.left_operand == PURPOSE)
-            yield from (value for value in named if isinstance(value, str))
+            values = (one.value for one in leaf.right_operands if leaf.left_operand == PURPOSE)
+            yield from (value for value in values if isinstance(value, str))

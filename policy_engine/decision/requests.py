@@ -32,15 +32,18 @@ def read_request(
         message = "A request names at least one target. None is given."
         raise RequestError.of("D001", message)
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
-    for part, given in parts.items():
-        for name in given:
+    for part, names_given in parts.items():
+        for name in names_given:
             if _SURROGATES.search(name):
                 message = f"The {part} {name!r} is not a text that UTF-8 can write."
                 raise RequestError.of("D001", message)
     names = Names(policies)
-    iris = {part: tuple(names.full(name, part) for name in given) for part, given in parts.items()}
-    for part, given in iris.items():
-        for name in filter(None, given) if part == "purpose" else given:
+    iris = {
+        part: tuple(names.full(name, part) for name in names_given)
+        for part, names_given in parts.items()
+    }
+    for part, names_given in iris.items():
+        for name in filter(None, names_given) if part == "purpose" else names_given:
             check_name(part, name, policies)
     return Request(
         assignee=iris["assignee"][0],
@@ -58,9 +61,9 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     if terms.levels(name) > terms.MOST_LEVELS:
         message = f"The {part} has {terms.levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
         raise RequestError.of("D001", message)
-    known = _DPV_KINDS.get(part)
-    if known and name.startswith(terms.DPV) and not terms.is_in_dpv(name, known):
-        names = map(terms.local_name, terms.terms_of_dpv(known))
+    dpv_kind = _DPV_KINDS.get(part)
+    if dpv_kind and name.startswith(terms.DPV) and not terms.is_in_dpv(name, dpv_kind):
+        names = map(terms.local_name, terms.terms_of_dpv(dpv_kind))
         hint = did_you_mean(terms.local_name(name), names)
         message = f"The {part} {terms.compact(name)!r} is not in the Data Privacy Vocabulary."
         raise RequestError.of("D001", message, hint)
@@ -72,8 +75,11 @@ def _known_names(part: str, policies: Sequence[Policy]) -> list[str]:
     if part == "action":
         return [*map(terms.local_name, terms.instances(f"{terms.ODRL}Action"))]
     if part == "purpose":
-        told = {purpose for rule in rules for purpose in rule.purposes}
-        return [*map(terms.local_name, terms.instances(f"{terms.MOSAICROWN}purpose")), *told]
+        rule_purposes = {purpose for rule in rules for purpose in rule.purposes}
+        return [
+            *map(terms.local_name, terms.instances(f"{terms.MOSAICROWN}purpose")),
+            *rule_purposes,
+        ]
     return [
         member.iri
         for rule in rules

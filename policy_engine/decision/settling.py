@@ -20,7 +20,7 @@ class DutyOutcome:
 
     `done` is the deed that fulfilled it, which `is_late` where that was after its `end`. `missed`
     is when it was violated first, by a deed of that kind or by its end going by: whatever was done
-    since, the consequences are owed from then on. `is_told` where there is any deed.
+    since, the consequences are owed from then on. `is_recorded` where there is any deed.
     """
 
     state: Performance | None
@@ -29,7 +29,7 @@ class DutyOutcome:
     done: Deed | None = None
     is_late: bool = False
     missed: datetime | None = None
-    is_told: bool = False
+    is_recorded: bool = False
 
 
 def duty_outcome(
@@ -44,38 +44,40 @@ def duty_outcome(
     """
     end = deadline(duty, since)
     # What a permission asks for may be done before anybody asks.
-    begins = None if duty.kind == "duty" else since
-    counting = [
+    earliest = None if duty.kind == "duty" else since
+    numbered_deeds = [
         (place, one)
         for place, one in enumerate(deeds)
-        if one.time <= now and (begins is None or one.time >= begins)
+        if one.time <= now and (earliest is None or one.time >= earliest)
     ]
-    known = sorted(counting, key=lambda numbered: numbered[1].time)
-    done = _fulfilling_deed(known)
+    in_order = sorted(numbered_deeds, key=lambda numbered: numbered[1].time)
+    done = _fulfilling_deed(in_order)
     is_late = bool(done and end and end.is_missed(done.time))
     is_over = end is not None and end.is_missed(now)
-    missed = [one.time for _, one in known if one.state == "violated"]
-    if end is not None and (is_late or (is_over and not known)):
+    missed = [one.time for _, one in in_order if one.state == "violated"]
+    if end is not None and (is_late or (is_over and not in_order)):
         missed.append(end.until)
-    state: Performance | None = known[-1][1].state if known else "violated" if is_over else None
-    return DutyOutcome(state, since, end, done, is_late, min(missed, default=None), bool(known))
+    state: Performance | None = (
+        in_order[-1][1].state if in_order else "violated" if is_over else None
+    )
+    return DutyOutcome(state, since, end, done, is_late, min(missed, default=None), bool(in_order))
 
 
-def _fulfilling_deed(known: Sequence[tuple[int, Deed]]) -> Deed | None:
+def _fulfilling_deed(in_order: Sequence[tuple[int, Deed]]) -> Deed | None:
     """Return the deed that fulfils a duty: the first to be recorded of those since it was violated
     last."""
-    found: list[tuple[int, Deed]] = []
-    for numbered in known:
-        found = [*found, numbered] if numbered[1].state == "fulfilled" else []
-    return min(found, default=(0, None), key=lambda numbered: numbered[0])[1]
+    fulfilling: list[tuple[int, Deed]] = []
+    for numbered in in_order:
+        fulfilling = [*fulfilling, numbered] if numbered[1].state == "fulfilled" else []
+    return min(fulfilling, default=(0, None), key=lambda numbered: numbered[0])[1]
 
 
 def party_deeds(
     party: str, history: History, policy: Policy, duty: Rule, closures: Closures
 ) -> list[Deed]:
     """Return what a party, its group or a member of it did about a duty, as it was recorded."""
-    found = history.deeds_of(policy, duty)
-    return [one for one in found if counts_for(one.by, party, closures)]
+    deeds = history.duty_deeds(policy, duty)
+    return [one for one in deeds if counts_for(one.by, party, closures)]
 
 
 def counts_for(by: str, party: str, closures: Closures) -> bool:
@@ -95,12 +97,12 @@ def duty_start(
 
     Permitted something with what the duty is about, by its policy. None where neither was so yet.
     """
-    refused = history.refused_by(policy.uid, rule, duty.label())
-    found = [when for name, when in refused.items() if counts_for(name, party, closures)]
+    refused = history.refusals(policy.uid, rule, duty.label())
+    times = [when for name, when in refused.items() if counts_for(name, party, closures)]
     for (uid, name), assets in history.begun.items():
         if uid == policy.uid and counts_for(name, party, closures):
-            found += [when for asset, when in assets.items() if _is_about(duty, asset, closures)]
-    return min(map(datetime.fromisoformat, found), default=None)
+            times += [when for asset, when in assets.items() if _is_about(duty, asset, closures)]
+    return min(map(datetime.fromisoformat, times), default=None)
 
 
 def _is_about(duty: Rule, asset: str, closures: Closures) -> bool:

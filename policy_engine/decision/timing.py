@@ -35,20 +35,22 @@ def expiry_reason(rule: Rule, facts: Facts) -> str:
     logic: what is known not to hold then does not hold whatever the rest evaluates to. Of several
     assignees or actions each is looked at, of several targets any.
     """
-    known = _TimeFacts(facts)
-    missing = next(_unsatisfied_conditions(rule.constraints, known), None)
+    time_facts = _TimeFacts(facts)
+    unsatisfied = next(_unsatisfied_conditions(rule.constraints, time_facts), None)
     for members in (rule.assignees, rule.actions):
-        missing = missing or _unsatisfied_by_all(members, known)
+        unsatisfied = unsatisfied or _unsatisfied_by_all(members, time_facts)
     for target in rule.targets:
-        missing = missing or next(_unsatisfied_conditions(target.refinements, known), None)
-    return missing.reason if missing else ""
+        unsatisfied = unsatisfied or next(
+            _unsatisfied_conditions(target.refinements, time_facts), None
+        )
+    return unsatisfied.reason if unsatisfied else ""
 
 
 def _unsatisfied_conditions(conditions: Sequence[Condition], facts: Facts) -> Iterator[Verdict]:
-    found = (evaluate(one, facts) for one in conditions)
-    yield from (one for one in found if one.state == "unsatisfied")
+    verdicts = (evaluate(one, facts) for one in conditions)
+    yield from (one for one in verdicts if one.state == "unsatisfied")
 
 
 def _unsatisfied_by_all(members: Sequence[_Member], facts: Facts) -> Verdict | None:
-    found = [next(_unsatisfied_conditions(one.refinements, facts), None) for one in members]
-    return found[0] if all(found) and found else None
+    verdicts = [next(_unsatisfied_conditions(one.refinements, facts), None) for one in members]
+    return verdicts[0] if all(verdicts) and verdicts else None

@@ -69,26 +69,26 @@ class Verdict:
         more = "; ..." if len(reasons) > _MOST_SHOWN else ""
         return prefix + "; ".join(reasons[:_MOST_SHOWN]) + more
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the verdict as JSON; `reason` is for people and is not read back."""
         seen = None if self.seen is None else [_literal_json(value) for value in self.seen]
-        own = _condition_json(self.condition) | {"state": self.state, "seen": seen}
-        parts = [part.plain() for part in self.parts]
-        return own | {"reason": self.reason} | ({"parts": parts} if parts else {})
+        facts = _condition_json(self.condition) | {"state": self.state, "seen": seen}
+        parts = [part.to_json() for part in self.parts]
+        return facts | {"reason": self.reason} | ({"parts": parts} if parts else {})
 
     @classmethod
-    def read(cls, given: Any) -> "Verdict":
-        """Return the verdict that JSON of `plain` says. Raises ValueError for any other."""
+    def from_json(cls, document: Any) -> "Verdict":
+        """Return the verdict that JSON of `to_json` says. Raises ValueError for any other."""
         try:
-            return given if isinstance(given, Verdict) else _read(given)
+            return document if isinstance(document, Verdict) else _read(document)
         except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise ValueError("this is not the verdict on a condition") from error
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        written = core_schema.plain_serializer_function_ser_schema(cls.plain)
+        written = core_schema.plain_serializer_function_ser_schema(cls.to_json)
         return core_schema.no_info_after_validator_function(
-            cls.read, core_schema.any_schema(), serialization=written
+            cls.from_json, core_schema.any_schema(), serialization=written
         )
 
 
@@ -106,8 +106,8 @@ def unknown_operands(verdict: Verdict) -> Iterator[str]:
 def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
     name = terms.compact(constraint.left_operand).removeprefix("odrl:")
     if not verdict.seen:
-        needed = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
-        return f"{name} is not known{needed}"
+        remark = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
+        return f"{name} is not known{remark}"
     seen = _join_values([_format_value(value, is_name=False) for value in verdict.seen])
     rights = [
         _format_value(value.value, is_name=value.is_iri) for value in constraint.right_operands
@@ -120,8 +120,8 @@ def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
         phrase += f" (in {terms.compact(constraint.unit)})"
     if verdict.state == "unknown":
         return f"{name} is {seen}; whether that is {phrase} is not known"
-    is_so = (verdict.state == "satisfied") != (constraint.operator in _DENIED)
-    return f"{name} is {seen}, {'' if is_so else 'not '}{phrase}"
+    is_affirmed = (verdict.state == "satisfied") != (constraint.operator in _DENIED)
+    return f"{name} is {seen}, {'' if is_affirmed else 'not '}{phrase}"
 
 
 def _phrase(constraint: Constraint) -> str:
@@ -141,12 +141,12 @@ def _format_value(value: Literals, *, is_name: bool) -> str:
 
 
 def _join_values(texts: list[str]) -> str:
-    shown = (
+    texts_shown = (
         texts
         if len(texts) <= _MOST_SHOWN
         else [*texts[:_MOST_SHOWN], f"{len(texts) - _MOST_SHOWN} more"]
     )
-    *head, last = shown
+    *head, last = texts_shown
     return f"{', '.join(head)} and {last}" if head else last
 
 
@@ -159,12 +159,12 @@ def _decisive(verdict: Verdict) -> Iterator[Verdict]:
 
 
 def _decisive_parts(verdict: Verdict) -> Iterator[Verdict]:
-    wanted: set[State] = {verdict.state}
+    states: set[State] = {verdict.state}
     if _is_one_too_many(verdict):
-        wanted = {"satisfied"}
+        states = {"satisfied"}
     elif verdict.condition.operator == f"{_ODRL}xone" and verdict.state == "unknown":
-        wanted = {"satisfied", "unknown"}
-    return (part for part in verdict.parts if part.state in wanted)
+        states = {"satisfied", "unknown"}
+    return (part for part in verdict.parts if part.state in states)
 
 
 def _is_one_too_many(verdict: Verdict) -> bool:
@@ -178,7 +178,7 @@ def _is_one_too_many(verdict: Verdict) -> bool:
 def _condition_json(condition: Condition) -> dict[str, Any]:
     if isinstance(condition, LogicalConstraint):
         return _without_empty({"operator": condition.operator, "uid": condition.uid})
-    own = _without_empty(
+    facts = _without_empty(
         {
             "left_operand": condition.left_operand,
             "operator": condition.operator,
@@ -189,7 +189,7 @@ def _condition_json(condition: Condition) -> dict[str, Any]:
             "uid": condition.uid,
         }
     )
-    return own | ({"status": _value_json(condition.status)} if condition.status else {})
+    return facts | ({"status": _value_json(condition.status)} if condition.status else {})
 
 
 def _without_empty(entries: dict[str, Any]) -> dict[str, Any]:
@@ -209,40 +209,40 @@ def _literal_json(value: Literals) -> Any:
     return {"@value": lexical(value), "@type": type_of(value)}
 
 
-def _read(given: Any) -> Verdict:
-    if given["state"] not in get_args(State):
-        raise ValueError(f"{given['state']!r} is not a state of a condition")
-    parts = tuple(map(_read, given.get("parts", ())))
-    seen = given["seen"]
+def _read(document: Any) -> Verdict:
+    if document["state"] not in get_args(State):
+        raise ValueError(f"{document['state']!r} is not a state of a condition")
+    parts = tuple(map(_read, document.get("parts", ())))
+    seen = document["seen"]
     values = None if seen is None else tuple(map(_read_literal, seen))
-    return Verdict(_read_condition(given, parts), given["state"], values, parts)
+    return Verdict(_read_condition(document, parts), document["state"], values, parts)
 
 
-def _read_condition(given: Any, parts: tuple[Verdict, ...]) -> Condition:
-    uid = given.get("uid", "")
-    if "left_operand" not in given:
-        return LogicalConstraint(given["operator"], tuple(part.condition for part in parts), uid)
-    status = given.get("status")
+def _read_condition(document: Any, parts: tuple[Verdict, ...]) -> Condition:
+    uid = document.get("uid", "")
+    if "left_operand" not in document:
+        return LogicalConstraint(document["operator"], tuple(part.condition for part in parts), uid)
+    status = document.get("status")
     return Constraint(
-        left_operand=given["left_operand"],
-        operator=given["operator"],
-        right_operands=tuple(map(_read_value, given.get("right_operands", ()))),
-        references=tuple(given.get("references", ())),
-        data_type=given.get("data_type", ""),
-        unit=given.get("unit", ""),
+        left_operand=document["left_operand"],
+        operator=document["operator"],
+        right_operands=tuple(map(_read_value, document.get("right_operands", ()))),
+        references=tuple(document.get("references", ())),
+        data_type=document.get("data_type", ""),
+        unit=document.get("unit", ""),
         status=None if status is None else _read_value(status),
         uid=uid,
     )
 
 
-def _read_value(given: Any) -> Value:
-    settings = {name: _read_value(value) for name, value in given.get("settings", {}).items()}
-    return Value(_read_literal(given["value"]), settings=settings, type=given.get("type", ""))
+def _read_value(document: Any) -> Value:
+    settings = {name: _read_value(value) for name, value in document.get("settings", {}).items()}
+    return Value(_read_literal(document["value"]), settings=settings, type=document.get("type", ""))
 
 
-def _read_literal(given: Any) -> Literals:
-    if not isinstance(given, dict):
-        return read_literal(given, "")
-    if given["@type"] == f"{terms.XSD}decimal":
-        return Decimal(given["@value"])
-    return read_literal(given["@value"], given["@type"])
+def _read_literal(document: Any) -> Literals:
+    if not isinstance(document, dict):
+        return read_literal(document, "")
+    if document["@type"] == f"{terms.XSD}decimal":
+        return Decimal(document["@value"])
+    return read_literal(document["@value"], document["@type"])

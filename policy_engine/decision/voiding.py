@@ -45,16 +45,16 @@ class Voidable:
     def __init__(self, policy: Policy, closures: Closures) -> None:
         self.policy = policy
         self.closures = closures
-        self._named: dict[Part, Mapping[str, list[Rule]]] = {}
-        self._within: dict[Part, Mapping[str, list[Rule]]] = {}
+        self._rules_by_name: dict[Part, Mapping[str, list[Rule]]] = {}
+        self._rules_by_ancestor: dict[Part, Mapping[str, list[Rule]]] = {}
         for part in PARTS:
-            named, within = defaultdict(list), defaultdict(list)
+            by_name, by_ancestor = defaultdict(list), defaultdict(list)
             for rule in (*policy.permissions, *policy.prohibitions):
                 for name in _names(part, rule):
-                    named[name].append(rule)
+                    by_name[name].append(rule)
                     for wide in closures.up(part, name):
-                        within[wide].append(rule)
-            self._named[part], self._within[part] = named, within
+                        by_ancestor[wide].append(rule)
+            self._rules_by_name[part], self._rules_by_ancestor[part] = by_name, by_ancestor
 
     def is_voided(self, more: Hierarchy, closures: Closures) -> bool:
         """Tell whether a hierarchy more makes two rules clash; `closures` are those of both,
@@ -66,24 +66,24 @@ class Voidable:
         rules: tuple[Sequence[Rule], Sequence[Rule]]
         rules = self.policy.permissions, self.policy.prohibitions
         if not (more.action or more.implied or more.perhaps):
-            rules = self._meeting(more, closures)
+            rules = self._rules_meeting(more, closures)
         return next(Overlaps(*rules, closures.hierarchy).pairs(), None) is not None
 
-    def _meeting(
+    def _rules_meeting(
         self, more: Hierarchy, closures: Closures
     ) -> tuple[Sequence[Rule], Sequence[Rule]]:
         """Return the permissions and prohibitions that one of the edges may let meet."""
-        found: dict[str, dict[int, Rule]] = {"permission": {}, "prohibition": {}}
+        meeting: dict[str, dict[int, Rule]] = {"permission": {}, "prohibition": {}}
         for part in PARTS:
             for narrow, wide in getattr(more, part):
-                lower = self._within[part].get(narrow, ())
+                lower = self._rules_by_ancestor[part].get(narrow, ())
                 names = closures.up(part, wide)
-                upper = [rule for name in names for rule in self._named[part].get(name, ())]
+                upper = [rule for name in names for rule in self._rules_by_name[part].get(name, ())]
                 kinds = {rule.kind for rule in lower}, {rule.kind for rule in upper}
-                if set.union(*kinds) == found.keys():
+                if set.union(*kinds) == meeting.keys():
                     for rule in (*lower, *upper):
-                        found[rule.kind][id(rule)] = rule
-        return [*found["permission"].values()], [*found["prohibition"].values()]
+                        meeting[rule.kind][id(rule)] = rule
+        return [*meeting["permission"].values()], [*meeting["prohibition"].values()]
 
 
 def _names(part: Part, rule: Rule) -> Sequence[str]:

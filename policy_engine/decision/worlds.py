@@ -65,10 +65,10 @@ def read_world(
         pointer, value = "", document.value
         for step in way:
             keys = value if isinstance(value, dict) else {}
-            further = f"{pointer}/{escape(names.written(keys, str(step)) or str(step))}"
-            if further not in document.values:
+            next_pointer = f"{pointer}/{escape(names.written(keys, str(step)) or str(step))}"
+            if next_pointer not in document.values:
                 break
-            pointer, value = further, document.at(further)
+            pointer, value = next_pointer, document.at(next_pointer)
         return document.place(pointer)
 
     value = document.value
@@ -102,22 +102,26 @@ def world_faults(error: ValidationError) -> dict[WorldPath, tuple[str, str]]:
 
     One sentence for each part, whatever number of types it was tried as.
     """
-    found: dict[WorldPath, tuple[str, str]] = {}
+    faults: dict[WorldPath, tuple[str, str]] = {}
     for one in error.errors(include_url=False):
         loc = tuple(one["loc"])
         if one["type"] in _UNKNOWN and len(loc) == _UNKNOWN[one["type"]] + 1:
-            known = _KEYS[len(loc) - 1]
-            whole = "The state of the world" if len(loc) == 1 else f"{loc[0]!r}"
-            message = f"{whole} has no key {loc[-1]!r}. It has {join_names(known)}."
-            found.setdefault(loc, (message, did_you_mean(str(loc[-1]), known)))
+            keys = _KEYS[len(loc) - 1]
+            holder = "The state of the world" if len(loc) == 1 else f"{loc[0]!r}"
+            message = f"{holder} has no key {loc[-1]!r}. It has {join_names(keys)}."
+            faults.setdefault(loc, (message, did_you_mean(str(loc[-1]), keys)))
             continue
         way = _part_path(loc)
-        own = str(one["ctx"]["error"]) if one["type"] == "value_error" else ""
-        why = own or _INNER.get((str(way[0]), len(way))) or _SHAPES[str(way[0])] if way else ""
+        stated_reason = str(one["ctx"]["error"]) if one["type"] == "value_error" else ""
+        reason = (
+            stated_reason or _INNER.get((str(way[0]), len(way))) or _SHAPES[str(way[0])]
+            if way
+            else ""
+        )
         name = ".".join(terms.compact(str(step)) for step in way)
-        message = f"In the state of the world, {name}: {why}." if way else _NOT_AN_OBJECT
-        found.setdefault(way, (message, ""))
-    return found
+        message = f"In the state of the world, {name}: {reason}." if way else _NOT_AN_OBJECT
+        faults.setdefault(way, (message, ""))
+    return faults
 
 
 _NOT_AN_OBJECT = f"A state of the world is an object with the keys {join_names(_KEYS[0])}."

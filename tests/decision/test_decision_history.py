@@ -309,7 +309,7 @@ def test_a_state_is_kept_beside_its_log_and_counts_on_from_there(tmp_path, name,
     assert history.assets(BOB) == (TABLE,)
     asked = [DecisionLog.open(path, key).decide(decider, asking(p)) for p in (STAFF, STAFF)]
     assert [one.permitted for one in asked] == [False, False]
-    assert history == snapshots.History.of(json.loads(json.dumps(history.plain())))
+    assert history == snapshots.History.from_json(json.loads(json.dumps(history.to_json())))
 
 
 @pytest.mark.usefixtures("few")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ruling import ANN, ODRL, READ, TABLE, policy, rule, where
 
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.duties import list_dues
 from policy_engine.decision.history import Deed, History
-from policy_engine.decision.owing import list_dues
 from policy_engine.decision.settling import duty_outcome
 from policy_engine.policy import Action, Rule
 from policy_engine.policy.xsd.literals import Duration
@@ -84,10 +84,10 @@ def test_what_a_decision_tells_to_be_owed_is_what_is_listed(paid, fined, now, as
     pay = owed("duty", until, within, consequences=(fine,))
     mine = policy(rule("permission", duties=(pay,)))
     history = History()
-    history.refuse((mine.uid, "urn:r:permission", "urn:duty"), ANN, day(asked).isoformat())
+    history.record_refusal((mine.uid, "urn:r:permission", "urn:duty"), ANN, day(asked).isoformat())
     for name, deeds in (("urn:duty", paid), ("urn:consequence", fined)):
         for one in deeds:
-            history.do(mine.uid, name, deed(*one))
+            history.record_deed(mine.uid, name, deed(*one))
     decided = Decider([mine]).decide(ASKED, World(time=day(now)), history)
     told = {(one.duty, one.state) for one in decided.duties}
     listed = {(one.duty, one.state) for one in list_dues([mine], history, day(now))}

@@ -110,7 +110,7 @@ def test_a_verdict_is_json_that_reads_back():
 
 
 def test_the_json_of_a_verdict_says_what_was_compared():
-    assert Verdict(on("dateTime", "lt", NEW_YEAR), "unsatisfied", (NEW_YEAR,)).plain() == {
+    assert Verdict(on("dateTime", "lt", NEW_YEAR), "unsatisfied", (NEW_YEAR,)).to_json() == {
         "left_operand": f"{ODRL}dateTime",
         "operator": f"{ODRL}lt",
         "right_operands": [
@@ -133,7 +133,7 @@ def test_every_part_of_a_constraint_is_in_the_json():
         status=Value(1),
         uid="http://ex/c",
     )
-    read = Verdict.read(Verdict(constraint, "unknown", (3,)).plain())
+    read = Verdict.from_json(Verdict(constraint, "unknown", (3,)).to_json())
     assert read.condition == constraint
     assert read.condition.right_operands[0].type == f"{XSD}integer"
 
@@ -154,7 +154,7 @@ LITERALS = (
 @given(st.lists(LITERALS, max_size=3).map(tuple), LITERALS)
 def test_every_value_reads_back(seen, value):
     verdict = Verdict(on("count", "eq", value), "unknown", seen)
-    read = Verdict.read(json.loads(json.dumps(verdict.plain())))
+    read = Verdict.from_json(json.loads(json.dumps(verdict.to_json())))
     assert read == verdict
     assert list(map(type, read.seen)) == list(map(type, seen))
 
@@ -167,12 +167,12 @@ def test_every_value_reads_back(seen, value):
         [],
         {},
         {"state": "satisfied"},
-        HOLDS.plain() | {"state": "perhaps"},
-        HOLDS.plain() | {"seen": 3},
-        HOLDS.plain() | {"seen": [{"@value": "x"}]},
-        HOLDS.plain() | {"seen": [{"@value": "x", "@type": f"{XSD}decimal"}]},
-        HOLDS.plain() | {"right_operands": [3]},
-        HOLDS.plain() | {"parts": [3]},
+        HOLDS.to_json() | {"state": "perhaps"},
+        HOLDS.to_json() | {"seen": 3},
+        HOLDS.to_json() | {"seen": [{"@value": "x"}]},
+        HOLDS.to_json() | {"seen": [{"@value": "x", "@type": f"{XSD}decimal"}]},
+        HOLDS.to_json() | {"right_operands": [3]},
+        HOLDS.to_json() | {"parts": [3]},
     ],
 )
 def test_what_is_no_verdict_is_refused(given_value):

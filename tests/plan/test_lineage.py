@@ -243,10 +243,10 @@ def test_releases_before_are_known_without_their_certificates(chain):
         (OUTPUT, two.upstream[0].output_digest)
     ]
     assert (before.asset, before.sources) == (OUTPUT, ())
-    assert before.ended == (
+    assert before.end_reason == (
         f"{OUTPUT}, whose policy http://x.org/first is not among those in force."
     )
-    assert again.ended == f"{AGAIN} was made from {before.ended}"
+    assert again.end_reason == f"{AGAIN} was made from {before.end_reason}"
 
 
 @pytest.mark.parametrize(

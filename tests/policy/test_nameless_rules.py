@@ -181,7 +181,7 @@ def test_a_world_names_a_rule_by_where_it_stands_in_the_text_at_hand():
 def test_entries_that_say_where_a_rule_stood_count_where_one_can_be_meant(rules, known):
     policy, history = load_policy(text(*rules)), History()
     old = policy.uid, "permission /permission"
-    history.execute(old, f"{E}Bob", "read", [f"{E}Visits"], [policy.digest])
+    history.record_execution(old, f"{E}Bob", "read", [f"{E}Visits"], [policy.digest])
     found = history.labels(policy, policy.permissions[0])
     assert found == ((policy.permissions[0].label(), old[1]) if known else None)
 
@@ -194,6 +194,6 @@ def test_deeds_that_say_where_a_duty_stood_are_believed_where_one_can_be_meant(d
     history, time = History(), read_world({"time": "2026-01-01"}).time
     for state in ("fulfilled", "violated"):
         deed = Deed(state, f"{E}Ann", time, policy.digest)
-        history.do(policy.uid, "duty /permission/duty", deed)
+        history.record_deed(policy.uid, "duty /permission/duty", deed)
     duty = policy.permissions[0].duties[0]
-    assert [one.state for one in history.deeds_of(policy, duty)] == states
+    assert [one.state for one in history.duty_deeds(policy, duty)] == states

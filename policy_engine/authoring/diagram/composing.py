@@ -247,13 +247,15 @@ class _Composer:
 
     def _derivation(self, one: Derivation, key: str) -> None:
         """Draw that an asset was made from others, and why it no longer stands."""
-        kind: EdgeKind = "ended" if one.ended else "derived"
+        kind: EdgeKind = "ended" if one.end_reason else "derived"
         made = self._asset(one.asset)
         for source in one.sources:
             self._link(self._asset(source.asset), made, kind, _derived(source))
-        if one.ended:
-            lines = (Line("no longer stands", "caption"), *_lines(one.ended))
-            self._link(self._add(PictureNode(key, "ended", lines, _cut(one.ended))), made, "ended")
+        if one.end_reason:
+            lines = (Line("no longer stands", "caption"), *_lines(one.end_reason))
+            self._link(
+                self._add(PictureNode(key, "ended", lines, _cut(one.end_reason))), made, "ended"
+            )
 
     def _owned(self) -> None:
         """Draw who owns the assets that are drawn, where that is said of them."""

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from policy_engine.authoring.policy_tests.model import Asking, Doing, Logged
 from policy_engine.decision import Decider
+from policy_engine.decision.duties import find_duty
 from policy_engine.decision.history import History
 from policy_engine.decision.log import LoggedDeed, LogRecord
 from policy_engine.decision.log.state import record
-from policy_engine.decision.owing import find_duty
 from policy_engine.errors import RequestError
 from policy_engine.policy.doing import meaning_of
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from policy_engine import terms
 from policy_engine.cli.tables.tables import new_table
-from policy_engine.decision.owing import Due, Settlement
+from policy_engine.decision.duties import Due, Settlement
 
 _ORDER: tuple[Settlement, ...] = ("violated", "outstanding", "fulfilled")
 

@@ -184,7 +184,7 @@ class ComplianceCase:
         if part == "action":
             return [one]
         known = self._closures
-        return self._members.of(part, one, member.iri, member.refinements, known, known)
+        return self._members.candidates(part, one, member.iri, member.refinements, known, known)
 
     def _refined(
         self, part: Part, one: str, about: str, member: _Member, *, is_open: bool

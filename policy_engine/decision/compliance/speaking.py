@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.model import PartReport, RuleReport
-from policy_engine.decision.index import Clause
 from policy_engine.decision.ownership import OwnerConsent, Ownership
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
@@ -42,11 +42,11 @@ class Speaking:
         targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, known)
         ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
-            return ownership.permission_fails(clause, targets, known)
+            return ownership.permission_refusal(clause, targets, known)
         meets = not rule.targets or any(
             known.overlaps("asset", one, other) for one in targets for other in clause.targets
         )
-        return ownership.prohibition_fails(clause, targets, known) if meets else ""
+        return ownership.prohibition_refusal(clause, targets, known) if meets else ""
 
     def _leave(self, case: "ComplianceCase", party: str, asset: str) -> OwnerConsent:
         """Tell whether the owner of an asset lets a party grant its use."""

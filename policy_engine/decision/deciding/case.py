@@ -8,13 +8,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from policy_engine import terms
-from policy_engine.decision.deciding import answering, inheriting, letting, making, prohibiting
-from policy_engine.decision.deciding.judged import DecisionCache
+from policy_engine.decision.clauses import Clause
+from policy_engine.decision.deciding import answering, consenting, inheriting, making, prohibiting
+from policy_engine.decision.deciding.cache import DecisionCache
 from policy_engine.decision.explaining import prohibition_reason
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.history import History
-from policy_engine.decision.holding import ExpandedRequest, RuleMatch, covers, match_permission
-from policy_engine.decision.index import Clause, RuleOutput
+from policy_engine.decision.inclusion import ExpandedRequest, covers
+from policy_engine.decision.index import RuleOutput
+from policy_engine.decision.matching import RuleMatch, match_permission
 from policy_engine.decision.members import RefinedMembers
 from policy_engine.decision.mixing import Mix, mixes, names_both
 from policy_engine.decision.model import (
@@ -66,7 +68,7 @@ class Case:
         self.maker = maker
         self.carried = carried
         self.reader = reader
-        self.judged = judged or DecisionCache()
+        self.cache = judged or DecisionCache()
         self.rows = bool(rows)
         self.above = above
         self.view = decider.view(world.memberships)
@@ -82,20 +84,20 @@ class Case:
             lambda: (*request.targets, *chain(*world.memberships.asset)),
             lambda: decider.index.assets,
         )
-        self.asked = ExpandedRequest(request, closures, self.members)
-        self._asked = {id(decider.index.closures): self.asked}
+        self.expanded = ExpandedRequest(request, closures, self.members)
+        self._expanded = {id(decider.index.closures): self.expanded}
         self.ownership = self._ownership(is_delegation=is_delegation)
         self.is_deciding = False
-        self.unheard: dict[int, str] = {}
+        self.ineffective: dict[int, str] = {}
         self.matches: list[Match] = []
         self.permits: list[RuleMatch] = []
         self.refused: list[RuleMatch] = []
         self.prohibited: list[RuleMatch] = []
         self.counting: list[Clause] = []
         self.outputs: Sequence[Output] = ()
-        self.met = request.targets[0]
+        self.denied_target = request.targets[0]
 
-    def again(
+    def with_request(
         self,
         request: Request,
         *,
@@ -116,7 +118,7 @@ class Case:
             is_delegation=is_delegation,
             maker=maker,
             reader=reader,
-            judged=self.judged,
+            judged=self.cache,
         )
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
@@ -125,75 +127,94 @@ class Case:
         if standing is None:
             return None
         # What is read through its inputs is permitted by its own owner as well.
-        asked = _no_delegate if is_delegation else partial(letting.use_consent, self)
-        made = no_consent if is_delegation else partial(letting.making_consent, self)
+        find_use_consent = _no_delegate if is_delegation else partial(consenting.use_consent, self)
+        find_making_consent = (
+            no_consent if is_delegation else partial(consenting.making_consent, self)
+        )
         maker = self.request.assignee if self.facts.making else None
-        above, beside = sorted(self.above), self.facts.together
-        trusted, apart = self.view.trusted, is_delegation
-        return Ownership(standing, trusted, asked, made, above, maker, beside, part_by_part=apart)
+        above_assets, beside = sorted(self.above), self.facts.together
+        trusted, part_by_part = self.view.trusted, is_delegation
+        return Ownership(
+            standing,
+            trusted,
+            find_use_consent,
+            find_making_consent,
+            above_assets,
+            maker,
+            beside,
+            part_by_part=part_by_part,
+        )
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
         """Return the decision; unless `through_inputs`, by what is said of the targets alone."""
         self.is_deciding = True
-        made = self.touched()
+        touched = self.touched_outputs()
         lineage = making.lineage(self)
-        made_here = (self.decider.output(one.policy, one.asset) for one in made)
-        outputs = self.outputs = [*map(lineage.standing, made_here)]
-        self.facts.certified = {id(duty) for output in outputs for duty in output.fulfilled()}
-        self._permissions([output.asset for output in outputs])
-        denied = self._prohibited(made, outputs) or self._unfit(made, outputs)
-        if denied is not None:
-            return denied
+        touched_outputs = (self.decider.output(one.policy, one.asset) for one in touched)
+        outputs = self.outputs = [*map(lineage.keep_valid, touched_outputs)]
+        self.facts.certified = {
+            id(duty) for output in outputs for duty in output.fulfilled_duties()
+        }
+        self._find_permissions([output.asset for output in outputs])
+        denial = self._deny_prohibited(touched, outputs) or self._deny_unfit(touched, outputs)
+        if denial is not None:
+            return denial
         if self.permits:
             # Rows may be had by each of several rules, unless one grants them all.
-            whole = [held for held in self.permits if not prohibiting.depends_on_rows(self, held)]
-            return answering.permit(self, (whole or self.permits)[:1], outputs)
-        through = self._through_inputs(outputs) if through_inputs else None
-        return through or answering.deny_unpermitted(self)
+            unfiltered = [
+                match for match in self.permits if not prohibiting.depends_on_rows(self, match)
+            ]
+            return answering.permit(self, (unfiltered or self.permits)[:1], outputs)
+        through_inputs_decision = self._permit_through_inputs(outputs) if through_inputs else None
+        return through_inputs_decision or answering.deny_unpermitted(self)
 
-    def _prohibited(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
+    def _deny_prohibited(
+        self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
+    ) -> Decision | None:
         """Return the denial by a prohibition, of the request or of what that was made from."""
         denying = prohibiting.denying_prohibition(self)
         if denying is None:
-            return inheriting.deny_inherited(self, made, outputs)
+            return inheriting.deny_inherited(self, makers, outputs)
         reason = prohibition_reason(denying, self.facts)
         strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
         return answering.deny(self, reason, denying, strategy=strategy)
 
-    def _unfit(self, made: Sequence[RuleOutput], outputs: Sequence[Output]) -> Decision | None:
+    def _deny_unfit(
+        self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
+    ) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None where all are fit."""
-        why = ((one, making.making_refusal(self, one.clause)) for one in made)
-        for one, fails in chain(why, making.carried_out_refusals(self)):
-            if fails:
-                reason = f"{one.asset} is not to be made by {one.policy.uid}: {fails}."
+        refusals = ((one, making.making_refusal(self, one.clause)) for one in makers)
+        for one, refusal in chain(refusals, making.carried_out_refusals(self)):
+            if refusal:
+                reason = f"{one.asset} is not to be made by {one.policy.uid}: {refusal}."
                 return answering.deny(self, reason, policy=one.policy.uid)
         on_the_way = self.carried.on_the_way if self.carried else ()
         for output in (one for one in outputs if one.asset not in on_the_way):
             if output.uncertified:
                 return answering.deny(self, output.uncertified, policy=output.policy.uid)
-            unknown = [target for target in self.request.targets if not output.has(target)]
+            unknown = [target for target in self.request.targets if not output.may_have(target)]
             if unknown:
                 return answering.deny(
                     self, f"{output.asset} has no such column: {' or '.join(unknown)}."
                 )
         return making.deny_void(self)
 
-    def touched(self) -> list[RuleOutput]:
+    def touched_outputs(self) -> list[RuleOutput]:
         """Return the outputs that the request touches."""
-        found = (self.decider.index.outputs[n] for n in self.view.touched(self.asked))
-        made = [one for one in found if self.concerns(one.clause, self.request.targets)]
-        return [one for one in made if self._is_read(one)] if self.facts.making else made
+        outputs = (self.decider.index.outputs[n] for n in self.view.touched_outputs(self.expanded))
+        concerned = [one for one in outputs if self.concerns(one.clause, self.request.targets)]
+        return [one for one in concerned if self._is_read(one)] if self.facts.making else concerned
 
-    def _is_read(self, made: RuleOutput) -> bool:
+    def _is_read(self, maker: RuleOutput) -> bool:
         """Tell whether an output is read by who makes something of the targets.
 
         A target that holds it alone, as what it is made of, has nothing of it yet.
         """
-        known, asset = self.view.closures, made.asset
+        closures, asset = self.view.closures, maker.asset
         for target in self.request.targets:
-            is_above = target in known.reach("asset", asset)
-            is_in = asset in known.reach("asset", target)
-            if is_in or (is_above and target not in made.clause.targets):
+            is_above = target in closures.reach("asset", asset)
+            is_in = asset in closures.reach("asset", target)
+            if is_in or (is_above and target not in maker.clause.targets):
                 return True
         return False
 
@@ -201,63 +222,67 @@ class Case:
         """Return the decision, with the rules that decide over single rows."""
         decision = self.decide()
         permits = self.permits if decision.permitted else []
-        grants = [_grant(held.clause) for held in permits]
+        grants = [_grant(match.clause) for match in permits]
         if decision.permitted and not grants:
             grants = [Grant(decision.policy, "prohibit", Rule("permission"))]
         prohibitions = tuple(
-            _grant(held.clause, yields=prohibiting.yields_to_permissions(self, held))
-            for held in self.prohibited
+            _grant(match.clause, yields=prohibiting.yields_to_permissions(self, match))
+            for match in self.prohibited
         )
 
-        def decided(by: Collection[Grant]) -> Decision:
-            rules = {id(one.rule) for one in by}
-            used = [held for held in permits if id(held.clause.rule) in rules]
-            return answering.permit(self, used, self.outputs) if used else decision
+        def decided(rows_of: Collection[Grant]) -> Decision:
+            rules = {id(one.rule) for one in rows_of}
+            matches = [match for match in permits if id(match.clause.rule) in rules]
+            return answering.permit(self, matches, self.outputs) if matches else decision
 
         return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone, decided)
 
-    def asked_of(self, clause: Clause) -> ExpandedRequest:
+    def expand_for(self, clause: Clause) -> ExpandedRequest:
         """Return the request by the hierarchies of a rule's own policy."""
         key = id(clause.closures)
-        found = self._asked.get(key)
-        if found is None:
-            own = self.view.own(clause)
-            found = self._asked[key] = ExpandedRequest(self.request, own, self.members)
-        return found
+        expanded = self._expanded.get(key)
+        if expanded is None:
+            own_closures = self.view.own_closures(clause)
+            expanded = self._expanded[key] = ExpandedRequest(
+                self.request, own_closures, self.members
+            )
+        return expanded
 
     def concerns(self, clause: Clause, targets: Sequence[str]) -> bool:
         """Tell whether what a rule makes has to do with a target, for all that others say."""
         return self.ownership is None or any(self.ownership.concerns(clause, t) for t in targets)
 
-    def _permissions(self, outputs: Sequence[str]) -> None:
+    def _find_permissions(self, outputs: Sequence[str]) -> None:
         """Find the permissions that cover the request, and those that lack but conditions."""
-        mixed = mixes(self.request.targets, outputs, self.view)
-        for clause in self.view.permissions(self.asked):
-            for one in self.held(clause):
-                held = self._unmixed(one, mixed)
-                (self.refused if held.missing else self.permits).append(held)
-                self.note(held, applies=not held.missing)
+        found_mixes = mixes(self.request.targets, outputs, self.view)
+        for clause in self.view.permissions(self.expanded):
+            for one in self.match_clause(clause):
+                checked = self._check_mixes(one, found_mixes)
+                (self.refused if checked.missing else self.permits).append(checked)
+                self.note(checked, applies=not checked.missing)
 
-    def held(self, clause: Clause) -> Iterator[RuleMatch]:
+    def match_clause(self, clause: Clause) -> Iterator[RuleMatch]:
         """Yield what comes of a permission that covers the request."""
-        own = self.asked_of(clause)
-        if covers(clause, own):
+        expanded = self.expand_for(clause)
+        if covers(clause, expanded):
             if self.ownership is not None:
-                prohibiting.trace_sources(self, clause, own.request.targets)
-            unheard = self.unheard_for(clause)
-            if unheard:
-                self.unheard[clause.number] = f"{clause.name} does not count: {unheard}"
-            yield match_permission(clause, own, self.facts, rows=self.rows, unheard=unheard)
+                prohibiting.trace_sources(self, clause, expanded.request.targets)
+            objection = self.ineffective_reason(clause)
+            if objection:
+                self.ineffective[clause.number] = f"{clause.name} does not count: {objection}"
+            yield match_permission(
+                clause, expanded, self.facts, rows=self.rows, objection=objection
+            )
 
-    def unheard_for(self, clause: Clause) -> str:
+    def ineffective_reason(self, clause: Clause) -> str:
         """Return why a permission does not count for what is asked for; empty where it does."""
-        why = ""
+        reason = ""
         if self.ownership is not None:
-            own = self.view.own(clause)
-            why = self.ownership.permission_fails(clause, self.request.targets, own)
-            if not why and self.is_deciding and self._is_making(clause):
-                why = making.making_prohibition(self, clause, was_done=False)
-        return why or (self._in_another_way(clause, self.carried) if self.carried else "")
+            own_closures = self.view.own_closures(clause)
+            reason = self.ownership.permission_refusal(clause, self.request.targets, own_closures)
+            if not reason and self.is_deciding and self._is_making(clause):
+                reason = making.making_prohibition(self, clause, was_done=False)
+        return reason or (self._other_rule_reason(clause, self.carried) if self.carried else "")
 
     def _is_making(self, clause: Clause) -> bool:
         """Tell whether it is asked to make what a permission makes, in whatever way it does.
@@ -265,52 +290,56 @@ class Case:
         An output that is attested is made as well, by whichever action its rule names.
         """
         if self.facts.making:
-            return bool(clause.whole.output)
+            return bool(clause.written_rule.output)
         is_reading = self.request.action in clause.policy.vocabulary.reading
         return bool(clause.rule.output) and not is_reading
 
-    def _in_another_way(self, clause: Clause, carried: CarriedOutRule) -> str:
+    def _other_rule_reason(self, clause: Clause, carried: CarriedOutRule) -> str:
         """Return that a permission says how something is made, and another rule is carried out."""
-        covering = clause.actions.intersection(self.asked_of(clause).action)
+        covering = clause.actions.intersection(self.expand_for(clause).action)
         is_it = (clause.policy.uid, clause.label) == (carried.policy, carried.rule)
-        if is_it or not covering or not covering <= clause.makes_by:
+        if is_it or not covering or not covering <= clause.parametrized_actions:
             return ""
         name = rule_name(carried.rule, carried.policy)
         action = terms.compact(self.request.action)
         return f"it permits its own {action} alone, not that of {name}"
 
-    def _unmixed(self, held: RuleMatch, mixed: Sequence[Mix]) -> RuleMatch:
+    def _check_mixes(self, match: RuleMatch, found_mixes: Sequence[Mix]) -> RuleMatch:
         """Return a permission that says what it lacks: to name what is mixed."""
-        own, targets = self.asked_of(held.clause).closures, self.request.targets
-        lacking = [one for one in mixed if not names_both(held.clause.rule, one, targets, own)]
-        if not lacking:
-            return held
-        missing = tuple(f"{one}, and it does not name both in pe:jointly" for one in lacking)
-        return replace(held, missing=(*held.missing, *missing))
+        own_closures, targets = self.expand_for(match.clause).closures, self.request.targets
+        unnamed = [
+            one
+            for one in found_mixes
+            if not names_both(match.clause.rule, one, targets, own_closures)
+        ]
+        if not unnamed:
+            return match
+        missing = tuple(f"{one}, and it does not name both in pe:jointly" for one in unnamed)
+        return replace(match, missing=(*match.missing, *missing))
 
     @cached_property
     def origins(self) -> Origins:
         """What tells what assets were made from."""
-        found, decider = self.judged.origins, self.decider
-        if found is None:
-            found = Origins(self.view, decider.output, decider.certificates, decider.past)
-            self.judged.origins = found
-        return found
+        origins, decider = self.cache.origins, self.decider
+        if origins is None:
+            origins = Origins(self.view, decider.output, decider.certificates, decider.past)
+            self.cache.origins = origins
+        return origins
 
-    def note(self, held: RuleMatch, *, applies: bool) -> None:
+    def note(self, rule_match: RuleMatch, *, applies: bool) -> None:
         """Note a rule among those that the decision tells of."""
-        clause = held.clause
-        match = Match.model_construct(
+        clause = rule_match.clause
+        noted = Match.model_construct(
             policy=clause.policy.uid,
             rule=clause.label,
             kind=clause.rule.kind,
             applies=applies,
-            steps=held.steps,
-            conditions=held.verdicts,
+            steps=rule_match.steps,
+            conditions=rule_match.verdicts,
         )
-        self.matches.append(match)
+        self.matches.append(noted)
 
-    def _through_inputs(self, outputs: Sequence[Output]) -> Decision | None:
+    def _permit_through_inputs(self, outputs: Sequence[Output]) -> Decision | None:
         """Permit reading an output to whoever may read all of its inputs for the purpose."""
         if len(outputs) != 1 or outputs[0].asset in self.above:
             return None
@@ -322,7 +351,7 @@ class Case:
         datasets, above = output.plan.assets, self.above | {output.asset}
         for targets in output.inputs():
             inputs = self.request.model_copy(update={"targets": targets})
-            case = self.again(inputs, above=above)
+            case = self.with_request(inputs, above=above)
             # Only a dataset may in turn be an output; its columns are asked for as they are.
             decision = case.decide(through_inputs=targets == datasets)
             if decision.permitted:
@@ -330,7 +359,7 @@ class Case:
                 lines = (
                     *decision.derivation,
                     step,
-                    *output.certified(),
+                    *output.proof_lines(),
                     *answering.ineffective_rules(self),
                 )
                 name = rule_name(decision.rule, decision.policy)

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.consents import rule_inputs
 from policy_engine.decision.deciding import answering, prohibiting
-from policy_engine.decision.deciding.judged import CachedDenial
+from policy_engine.decision.deciding.cache import CachedDenial
 from policy_engine.decision.explaining import prohibition_reason
-from policy_engine.decision.index import Clause, RuleOutput
+from policy_engine.decision.index import RuleOutput
 from policy_engine.decision.lineage import output_inputs
 from policy_engine.decision.model import Decision
 from policy_engine.decision.outputs import Output
@@ -18,23 +19,23 @@ if TYPE_CHECKING:
 
 
 def deny_inherited(
-    case: "Case", made: Sequence[RuleOutput], outputs: Sequence[Output]
+    case: "Case", makers: Sequence[RuleOutput], outputs: Sequence[Output]
 ) -> Decision | None:
     """Return the denial by a prohibition of what the outputs that are asked for were made from.
 
     The maker's own prohibitions of the input do not reach what he makes of it; where nobody
     is said to own anything, all are the maker's.
     """
-    found_of = [
+    inputs_by_maker = [
         (one, output_inputs(output, one, case.request.targets))
-        for one, output in zip(made, outputs, strict=True)
+        for one, output in zip(makers, outputs, strict=True)
         if case.ownership and one.asset not in case.above
     ]
-    case.judged.cut.update(one.asset for one in made if one.asset in case.above)
-    read = chain(case.facts.together, *(inputs for _, inputs in found_of))
-    together = tuple(dict.fromkeys(read))
-    for one, inputs in found_of:
-        other = case.again(
+    case.cache.cut.update(one.asset for one in makers if one.asset in case.above)
+    assets = chain(case.facts.together, *(inputs for _, inputs in inputs_by_maker))
+    together = tuple(dict.fromkeys(assets))
+    for one, inputs in inputs_by_maker:
+        other = case.with_request(
             case.request.model_copy(update={"targets": inputs}),
             above=case.above | {one.asset},
             together=together,
@@ -42,62 +43,66 @@ def deny_inherited(
             reader=case.reader,
         )
         other.facts.was_done = case.facts.was_done
-        found = inherited_denial(other)
-        if found is not None:
-            way = f"{one.asset} was made from {_denied_input(other, one.clause)}"
-            prohibited, _, more = found.reason.partition(". ")
-            reason = f"{prohibited.removesuffix('.')}: {way}. {more}".rstrip()
-            case.met = _related_target(case, one)
+        denial = inherited_denial(other)
+        if denial is not None:
+            step = f"{one.asset} was made from {_denied_input(other, one.clause)}"
+            prohibited, _, more = denial.reason.partition(". ")
+            reason = f"{prohibited.removesuffix('.')}: {step}. {more}".rstrip()
+            case.denied_target = _related_target(case, one)
             changes = {"request": case.request, "reason": reason}
-            return found.model_copy(update={**changes, "derivation": (*found.derivation, way)})
+            return denial.model_copy(update={**changes, "derivation": (*denial.derivation, step)})
     return None
 
 
 def inherited_denial(case: "Case") -> Decision | None:
     """Return the denial of what was made from the targets, None where nothing prohibits it."""
     request, facts = case.request, case.facts
-    asked = (request.assignee, request.action, request.targets, request.purpose)
-    is_bound = case.decider.index.tells_together
+    parts = (request.assignee, request.action, request.targets, request.purpose)
+    is_bound = case.decider.index.has_joint_conditions
     together = frozenset(facts.together) if is_bound else frozenset()
-    key = asked, together, facts.was_done, facts.is_derived, case.maker, case.reader
-    found, case.met = case.judged.once(key, case.above, lambda: _cacheable_denial(case))
-    return found
+    key = parts, together, facts.was_done, facts.is_derived, case.maker, case.reader
+    denial, case.denied_target = case.cache.get_or_compute(
+        key, case.above, lambda: _cacheable_denial(case)
+    )
+    return denial
 
 
 def _cacheable_denial(case: "Case") -> CachedDenial:
     found = _denial(case)
-    return found, case.met
+    return found, case.denied_target
 
 
 def _denial(case: "Case") -> Decision | None:
     denying = prohibiting.denying_prohibition(case)
     if denying is not None:
-        case.met = _prohibited_target(case, denying.clause)
+        case.denied_target = _prohibited_target(case, denying.clause)
         return answering.deny(case, prohibition_reason(denying, case.facts), denying)
-    made = case.touched()
-    return deny_inherited(case, made, [case.decider.output(one.policy, one.asset) for one in made])
+    makers = case.touched_outputs()
+    return deny_inherited(
+        case, makers, [case.decider.output(one.policy, one.asset) for one in makers]
+    )
 
 
 def _prohibited_target(case: "Case", clause: Clause) -> str:
     """Return the target that a prohibition is about, and its assigner may prohibit."""
-    targets, known = case.request.targets, case.view.closures
+    targets, closures = case.request.targets, case.view.closures
     for target in targets:
-        is_met = any(known.overlaps("asset", target, one) for one in clause.targets)
-        owned = case.ownership if is_met or not clause.targets else None
-        if owned and not owned.prohibition_fails(clause, (target,), known):
+        is_met = any(closures.overlaps("asset", target, one) for one in clause.targets)
+        ownership = case.ownership if is_met or not clause.targets else None
+        if ownership and not ownership.prohibition_refusal(clause, (target,), closures):
             return target
     return targets[0]
 
 
-def _related_target(case: "Case", made: RuleOutput) -> str:
+def _related_target(case: "Case", maker: RuleOutput) -> str:
     """Return the target that something that was made is, or that has to do with it."""
     overlaps = case.view.closures.overlaps
-    near = (one for one in case.request.targets if overlaps("asset", one, made.asset))
+    near = (one for one in case.request.targets if overlaps("asset", one, maker.asset))
     return next(near, case.request.targets[0])
 
 
-def _denied_input(case: "Case", made: Clause) -> str:
+def _denied_input(case: "Case", maker: Clause) -> str:
     """Return the input of what a rule made that its denial is about."""
-    known = case.view.closures.up("asset", case.met)
-    inputs = rule_inputs(made)
-    return next((one for one in inputs if one in known), case.met)
+    above = case.view.closures.up("asset", case.denied_target)
+    inputs = rule_inputs(maker)
+    return next((one for one in inputs if one in above), case.denied_target)

@@ -5,13 +5,14 @@ from functools import partial
 from itertools import chain, product
 from typing import TYPE_CHECKING
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.deciding import answering, inheriting
-from policy_engine.decision.ended import VoidOutput
-from policy_engine.decision.index import Clause, RuleOutput
+from policy_engine.decision.index import RuleOutput
 from policy_engine.decision.lineage import Lineage
 from policy_engine.decision.model import Decision, Request
 from policy_engine.decision.purposes import may_be_for, rule_purposes
 from policy_engine.decision.timing import expiry_reason
+from policy_engine.decision.void_outputs import VoidOutput
 
 if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
@@ -41,7 +42,7 @@ def lineage(case: "Case") -> Lineage:
 
 def _related_outputs(case: "Case", asset: str) -> list[RuleOutput]:
     """Return the outputs that an asset is, belongs to or holds."""
-    return [one for one in case.view.made(asset) if case.concerns(one.clause, (asset,))]
+    return [one for one in case.view.makers(asset) if case.concerns(one.clause, (asset,))]
 
 
 def _end_reason(case: "Case", made: Sequence[RuleOutput]) -> str:
@@ -65,7 +66,7 @@ def making_refusal(case: "Case", clause: Clause, *, was_done: bool = True) -> st
 def consent_refusal(case: "Case", clause: Clause, *, was_done: bool) -> str:
     """Return why owners do not let a rule make its output, whatever else they prohibit."""
     owned = case.ownership
-    return owned.making_fails(clause, clause.targets, was_done=was_done) if owned else ""
+    return owned.making_refusal(clause, clause.targets, was_done=was_done) if owned else ""
 
 
 def making_prohibition(case: "Case", clause: Clause, *, was_done: bool) -> str:
@@ -77,7 +78,7 @@ def making_prohibition(case: "Case", clause: Clause, *, was_done: bool) -> str:
     judged by what they read (`inherited_by`).
     """
     targets = tuple(sorted(clause.targets))
-    making = [one.iri for one in clause.whole.actions]
+    making = [one.iri for one in clause.written_rule.actions]
     for action, party in product(making if targets else (), sorted(clause.assigners)):
         asked = {"assignee": party, "action": action, "targets": targets}
         found = ""
@@ -96,9 +97,9 @@ def _making_purposes(case: "Case", making: Clause) -> Sequence[str]:
 
     A purpose is the rule's, or that of its constraints.
     """
-    own, known, asked = case.view.own(making), case.view.closures, case.request.purpose
+    own, known, asked = case.view.own_closures(making), case.view.closures, case.request.purpose
     every = rule_purposes(making.rule, own, known)
-    up = case.asked_of(making).purpose
+    up = case.expand_for(making).purpose
     is_open = not making.purposes or not making.purposes.isdisjoint(up)
     is_for_it = is_open and may_be_for(making.rule, asked, own, known)
     return [asked] if is_for_it and (asked or every == ("",)) else every
@@ -106,9 +107,9 @@ def _making_purposes(case: "Case", making: Clause) -> Sequence[str]:
 
 def _action_prohibition(case: "Case", making: Clause, request: Request, *, was_done: bool) -> str:
     """Return by what it is prohibited to make something as a request says, or was."""
-    other = case.again(
+    other = case.with_request(
         request,
-        above=frozenset((making.whole.output,)),
+        above=frozenset((making.written_rule.output,)),
         maker=making.assigners,
         reader=case if was_done else None,
     )
@@ -132,7 +133,7 @@ def _related_void_outputs(case: "Case", target: str) -> Iterator[VoidOutput]:
     """Yield what policies not in force made that a target has to do with, for all that owners
     say."""
     overlaps, ownership = case.view.closures.overlaps, case.ownership
-    for one in case.decider.ended(case.view):
+    for one in case.decider.void_outputs(case.view):
         if overlaps("asset", target, one.asset) and (
             ownership is None or ownership.takes_in(one.asset, one.issuers, target)
         ):

@@ -4,16 +4,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.consents import without_counts
 from policy_engine.decision.history import MadeFrom
-from policy_engine.decision.holding import (
-    RuleMatch,
-    is_about_rows,
-    match_prohibition,
-    overlaps_besides_targets,
-    overlaps_request,
-)
-from policy_engine.decision.index import Clause
+from policy_engine.decision.inclusion import overlaps_besides_targets, overlaps_request
+from policy_engine.decision.matching import RuleMatch, match_prohibition
+from policy_engine.decision.rule_verdicts import is_about_rows
 from policy_engine.policy.model import DERIVED
 
 if TYPE_CHECKING:
@@ -27,11 +23,13 @@ def denying_prohibition(case: "Case") -> RuleMatch | None:
     """
     needed = case.view.closures.needs(case.request.action)
     denying = None
-    for clause in case.view.prohibitions(case.asked):
+    for clause in case.view.prohibitions(case.expanded):
         if case.ownership is not None:
             trace_sources(case, clause)
-        held = match_prohibition(clause, case.asked, case.view.own(clause), case.facts, needed)
-        if clause.is_counted and (held or overlaps_request(clause, case.asked, needed)):
+        held = match_prohibition(
+            clause, case.expanded, case.view.own_closures(clause), case.facts, needed
+        )
+        if clause.is_counted and (held or overlaps_request(clause, case.expanded, needed)):
             case.counting.append(clause)
         if held is None or _is_ineffective(case, clause) or _reaches_reader(case, clause):
             continue
@@ -95,9 +93,9 @@ def _is_ineffective(case: "Case", clause: Clause) -> bool:
     if case.maker is not None and clause.assigners <= case.maker:
         return True
     targets, known = case.request.targets, case.view.closures
-    fails = case.ownership and case.ownership.prohibition_fails(clause, targets, known)
+    fails = case.ownership and case.ownership.prohibition_refusal(clause, targets, known)
     if fails:
-        case.unheard[clause.number] = f"{clause.name} does not count: {fails}"
+        case.ineffective[clause.number] = f"{clause.name} does not count: {fails}"
     return bool(fails)
 
 
@@ -107,16 +105,18 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
         return False
     asked = case.reader.request
     needed = case.view.closures.needs(asked.action)
-    if not overlaps_besides_targets(clause, case.reader.asked, needed):
+    if not overlaps_besides_targets(clause, case.reader.expanded, needed):
         return False
     parts = {"assignee": asked.assignee, "action": asked.action, "purpose": asked.purpose}
-    other = case.again(
+    other = case.with_request(
         case.request.model_copy(update=parts),
         together=case.reader.facts.together,
         maker=case.maker or frozenset(),
     )
     trace_sources(other, clause)
-    held = match_prohibition(clause, other.asked, case.view.own(clause), other.facts, needed)
+    held = match_prohibition(
+        clause, other.expanded, case.view.own_closures(clause), other.facts, needed
+    )
     return held is not None and not _is_lifted(other, held)
 
 
@@ -132,16 +132,18 @@ def _policy_permissions(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     """
     if case.is_deciding:
         return [one for one in case.permits if one.clause.policy.uid == clause.policy.uid]
-    other = case.again(
+    other = case.with_request(
         case.request.model_copy(update={"targets": _prohibited_targets(case, clause)}),
         is_delegation=True,
         together=case.facts.together,
     )
     other.facts.was_done, other.facts.making = case.facts.was_done, case.facts.making
-    near = case.view.permissions(other.asked)
+    near = case.view.permissions(other.expanded)
     theirs = [one for one in near if one.policy.uid == clause.policy.uid]
     given = [without_counts(one) if case.facts.was_done else one for one in theirs]
-    held = (one for rule in given if not rule.whole.output for one in other.held(rule))
+    held = (
+        one for rule in given if not rule.written_rule.output for one in other.match_clause(rule)
+    )
     return [one for one in held if not one.missing]
 
 

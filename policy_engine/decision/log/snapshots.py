@@ -70,7 +70,7 @@ def _plain(state: LogState) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "mark": [mark.number, mark.hash, mark.start],
-        "history": state.history.plain(),
+        "history": state.history.to_json(),
     }
 
 
@@ -79,4 +79,4 @@ def _state(body: bytes, path: Path, chain: Chain) -> LogState:
     if kept["format"] != _FORMAT:
         raise ValueError("it is of another version")
     mark = Mark(*kept["mark"])
-    return LogState(chain, str(path), History.of(kept["history"]), mark, mark.number)
+    return LogState(chain, str(path), History.from_json(kept["history"]), mark, mark.number)

@@ -120,18 +120,18 @@ def record(history: History, entry: Plain) -> None:
     party, action = asked["assignee"], asked["action"]
     if kept["effect"] != "permit":
         for owed in kept["duties"]:
-            history.refuse((owed["policy"], owed["rule"], owed["duty"]), party, time)
+            history.record_refusal((owed["policy"], owed["rule"], owed["duty"]), party, time)
         return
     executions = kept.get("counted")
     if executions is None:
         executions = [{**kept, "targets": asked["targets"]}]
     if executions:
-        history.permit(party, action, asked["targets"], _origins(kept))
-        history.hold(kept["policy_digests"], time)
+        history.record_permit(party, action, asked["targets"], _origins(kept))
+        history.record_in_force(kept["policy_digests"], time)
     for one in executions:
         rule, who = (one["policy"], one["rule"]), one.get("party") or party
-        history.begin(one["policy"], who, (*one["targets"], *asked["targets"]), time)
-        history.execute(rule, who, action, one["targets"], kept["policy_digests"])
+        history.record_beginning(one["policy"], who, (*one["targets"], *asked["targets"]), time)
+        history.record_execution(rule, who, action, one["targets"], kept["policy_digests"])
 
 
 def _origins(kept: Plain) -> Iterator[MadeFrom]:
@@ -143,4 +143,4 @@ def _record_deed(history: History, deed: Plain, number: int) -> None:
     time = datetime.fromisoformat(deed["time"])
     evidence, meaning = deed.get("evidence", ""), deed.get("meaning", "")
     done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number, meaning)
-    history.do(deed["policy"], deed["duty"], done)
+    history.record_deed(deed["policy"], deed["duty"], done)

@@ -35,12 +35,12 @@ def check_certified(
     stored = _stored(dataset, catalog)
 
     def standing(policy: Policy, digest: str) -> Output:
-        return decider.standing(policy, dataset.iri, world, digest, history, request)
+        return decider.valid_output(policy, dataset.iri, world, digest, history, request)
 
     of_it = [standing(one, stored.digest) for one in made]
     if not all(one.uncertified for one in of_it):
         return
-    for fallen in (one.fallen for one in of_it if one.fallen):
+    for fallen in (one.invalid_reason for one in of_it if one.invalid_reason):
         message = f"The output was certified, and nobody may read it. {fallen}"
         raise CertificateError.of("V004", message, source=stored.location)
     for one in (*(standing(policy, "") for policy in made), *known):

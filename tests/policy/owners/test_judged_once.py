@@ -71,8 +71,10 @@ def judged(monkeypatch, made, prohibition):
     given, owners = leaves(made)
     decider = Decider([*made, *given, prohibition], owners=read_owners(owners))
     calls, look = [], prohibiting.denying_prohibition
-    monkeypatch.setattr(prohibiting, "denying_prohibition", lambda case: calls.append(1) or look(case))
-    assert not list(decider.unowned(made[-1], World(time=NOON)))
+    monkeypatch.setattr(
+        prohibiting, "denying_prohibition", lambda case: calls.append(1) or look(case)
+    )
+    assert not list(decider.missing_consents(made[-1], World(time=NOON)))
     monkeypatch.undo()
     return len(calls)
 

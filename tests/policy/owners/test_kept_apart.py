@@ -76,7 +76,7 @@ def test_what_was_read_before_anybody_owned_anything_is_known(tmp_path):
 
 def test_an_entry_that_does_not_say_is_told_by_the_certificates_at_hand():
     history = History()
-    history.permit(ANN, READ, [f"{ONE}/x"])
+    history.record_permit(ANN, READ, [f"{ONE}/x"])
     for proofs, is_permitted in (((ONE, TWO), False), ((TWO,), True)):
         found = deciding(proofs=proofs).decide(asking(f"{TWO}/y"), World(time=NOON), history)
         assert found.permitted == is_permitted
@@ -84,7 +84,7 @@ def test_an_entry_that_does_not_say_is_told_by_the_certificates_at_hand():
 
 def test_an_entry_that_does_not_say_is_told_by_a_policy_that_has_ended():
     history = History()
-    history.permit(ANN, READ, [f"{ONE}/x"])
+    history.record_permit(ANN, READ, [f"{ONE}/x"])
     for target, is_permitted in ((f"{TWO}/y", False), (f"{TWO}/x", True)):
         decider = deciding(proofs=[TWO], ended=[FIRST])
         found = decider.decide(asking(target), World(time=NOON), history)
@@ -102,7 +102,7 @@ def test_a_history_keeps_what_was_made_from_what(tmp_path):
     log = DecisionLog.open(tmp_path / "log.jsonl")
     answer(deciding(FIRST), f"{ONE}/x", log)
     with log.transaction() as alone:
-        kept = History.of(json.loads(json.dumps(alone.history.plain())))
+        kept = History.from_json(json.loads(json.dumps(alone.history.to_json())))
         assert kept == alone.history
-    [one] = kept.origins_of(ANN)
+    [one] = kept.party_origins(ANN)
     assert (one.asset, one.by, one.sources) == (f"{ONE}/x", (HOSPITAL,), (f"{VISITS}/x",))

@@ -71,7 +71,7 @@ def joins(output, inputs, maker, quasi, purpose=None):
 def why(policies, made, purpose="", owners=OWNED, given=None):
     """Return why a policy's output is not to be made."""
     decider = Decider(policies, hierarchy=given, owners=read_owners(owners))
-    return [one.why for one in decider.unowned(made, World(time=NOON), purpose=purpose)]
+    return [one.why for one in decider.missing_consents(made, World(time=NOON), purpose=purpose)]
 
 
 def asked(policies, *targets, proofs=(), owners=OWNED, given=None, carried=None, **parts):
@@ -354,7 +354,7 @@ def test_what_stands_for_a_sibling_of_a_prohibited_purpose_stands():
     policies = [LEAVES[0], FIRST, lets(LAB, SAFE, INSURER), made, no]
     proofs = [OF_FIRST, certified(made, OF_FIRST)]
     decider = Decider(policies, proofs, PURPOSES, read_owners(BY_INSURER))
-    assert not decider.standing(made, AGAIN, World(time=NOON)).fallen
+    assert not decider.valid_output(made, AGAIN, World(time=NOON)).invalid_reason
     release = Upstream(
         asset=AGAIN,
         policy=made.uid,
@@ -362,7 +362,7 @@ def test_what_stands_for_a_sibling_of_a_prohibited_purpose_stands():
         output_digest=proofs[1].output_digest,
         certificate_digest=proofs[1].output_digest,
     )
-    assert decider.ended_by(release, World(time=NOON)) == ""
+    assert decider.release_end_reason(release, World(time=NOON)) == ""
 
 
 # -- actions, parties and strategies -------------------------------------------------------------

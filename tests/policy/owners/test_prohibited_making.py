@@ -35,7 +35,7 @@ def told(prohibiting, action=TRAIN, **parts):
         policy(prohibiting, never, uid="urn:never"),
     ]
     decider = Decider(policies, owners=read_owners(OWNED))
-    making = [one.why for one in decider.unowned(made, World(time=NOON))]
+    making = [one.why for one in decider.missing_consents(made, World(time=NOON))]
     reading = decided(policies, MODEL, owners=OWNED, assignee=STAFF).reason
     return making, f"{MODEL} is not to be made" in reading
 

@@ -125,9 +125,9 @@ def test_each_certificate_stands_by_its_own_lineage_in_whatever_order(order):
     found = decider.decide(request, World(time=NOON))
     assert found.permitted
     assert any(GOOD.output_digest in line for line in found.derivation)
-    assert decider.standing(AGAIN, LAST).valid == (GOOD,)
-    tampered = decider.standing(AGAIN, LAST, digest=ROOTLESS.output_digest)
-    assert "without its certificate" in tampered.fallen
+    assert decider.valid_output(AGAIN, LAST).valid == (GOOD,)
+    tampered = decider.valid_output(AGAIN, LAST, digest=ROOTLESS.output_digest)
+    assert "without its certificate" in tampered.invalid_reason
 
 
 def test_withdrawing_the_policy_before_opens_nothing_that_was_made_without_its_certificate():

@@ -55,20 +55,20 @@ def list_dues(
     which came to be owed while they were, unless one in force of those who issued it says it
     again: what a stranger's policy of that uid says is another thing, and is owed beside it.
     """
-    given, past = hierarchy or Hierarchy(), _ended_policies(policies)
-    now_owed, still = (
+    caller_hierarchy, past = hierarchy or Hierarchy(), _ended_policies(policies)
+    current, remaining = (
         [
             one
             for policy in some
             if policy.type != OFFER
-            for one in book(policy, history, now, closures(policy, given), others).dues()
+            for one in book(policy, history, now, closures(policy, caller_hierarchy), others).dues()
         ]
         for book, some, others in (
             (_PolicyDues, policies, ()),
             (_PastPolicyDues, past, (*policies, *past)),
         )
     )
-    return tuple(one.due for one in (*now_owed, *_unrepeated_dues(still, now_owed)))
+    return tuple(one.due for one in (*current, *_unrepeated_dues(remaining, current)))
 
 
 def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
@@ -87,7 +87,7 @@ class _PolicyDue(NamedTuple):
     policy: Policy
     duty: Rule
 
-    def what(self) -> tuple[object, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Return by what two versions of a policy are known to say the same; a remedy is owed anew
         each time."""
         due = self.due
@@ -96,25 +96,25 @@ class _PolicyDue(NamedTuple):
 
 
 def _unrepeated_dues(
-    still: Sequence[_PolicyDue], now_owed: Sequence[_PolicyDue]
+    remaining: Sequence[_PolicyDue], current: Sequence[_PolicyDue]
 ) -> Sequence[_PolicyDue]:
     """Return what is owed still by policies that have ended, each thing as it was said last.
 
     It is said again by those who said it alone. Else a stranger could wipe out what is owed to
     others with a policy of their uid.
     """
-    if not still:
+    if not remaining:
         return ()
-    said: dict[tuple[object, ...], list[Policy]] = {}
-    for one in now_owed:
-        said.setdefault(one.what(), []).append(one.policy)
-    found: list[_PolicyDue] = []
-    for one in reversed(still):
-        later = said.setdefault(one.what(), [])
-        if not any(goes_on(one.policy, policy) for policy in later):
-            later.append(one.policy)
-            found.append(one)
-    return found[::-1]
+    policies_by_due: dict[tuple[object, ...], list[Policy]] = {}
+    for one in current:
+        policies_by_due.setdefault(one.identity(), []).append(one.policy)
+    unrepeated: list[_PolicyDue] = []
+    for one in reversed(remaining):
+        later_policies = policies_by_due.setdefault(one.identity(), [])
+        if not any(goes_on(one.policy, policy) for policy in later_policies):
+            later_policies.append(one.policy)
+            unrepeated.append(one)
+    return unrepeated[::-1]
 
 
 def find_duty(
@@ -127,28 +127,28 @@ def find_duty(
     """
     past = _ended_policies(policies)
     names = Names((*policies, *past))
-    owner, full = names.full(of) if of else "", names.full(name)
-    known = [
+    policy_uid, full_name = names.full(of) if of else "", names.full(name)
+    candidates = [
         (policy, rule)
         for policy in (*policies, *past)
-        if owner in ("", policy.uid)
+        if policy_uid in ("", policy.uid)
         for rule in (*policy.duties, *(policy.prohibitions if violated else ()))
     ]
-    found = [one for one in known if {name, full} & {one[1].label(), one[1].where()}]
+    matches = [one for one in candidates if {name, full_name} & {one[1].label(), one[1].where()}]
     # What somebody came to owe is still to be done once the policy has ended.
-    found = [one for one in found if any(one[0] is other for other in policies)] or [
-        *{policy.uid: (policy, rule) for policy, rule in found}.values()
+    matches = [one for one in matches if any(one[0] is other for other in policies)] or [
+        *{policy.uid: (policy, rule) for policy, rule in matches}.values()
     ]
-    if len(found) == 1:
-        return found[0]
-    what = "duty or prohibition" if violated else "duty"
-    if found:
-        message = f"Several have the {what} {name!r}: {join_names(one.uid for one, _ in found)}."
+    if len(matches) == 1:
+        return matches[0]
+    kind = "duty or prohibition" if violated else "duty"
+    if matches:
+        message = f"Several have the {kind} {name!r}: {join_names(one.uid for one, _ in matches)}."
         raise RequestError.of("D006", message, "Say which one: of=POLICY.")
-    labels = sorted({rule.label() for _, rule in known})
-    message = f"No policy has the {what} {name!r}."
+    labels = sorted({rule.label() for _, rule in candidates})
+    message = f"No policy has the {kind} {name!r}."
     message += f" Known are {join_names(labels)}." if labels else " None has any."
-    raise RequestError.of("D006", message, did_you_mean(full, labels))
+    raise RequestError.of("D006", message, did_you_mean(full_name, labels))
 
 
 def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | None = None) -> None:
@@ -160,12 +160,12 @@ def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | No
     if policy.type == OFFER:
         message = f"{policy.uid} is an Offer, which obliges nobody to {duty.label()}."
         raise RequestError.of("D008", message, "Give the Agreement by which it was accepted.")
-    known = closures(policy, hierarchy or Hierarchy())
-    named = next(
+    known_closures = closures(policy, hierarchy or Hierarchy())
+    doers = next(
         (names for one in _duty_path(policy, duty) if (names := _names(one.assignees))), ()
     )
-    if named and not any(counts_for(party, name, known) for name in named):
-        message = f"{duty.label()} is nothing that {party} has to do. It is of {join_names(named)}."
+    if doers and not any(counts_for(party, name, known_closures) for name in doers):
+        message = f"{duty.label()} is nothing that {party} has to do. It is of {join_names(doers)}."
         hint = "Where the party belongs to one of them, say so: hierarchy=HIERARCHY."
         raise RequestError.of("D008", message, hint)
 
@@ -195,34 +195,34 @@ class _PolicyDues:
     def dues(self) -> Iterator[_PolicyDue]:
         for duty in self.policy.obligations:
             for party in duty.assignees:
-                yield from self._due(duty, duty.label(), party.iri)
+                yield from self._duty_dues(duty, duty.label(), party.iri)
         for rule in self.policy.permissions:
             for duty in rule.duties:
-                for name in self._asked(rule, duty):
-                    yield from self._due(duty, rule.label(), name)
+                for name in self._doers(rule, duty):
+                    yield from self._duty_dues(duty, rule.label(), name)
         for rule in self.policy.prohibitions:
             for deed in self._deeds(rule):
                 if deed.state == "violated" and deed.time <= self.now:
-                    yield from self._follow(rule.remedies, rule.label(), deed.by, deed.time)
+                    yield from self._following_dues(rule.remedies, rule.label(), deed.by, deed.time)
 
-    def _asked(self, rule: Rule, duty: Rule) -> Sequence[str]:
+    def _doers(self, rule: Rule, duty: Rule) -> Sequence[str]:
         """Return who is to do a duty: whom it names, else who asked for what needs it, or did it.
 
         What the log told nobody that it is outstanding is owed by nobody yet.
         """
-        asked = self.history.refused_by(self.policy.uid, rule.label(), duty.label())
+        refused = self.history.refusals(self.policy.uid, rule.label(), duty.label())
         done = (deed.by for deed in self._deeds(duty) if deed.time <= self.now)
-        doers = dict.fromkeys((*asked, *done))
-        named = _names(duty.assignees) if doers else ()
-        return named or tuple(doers)
+        doers = dict.fromkeys((*refused, *done))
+        assignees = _names(duty.assignees) if doers else ()
+        return assignees or tuple(doers)
 
-    def _due(
+    def _duty_dues(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
     ) -> Iterator[_PolicyDue]:
         since = since or duty_start(duty, rule, party, self.policy, self.history, self.closures)
         deeds = party_deeds(party, self.history, self.policy, duty, self.closures)
-        found = duty_outcome(duty, deeds, self.now, since)
-        done, end = found.done, found.end
+        outcome = duty_outcome(duty, deeds, self.now, since)
+        done, end = outcome.done, outcome.end
         due = Due(
             policy=self.policy.uid,
             rule=rule,
@@ -231,54 +231,54 @@ class _PolicyDues:
             by=party,
             actions=tuple(action.iri for action in duty.actions),
             targets=tuple(target.iri for target in duty.targets),
-            state=found.state or "outstanding",
+            state=outcome.state or "outstanding",
             since=since,
             until=end.until if end else None,
             done=done.time if done else None,
-            is_late=found.is_late,
+            is_late=outcome.is_late,
             evidence=done.evidence if done else "",
         )
         yield _PolicyDue(due, self.policy, duty)
-        if found.missed:
-            yield from self._follow(duty.consequences, duty.label(), party, found.missed)
+        if outcome.missed:
+            yield from self._following_dues(duty.consequences, duty.label(), party, outcome.missed)
 
-    def _follow(
+    def _following_dues(
         self, duties: Sequence[Rule], rule: str, party: str, since: datetime | None
     ) -> Iterator[_PolicyDue]:
         for duty in duties:
             for name in _names(duty.assignees) or (party,):
-                yield from self._due(duty, rule, name, since)
+                yield from self._duty_dues(duty, rule, name, since)
 
     def _deeds(self, duty: Rule) -> Sequence[Deed]:
-        return self.history.deeds_of(self.policy, duty)
+        return self.history.duty_deeds(self.policy, duty)
 
 
 class _PastPolicyDues(_PolicyDues):
     """What one policy that is in force no longer still has people do."""
 
-    def _due(
+    def _duty_dues(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
     ) -> Iterator[_PolicyDue]:
-        found = [*super()._due(duty, rule, party, since)]
-        if self._remains(duty, found[0].due):
-            yield from found
+        dues = [*super()._duty_dues(duty, rule, party, since)]
+        if self._is_still_due(duty, dues[0].due):
+            yield from dues
 
-    def _remains(self, duty: Rule, due: Due) -> bool:
+    def _is_still_due(self, duty: Rule, due: Due) -> bool:
         """Tell whether something is owed still: an obligation that came to be, what was violated.
 
         The price of what is permitted no longer nobody owes.
         """
         if duty.kind == "obligation":
-            return due.since is not None and not self._came_later(due.since)
+            return due.since is not None and not self._is_of_later_version(due.since)
         deeds = self._deeds(duty) if duty.kind == "duty" else ()
-        told = any(counts_for(one.by, due.by, self.closures) for one in deeds)
-        return duty.kind != "duty" or (told and due.state != "outstanding")
+        is_recorded = any(counts_for(one.by, due.by, self.closures) for one in deeds)
+        return duty.kind != "duty" or (is_recorded and due.state != "outstanding")
 
-    def _came_later(self, since: datetime) -> bool:
+    def _is_of_later_version(self, since: datetime) -> bool:
         """Tell whether another version of the policy held by then, and this one did not."""
-        own = self.history.held_from(self.policy.digest)
+        own = self.history.in_force_since(self.policy.digest)
         other_versions = (
-            self.history.held_from(one.digest)
+            self.history.in_force_since(one.digest)
             for one in self.others
             if one.uid == self.policy.uid and one.digest != self.policy.digest
         )

@@ -36,9 +36,9 @@ def void_proven_outputs(
     """
     issuers = {(one.uid, one.digest): one.issued_by for one in known}
     for one in proofs:
-        made = _proven_output(one)
-        if made is not None:
-            asset, policy, digest = made
+        output = _proven_output(one)
+        if output is not None:
+            asset, policy, digest = output
             yield VoidOutput(asset, policy, issuers.get((policy, digest), frozenset()))
 
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from policy_engine.decision.clauses import Clause
 from policy_engine.decision.consents import rule_inputs, without_counts
 from policy_engine.decision.deciding import prohibiting
-from policy_engine.decision.holding import RuleMatch, count_uncovered, match_permission
-from policy_engine.decision.index import Clause
+from policy_engine.decision.inclusion import count_uncovered
+from policy_engine.decision.matching import RuleMatch, match_permission
 from policy_engine.decision.ownership import AssetUse, OwnerConsent, consent_rank
 from policy_engine.policy.model import ANONYMIZE, GRANT_USE, OFFER
 
@@ -22,11 +23,11 @@ def making_consent(
     case: "Case", making: Clause, party: str, asset: str, was_done: bool
 ) -> OwnerConsent:
     """Tell whether the owner of an asset lets a party make of it what a rule makes, or made."""
-    asked = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
-    request = case.request.model_copy(update=asked)
+    parts = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
+    request = case.request.model_copy(update=parts)
     # A leave for one table alone is none for a join of it with others.
     together = tuple(dict.fromkeys((asset, *rule_inputs(making))))
-    other = case.again(request, is_delegation=True, together=together)
+    other = case.with_request(request, is_delegation=True, together=together)
     other.facts.was_done = was_done
     return _anonymize_consent(other, making)
 
@@ -36,40 +37,42 @@ def _anonymize_consent(case: "Case", making: Clause) -> OwnerConsent:
 
     How often that was exercised counts where it is about to be, and not for what was made.
     """
-    near = OwnerConsent()
-    for clause in case.view.permissions(case.asked):
+    nearest = OwnerConsent()
+    for clause in case.view.permissions(case.expanded):
         if not _is_leave(case, clause):
             continue
-        for held in case.held(without_counts(clause) if case.facts.was_done else clause):
-            lacking, made_of = _missing_for_consent(case, held), _consented_inputs(case, making)
-            short = () if lacking else case.decider.short_of(clause, making, made_of)
-            is_given = not lacking and not short
-            found = OwnerConsent(is_given, clause=clause, short=short, lacks=lacking)
-            near = max(near, found, key=consent_rank)
-    return near if near.clause else _other_purpose_consent(case)
+        for match in case.match_clause(without_counts(clause) if case.facts.was_done else clause):
+            missing, inputs = _missing_for_consent(case, match), _consented_inputs(case, making)
+            shortfalls = () if missing else case.decider.consent_shortfalls(clause, making, inputs)
+            is_given = not missing and not shortfalls
+            consent = OwnerConsent(is_given, clause=clause, shortfalls=shortfalls, missing=missing)
+            nearest = max(nearest, consent, key=consent_rank)
+    return nearest if nearest.clause else _other_purpose_consent(case)
 
 
-def _missing_for_consent(case: "Case", held: RuleMatch) -> str:
+def _missing_for_consent(case: "Case", match: RuleMatch) -> str:
     """Return what keeps a permission from giving leave, empty where nothing does."""
-    denying = None if held.missing else prohibiting.denying_prohibition(case)
-    return f"{denying.clause.name} prohibits it" if denying else " and ".join(held.missing)
+    denying = None if match.missing else prohibiting.denying_prohibition(case)
+    return f"{denying.clause.name} prohibits it" if denying else " and ".join(match.missing)
 
 
 def _other_purpose_consent(case: "Case") -> OwnerConsent:
     """Return the leave that there would be for another purpose."""
-    for clause in case.view.nearly(case.asked, _NEAR):
-        own = case.asked_of(clause)
-        is_other = count_uncovered(clause, own) == 1 and clause.purposes.isdisjoint(own.purpose)
-        if is_other and clause.purposes and _is_leave(case, clause):
+    for clause in case.view.near_permissions(case.expanded, _NEAR):
+        expanded = case.expand_for(clause)
+        differs_in_purpose = count_uncovered(clause, expanded) == 1 and clause.purposes.isdisjoint(
+            expanded.purpose
+        )
+        if differs_in_purpose and clause.purposes and _is_leave(case, clause):
             return OwnerConsent(
                 clause=clause,
-                lacks=_missing_for_consent(case, match_permission(clause, own, case.facts)),
+                missing=_missing_for_consent(case, match_permission(clause, expanded, case.facts)),
             )
     return OwnerConsent()
 
 
 def _is_leave(case: "Case", clause: Clause) -> bool:
-    is_one = ANONYMIZE in clause.actions and not clause.whole.output
+    is_one = ANONYMIZE in clause.actions and not clause.written_rule.output
     return is_one and clause.policy.type != OFFER and _is_of_owner(case, clause)
 
 
@@ -89,7 +92,7 @@ def _is_of_owner(case: "Case", clause: Clause) -> bool:
 def making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
     """Yield the assets that a rule makes something of and does not speak for, with the leave
     that their owners give, or would."""
-    return case.ownership.consents_to(clause) if case.ownership else iter(())
+    return case.ownership.required_consents(clause) if case.ownership else iter(())
 
 
 def use_consent(
@@ -100,20 +103,22 @@ def use_consent(
 
     What was done by a leave is a making: what was made of it stands as long as the leave does.
     """
-    asked = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
-    request = case.request.model_copy(update=asked)
+    parts = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
+    request = case.request.model_copy(update=parts)
     together = tuple(dict.fromkeys((asset, *use.beside)))
-    other = case.again(request, is_delegation=True, together=together)
+    other = case.with_request(request, is_delegation=True, together=together)
     other.facts.was_done, other.facts.making = was_done, was_done or case.facts.making
-    leave = _grant_use_consent(other)
-    is_kept = leave.is_given and any(map(partial(_is_prohibited, other), sorted(use.making)))
-    return replace(leave, is_given=False) if is_kept else leave
+    consent = _grant_use_consent(other)
+    is_prohibited = consent.is_given and any(
+        map(partial(_is_prohibited, other), sorted(use.making))
+    )
+    return replace(consent, is_given=False) if is_prohibited else consent
 
 
 def _is_prohibited(case: "Case", action: str) -> bool:
     """Tell whether it is prohibited to do something else with what is asked for."""
     request = case.request.model_copy(update={"action": action})
-    other = case.again(
+    other = case.with_request(
         request,
         is_delegation=True,
         together=case.facts.together,
@@ -124,14 +129,14 @@ def _is_prohibited(case: "Case", action: str) -> bool:
 
 def _grant_use_consent(case: "Case") -> OwnerConsent:
     """Tell whether an owner's own permission names the granting of use, as requested here."""
-    held = [
+    matches = [
         one
-        for clause in case.view.permissions(case.asked)
+        for clause in case.view.permissions(case.expanded)
         if GRANT_USE in clause.actions and clause.policy.type != OFFER
         if _is_of_owner(case, clause)
-        for one in case.held(clause)
+        for one in case.match_clause(clause)
     ]
-    may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in held)
-    given = next((one.clause for one in held if not one.missing), None)
-    is_given = given is not None and prohibiting.denying_prohibition(case) is None
-    return OwnerConsent(is_given, may_be, given, counting=tuple(case.counting))
+    may_be = any(all(v.state != "unsatisfied" for v in one.verdicts) for one in matches)
+    granting = next((one.clause for one in matches if not one.missing), None)
+    is_given = granting is not None and prohibiting.denying_prohibition(case) is None
+    return OwnerConsent(is_given, may_be, granting, counted_prohibitions=tuple(case.counting))

@@ -22,21 +22,21 @@ class DecisionCache:
 
     cut: set[str] = field(default_factory=set)
     origins: Origins | None = None
-    _found: dict[Hashable, CachedDenial] = field(default_factory=dict)
+    _denials: dict[Hashable, CachedDenial] = field(default_factory=dict)
 
-    def once(
-        self, key: Hashable, above: frozenset[str], judge: Callable[[], CachedDenial]
+    def get_or_compute(
+        self, key: Hashable, above: frozenset[str], compute: Callable[[], CachedDenial]
     ) -> CachedDenial:
         """Return what was judged under a key, by judging it where it was not.
 
         `above` are the outputs on the way to it.
         """
-        found = self._found.get(key)
-        if found is None:
-            before, self.cut = self.cut, set()
-            found = judge()
+        denial = self._denials.get(key)
+        if denial is None:
+            outer_cut, self.cut = self.cut, set()
+            denial = compute()
             self.cut &= above
             if not self.cut:
-                self._found[key] = found
-            self.cut |= before
-        return found
+                self._denials[key] = denial
+            self.cut |= outer_cut
+        return denial
