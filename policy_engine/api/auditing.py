@@ -24,7 +24,8 @@ from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.manifest import Keeper, under_way, until
-from policy_engine.audits.membership.predictions import read_predictions, truth_of
+from policy_engine.audits.membership.membership_labels import parse_truths
+from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.randomized_response import perturb
 from policy_engine.audits.membership.records import (
     Records,
@@ -321,12 +322,12 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
         return read_records(data, label), None
     is_file = isinstance(data, str | Path)
     if is_file and str(data).lower().endswith(".npz"):
-        return read_records(data, label), truth_of(_array(Path(data), members), repr(members))
+        return read_records(data, label), parse_truths(_array(Path(data), members), repr(members))
     table = source_table(data)
     if members not in table.column_names:
         raise _no_members(members, table.column_names)
     rows, texts = texts_of(members, table.column(members))
-    inside = truth_of([texts[row] or "" for row in rows.tolist()], repr(members))
+    inside = parse_truths([texts[row] or "" for row in rows.tolist()], repr(members))
     rest = table.drop_columns([members])
     if not label and members == table.column_names[-1]:
         label = rest.column_names[-1]

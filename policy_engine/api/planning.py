@@ -29,7 +29,7 @@ from policy_engine.policy import (
 
 if TYPE_CHECKING:
     from policy_engine.plan.effort import Effort
-    from policy_engine.release.trained_model import Cost
+    from policy_engine.release.cost import Cost
 
 
 def check_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
@@ -82,7 +82,7 @@ def estimate_policy(
 
     `certificates` and `asset` are as for `apply_policy`.
     """
-    from policy_engine.release.trained_model import estimate  # noqa: PLC0415 (slow to import)
+    from policy_engine.release.cost import estimate  # noqa: PLC0415 (slow to import)
 
     read = asking_in(policy, Reading(**reading))
     with launched("local") as launcher:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from policy_engine.plan.effort import Effort
     from policy_engine.plan.plan import Plan
     from policy_engine.policy import Reading
-    from policy_engine.release.trained_model import Cost
+    from policy_engine.release.cost import Cost
 
 TimeLimitOption = Annotated[
     float | None,

@@ -36,7 +36,8 @@ from policy_engine.errors import AuditError, CertificateError, DataError, Output
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.release.attacked import making
-from policy_engine.release.trained_model import TrainingTable, _seed
+from policy_engine.release.trained_model import _seed
+from policy_engine.release.training_table import TrainingTable
 from policy_engine.terms import MOSAICROWN
 
 MARKETING = f"{MOSAICROWN}marketing"

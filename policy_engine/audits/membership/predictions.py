@@ -8,9 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.answer_checks import WIDEST, check_logits, check_probabilities
+from policy_engine.audits.membership.membership_labels import (
+    describe_invalid_cells,
+    imbalance_warnings,
+    parse_membership,
+)
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
 from policy_engine.audits.membership.records import (
     FeatureTexts,
@@ -19,27 +24,18 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
-from policy_engine.audits.membership.wording import counted
+from policy_engine.audits.membership.typed_columns import as_numbers
 from policy_engine.engines.arrays import to_numpy, whole
-from policy_engine.engines.encoding import is_text
 from policy_engine.engines.reading_back import texts_of
-from policy_engine.engines.tables import as_typed, is_text_of_csv
 from policy_engine.errors import AuditError, join_names
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
-_TOLERANCE = 1e-3
-_MOST_DIGITS = 4
 _TIED = 0.05
-WIDEST = 1e30
-"""How far from 0 logits may be, of which differences are still numbers of 32 bits."""
 _LABELS = ("label", "labels", "y")
 _MEMBERS = ("member", "members", "membership", "is_member")
 _PREDICTED = ("predicted", "prediction", "predictions")
-_IN = ("1", "true", "in", "yes", "member", "train")
-_OUT = ("0", "false", "out", "no", "non-member", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,32 +122,6 @@ def _of_table(table: pa.Table, name: str) -> Predictions:
     return _predictions(
         scores, labels, _texts(table, member), FeatureTexts(table.select(rest)), name
     )
-
-
-def as_numbers(table: pa.Table) -> pa.Table:
-    """Return a table with the columns of a CSV file as what they hold.
-
-    Decimal numbers are floats, however many digits they have; whole numbers that no integer holds,
-    and such as start with a zero, are names and stay texts.
-    """
-    columns = []
-    for field, typed in zip(table.schema, as_typed(table), strict=True):
-        is_left = is_text_of_csv(field) and is_text(typed.type)
-        columns.append(_decimal(typed) if is_left and _are_decimals(typed) else typed)
-    return pa.table(columns, names=table.column_names)
-
-
-def _are_decimals(column: pa.ChunkedArray) -> bool:
-    texts = pc.unique(column.cast(pa.string())).drop_null()
-    broken = pc.match_substring_regex(texts, r"[.eE]|nan|inf", ignore_case=True)
-    return bool(
-        pc.all(pc.match_substring_regex(texts, _DECIMAL, ignore_case=True)).as_py()
-        and pc.any(broken).as_py()
-    )
-
-
-def _decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()).cast(pa.float64())
 
 
 def _first(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
@@ -267,7 +237,7 @@ def _predictions(
     elif scores.kind == "logits":
         check_logits(scores.values)
     numbers = _numbers(labels, scores.classes)
-    is_member = membership(members)
+    is_member = parse_membership(members)
     is_log = scores.kind == "probabilities"
     with np.errstate(divide="ignore"):
         said = np.log(scores.values) if is_log else np.maximum(scores.values, -WIDEST)
@@ -285,57 +255,6 @@ def _predictions(
     )
 
 
-_ARE_LOGITS = "Are these logits? Then name the columns z0, z1, and so on."
-
-
-def check_probabilities(values: Floats, hint: str = _ARE_LOGITS) -> None:
-    """Raise AuditError (A004) with what is wrong with how many rows, and the first of them.
-
-    The `hint` says what to do where they are logits.
-    """
-    unknown = np.asarray(np.isnan(values).any(axis=1))
-    outside = ~unknown & ((values < -1e-6) | (values > 1 + 1e-6)).any(axis=1)
-    off = ~unknown & ~outside & (np.abs(values.sum(axis=1) - 1) > _tolerance(values))
-    problems = [
-        *_wrong(unknown, "hold a probability that is missing", values),
-        *_wrong(outside, "hold a probability below 0 or above 1", values),
-        *_wrong(off, "do not sum to 1", values),
-    ]
-    if problems:
-        raise AuditError.of("A004", " ".join(problems), hint)
-
-
-def _wrong(rows: Bools, what: str, values: Floats) -> list[str]:
-    if not rows.any():
-        return []
-    first = int(rows.argmax())
-    given = ", ".join(f"{value:.4g}" for value in values[first, :5].tolist())
-    more = ", ..." if values.shape[1] > 5 else ""
-    count = int(rows.sum())
-    return [f"{count:,} of {len(rows):,} rows {what}; the first is row {first}: {given}{more}."]
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far a sum may be from 1: more where probabilities are rounded to few digits."""
-    for digits in range(2, _MOST_DIGITS + 1):
-        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
-            return float(max(_TOLERANCE, values.shape[1] * 0.5 * 10.0**-digits))
-    return _TOLERANCE
-
-
-def check_logits(values: Floats) -> None:
-    """Raise AuditError (A004) where a logit is missing or too large to be told from others.
-
-    One that is as far below 0 says that a class is impossible; it may not say so of all classes.
-    """
-    wrong = np.asarray(np.isnan(values).any(axis=1)) | (values > WIDEST).any(axis=1)
-    wrong |= (values < -WIDEST).all(axis=1)
-    what = f"hold a logit that is missing or infinite, or further than {WIDEST:.0e} from 0"
-    problems = _wrong(wrong, what, values)
-    if problems:
-        raise AuditError.of("A004", problems[0])
-
-
 def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
     """Return labels as places of classes, by their names: columns in any order have these alone."""
     place = {name: number for number, name in enumerate(classes)}
@@ -345,7 +264,9 @@ def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
         are = f"0 to {len(classes) - 1}" if classes[0] == "0" else "named as their columns"
         message = f"Labels are of {len(classes):,} classes, {are}. "
         hint = "Name the columns as the labels, or p0, p1, and so on, with labels 0, 1, and so on."
-        raise AuditError.of("A002", f"{message}{kinds_of(unknown, len(labels))}", hint)
+        raise AuditError.of(
+            "A002", f"{message}{describe_invalid_cells(unknown, len(labels))}", hint
+        )
     return numbers
 
 
@@ -353,62 +274,8 @@ def _whole(text: str) -> str:
     return text.removesuffix(".0")
 
 
-def membership(members: list[str]) -> Bools:
-    """Return who is a member, of texts such as 1 and 0.
-
-    Raises AuditError (A011) for other texts, and where all are members, or none.
-    """
-    found = truth_of(members, "Membership")
-    if found.all() or not found.any():
-        lacking = "others" if found.all() else "members"
-        message = f"All {len(found):,} records are {'members' if found.all() else 'others'}."
-        raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
-    return found
-
-
-def truth_of(texts: Sequence[str], name: str) -> Bools:
-    """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
-    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
-    read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
-    unknown = [text for text, one in zip(texts, read, strict=True) if one is None]
-    if unknown:
-        pairs = ", ".join(f"{one} or {other}" for one, other in zip(_IN, _OUT, strict=True))
-        message = f"{name} is {pairs}, whatever the case. {kinds_of(unknown, len(texts))}"
-        raise AuditError.of("A011", message)
-    return np.array(read, dtype=bool)
-
-
-def kinds_of(wrong: Sequence[str], among: int) -> str:
-    """Return how many cells hold something else, and of which kind; their values are not told."""
-    different = {one.strip() for one in wrong}
-    counts = {kind: sum(_kind(one) == kind for one in different if one) for kind in _CELLS}
-    told = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
-    told += ["empty cells"] if "" in different else []
-    return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(told)}."
-
-
-_CELLS = ("whole number", "number", "text")
-
-
-def _kind(text: str) -> str:
-    try:
-        number = float(text)
-    except ValueError:
-        return "text"
-    return "whole number" if number.is_integer() else "number"
-
-
-def doubts_of(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Return what is to be said where there are not as many members as others."""
-    members, others = int(is_member.sum()), int((~is_member).sum())
-    if members == others:
-        return ()
-    are = f"{counted(members, 'member')} and {counted(others, 'other')} were given"
-    return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)
-
-
 def _doubts(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
-    said = [*doubts_of(is_member)]
+    said = [*imbalance_warnings(is_member)]
     tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
     if tied > _TIED:
         said.append(

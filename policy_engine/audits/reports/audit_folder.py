@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.auditing import splits_of
+from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.manifest import Keeper
 from policy_engine.audits.membership.record_scores import RecordScores
@@ -106,7 +106,7 @@ def split_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Return the rows of the table that each model was trained on and asked about, and its seed."""
     attacks = attacks_of_model(settings, learner.gives)
-    splits = splits_of(records, attacks, settings, *sides)
+    splits = audit_splits(records, attacks, settings, *sides)
     return {**_rows_of(splits), **_seeds_of(splits, settings.seed)}
 
 

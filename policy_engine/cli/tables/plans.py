@@ -16,7 +16,7 @@ from policy_engine.plan.training import Modelling
 
 if TYPE_CHECKING:
     from policy_engine.plan.effort import Effort
-    from policy_engine.release.trained_model import Cost
+    from policy_engine.release.cost import Cost
 
 
 def plan_table(plan: Plan) -> Table:

@@ -5,7 +5,7 @@ import pytest
 from test_auditing import NEIGHBOURS, bits, run
 
 from policy_engine.audits.membership.attacks.references import unseen
-from policy_engine.audits.membership.auditing import splits_of
+from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.gathering import gather
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.over_targets import over_targets_rows, spread_of
@@ -18,7 +18,7 @@ from policy_engine.errors import AuditError
 def gathered(attacks=("lira-online", "rmia"), shadows=4, targets=1):
     records, learner = bits(), EstimatorLearner.of(NEIGHBOURS)
     settings = Settings(attacks, shadows=shadows, targets=targets)
-    splits = splits_of(records, attacks_of_model(settings, learner.gives), settings)
+    splits = audit_splits(records, attacks_of_model(settings, learner.gives), settings)
     kept = []
     workshop = ModelTrainer(learner, records, records.features, kept=kept.append)
     return gather(workshop, splits, 0, targets - 1), sum(one.models for one in kept)

@@ -4,8 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.audits.membership.auditing import audit_predictions
+from policy_engine.audits.membership.membership_labels import parse_truths
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
-from policy_engine.audits.membership.predictions import read_predictions, truth_of
+from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import AuditError, DataError
 
@@ -74,13 +75,13 @@ def test_labels_that_are_no_classes_are_counted_by_their_kind_and_not_told(tmp_p
 
 def test_who_is_a_member_is_told_what_may_stand_there():
     with pytest.raises(AuditError) as caught:
-        truth_of(["1.0", " TRUE ", "2", "2", "perhaps", ""], "'trained'")
+        parse_truths(["1.0", " TRUE ", "2", "2", "perhaps", ""], "'trained'")
     assert caught.value.problems[0].message == (
         "'trained' is 1 or 0, true or false, in or out, yes or no, member or non-member, train or "
         "test, whatever the case. 4 of 6 records have another value: 1 different whole number and "
         "1 different text and empty cells."
     )
-    assert truth_of(["Yes", "test", "0.0"], "it").tolist() == [True, False, False]
+    assert parse_truths(["Yes", "test", "0.0"], "it").tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.membership.answer_checks import WIDEST, check_logits, check_probabilities
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import About, Answer
 from policy_engine.audits.membership.fitted.questions import blocks_of
 from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
-from policy_engine.audits.membership.predictions import WIDEST, check_logits, check_probabilities
 from policy_engine.audits.membership.records import plain_number
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError

@@ -44,13 +44,14 @@ from policy_engine.audits.membership.fitted.views import (
 from policy_engine.audits.membership.installed import versions
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
+from policy_engine.audits.membership.membership_labels import imbalance_warnings
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
     VIEWS,
     Bools,
     Evidence,
 )
-from policy_engine.audits.membership.predictions import Predictions, doubts_of
+from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.result import FittedTarget
 from policy_engine.audits.membership.settings import Settings, needs_shadows
 from policy_engine.engines.engine import Progress, silent
@@ -271,5 +272,5 @@ def _predictions(
         gives=said.gives,
         name=questions.name,
         digest=questions.digest,
-        warnings=(*doubts_of(questions.is_member), *notes),
+        warnings=(*imbalance_warnings(questions.is_member), *notes),
     )

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.predictions import as_numbers, membership
+from policy_engine.audits.membership.membership_labels import parse_membership
 from policy_engine.audits.membership.records import (
     FEATURES,
     LABELS,
@@ -21,6 +21,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
+from policy_engine.audits.membership.typed_columns import as_numbers
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
@@ -126,7 +127,7 @@ def _of_arrays(
     if true.dtype.kind not in "biufSU":
         raise AuditError.of("A002", f"Labels are numbers or texts. Given: {true.dtype}.")
     texts = tuple(plain_number(str(one)) for one in true.tolist())
-    is_member = membership(list(map(str, inside.tolist())))
+    is_member = parse_membership(list(map(str, inside.tolist())))
     digest = digest_of(given, np.array(texts), is_member)
     return Questions(given, texts, is_member, {}, name, digest)
 
@@ -150,7 +151,7 @@ def _of_table(
         message = f"{labels.count(''):,} rows have no label in {label!r}."
         raise AuditError.of("A002", message)
     rows, texts = texts_of(members, table.column(members))
-    is_member = membership([texts[row] or "" for row in rows.tolist()])
+    is_member = parse_membership([texts[row] or "" for row in rows.tolist()])
     given = as_numbers(table.select(chosen)).combine_chunks()
     digest = digest_of(np.array([table_digest(given)]), np.array(labels), is_member)
     columns = FeatureTexts(table.drop_columns([members, label]))

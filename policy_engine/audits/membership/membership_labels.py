@@ -1,0 +1,74 @@
+"""Who is a member, read from texts such as 1 and 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.wording import counted
+from policy_engine.errors import AuditError
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+_IN = ("1", "true", "in", "yes", "member", "train")
+
+
+_OUT = ("0", "false", "out", "no", "non-member", "test")
+
+
+def parse_membership(members: list[str]) -> Bools:
+    """Return who is a member, of texts such as 1 and 0.
+
+    Raises AuditError (A011) for other texts, and where all are members, or none.
+    """
+    found = parse_truths(members, "Membership")
+    if found.all() or not found.any():
+        lacking = "others" if found.all() else "members"
+        message = f"All {len(found):,} records are {'members' if found.all() else 'others'}."
+        raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
+    return found
+
+
+def parse_truths(texts: Sequence[str], name: str) -> Bools:
+    """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
+    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
+    read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
+    unknown = [text for text, one in zip(texts, read, strict=True) if one is None]
+    if unknown:
+        pairs = ", ".join(f"{one} or {other}" for one, other in zip(_IN, _OUT, strict=True))
+        message = (
+            f"{name} is {pairs}, whatever the case. {describe_invalid_cells(unknown, len(texts))}"
+        )
+        raise AuditError.of("A011", message)
+    return np.array(read, dtype=bool)
+
+
+def describe_invalid_cells(wrong: Sequence[str], among: int) -> str:
+    """Return how many cells hold something else, and of which kind; their values are not told."""
+    different = {one.strip() for one in wrong}
+    counts = {kind: sum(_kind(one) == kind for one in different if one) for kind in _CELLS}
+    told = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
+    told += ["empty cells"] if "" in different else []
+    return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(told)}."
+
+
+_CELLS = ("whole number", "number", "text")
+
+
+def _kind(text: str) -> str:
+    try:
+        number = float(text)
+    except ValueError:
+        return "text"
+    return "whole number" if number.is_integer() else "number"
+
+
+def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return what is to be said where there are not as many members as others."""
+    members, others = int(is_member.sum()), int((~is_member).sum())
+    if members == others:
+        return ()
+    are = f"{counted(members, 'member')} and {counted(others, 'other')} were given"
+    return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)

@@ -1,0 +1,92 @@
+"""The report of an audit: its figures, the bounds on epsilon, and its verdict."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.membership.conduct import (
+    versions,
+)
+from policy_engine.audits.membership.observations import (
+    Evidence,
+)
+from policy_engine.audits.membership.outcomes import AttackOutcomes
+from policy_engine.audits.membership.result import (
+    AuditSide,
+    MembershipAudit,
+)
+from policy_engine.audits.membership.settings import (
+    BASELINE,
+)
+from policy_engine.audits.membership.structure import said_of, structure_of
+from policy_engine.audits.membership.verdict import verdict
+from policy_engine.audits.privacy.empirical import (
+    FEWEST_PAIRS,
+    epsilon_lower,
+    pairs_of,
+    usual_delta,
+)
+from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper, MembersAre
+from policy_engine.kernels.estimates import NotApplicable
+
+
+def audit_report(
+    found: AttackOutcomes,
+    evidence: Evidence,
+    is_member: NDArray[np.bool_],
+    upper: EpsilonUpper | NotApplicable,
+    drawn: MembersAre,
+    **about: Any,
+) -> MembershipAudit:
+    """Return the audit of what was found; `about` are the fields known before."""
+    right, by = evidence.target.is_right, str(found.strongest_by)
+    lower = _lower(found, evidence, is_member, upper, drawn)
+    structure = structure_of(evidence.target, is_member, about["architecture"], about["features"])
+    about["warnings"] = (*about["warnings"], *said_of(structure))
+    return MembershipAudit(
+        **about,
+        structure=structure,
+        target_train=_side(right[is_member]),
+        target_test=_side(right[~is_member]),
+        attacks=found.results,
+        baseline=BASELINE,
+        strongest=found.strongest,
+        strongest_by=by,
+        epsilon_upper=upper,
+        epsilon_lower=lower,
+        verdict=verdict(
+            found.results,
+            baseline=BASELINE,
+            strongest=found.strongest,
+            measure=by,
+            epsilon_upper=upper,
+            epsilon_lower=lower,
+        ),
+        versions=versions(),
+    )
+
+
+def _side(right: NDArray[np.bool_]) -> AuditSide:
+    return AuditSide(records=len(right), accuracy=float(right.mean()))
+
+
+def _lower(
+    found: AttackOutcomes,
+    evidence: Evidence,
+    is_member: NDArray[np.bool_],
+    upper: EpsilonUpper | NotApplicable,
+    drawn: MembersAre,
+) -> EpsilonLower | NotApplicable:
+    """Return what the best attack with confidences proves, at the accountant's delta."""
+    able = [one.attack for one in found.results if one.ranks and not one.degenerate]
+    labels = evidence.target.labels
+    if not able:
+        return NotApplicable(reason="no attack ranks the records by confidence")
+    if pairs_of(is_member, labels) < FEWEST_PAIRS:
+        return NotApplicable(reason="there are too few members and others of the same class")
+    delta = usual_delta(int(is_member.sum()))
+    if isinstance(upper, EpsilonUpper):
+        delta = upper.substitution_delta
+    scores = {name: found.judgements[name].scores for name in able}
+    return epsilon_lower(scores, is_member, labels, delta, members=drawn, seed=evidence.seed)

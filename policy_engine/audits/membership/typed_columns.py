@@ -1,0 +1,35 @@
+"""Columns of a CSV file as the numbers that they hold."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from policy_engine.engines.encoding import is_text
+from policy_engine.engines.tables import as_typed, is_text_of_csv
+
+_DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
+
+
+def as_numbers(table: pa.Table) -> pa.Table:
+    """Return a table with the columns of a CSV file as what they hold.
+
+    Decimal numbers are floats, however many digits they have; whole numbers that no integer holds,
+    and such as start with a zero, are names and stay texts.
+    """
+    columns = []
+    for field, typed in zip(table.schema, as_typed(table), strict=True):
+        is_left = is_text_of_csv(field) and is_text(typed.type)
+        columns.append(_decimal(typed) if is_left and _are_decimals(typed) else typed)
+    return pa.table(columns, names=table.column_names)
+
+
+def _are_decimals(column: pa.ChunkedArray) -> bool:
+    texts = pc.unique(column.cast(pa.string())).drop_null()
+    broken = pc.match_substring_regex(texts, r"[.eE]|nan|inf", ignore_case=True)
+    return bool(
+        pc.all(pc.match_substring_regex(texts, _DECIMAL, ignore_case=True)).as_py()
+        and pc.any(broken).as_py()
+    )
+
+
+def _decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()).cast(pa.float64())

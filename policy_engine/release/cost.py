@@ -1,0 +1,60 @@
+"""What the audits of a plan are estimated to cost, from training one model on a few records."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine import terms
+from policy_engine.audits.membership.observations import ONLINE_SHADOWS, SHADOWS
+from policy_engine.engines.engine import Engine
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import AuditStep
+from policy_engine.release.training_table import TrainingTable, group_audits
+
+
+class Cost(BaseModel):
+    """What the audits of a plan are estimated to take on this machine, in CPU seconds.
+
+    Extrapolated from one model of a few `records`, of as many as there are; `models` is how
+    many are trained in all.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    models: int
+    records: int
+    calibrated_on: int
+    cpu_seconds: float
+
+
+def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
+    """Return what the audits of a plan would cost, from training one model on a few records."""
+    modelling = plan.train or plan.audits[0].modelling
+    made = TrainingTable(plan, modelling, engine, table, 0)
+    few = made.members[np.linspace(0, len(made.members) - 1, _CALIBRATED).astype(int)]
+    few = np.unique(few)
+    models = sum(_model_count(steps) for steps in group_audits(plan.audits)) or 1
+    seconds, epochs = made.seconds(few)
+    per_record = seconds / len(few) / epochs
+    whole = per_record * len(made.members) * made.epochs * models
+    return Cost(
+        models=models,
+        records=len(made.members),
+        calibrated_on=len(few),
+        cpu_seconds=round(whole, 2),
+    )
+
+
+_CALIBRATED = 400
+
+
+def _model_count(steps: Sequence[AuditStep]) -> int:
+    """Return how many models audits of one model train: the target, and the shadows."""
+    attacks = {name for step in steps for name in step.method.run}
+    needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
+    shadows = max(step.method.shadow_models for step in steps)
+    if ONLINE_SHADOWS in needed:  # they come in pairs, and serve the other attacks too
+        return 1 + shadows + shadows % 2
+    return 1 + (shadows if SHADOWS in needed else 0)

@@ -1,0 +1,329 @@
+"""A table on the way to a model: who is trained on, what of it, in which features."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.files.auditing import Learnt, audit_files
+from policy_engine.audits.membership.audit_splits import audit_splits
+from policy_engine.audits.membership.auditing import audit
+from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
+from policy_engine.audits.membership.learners import Learner, learner_of
+from policy_engine.audits.membership.records import FittedFeatures, Records, plain_number
+from policy_engine.audits.membership.releases import (
+    Covered,
+    as_released,
+    as_values,
+    check_nodes,
+    fit_for_release,
+    fit_on_release,
+    leaves_of,
+)
+from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
+from policy_engine.audits.membership.result import MembershipAudit
+from policy_engine.audits.membership.settings import Settings, attacks_of_model
+from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.audits.membership.soundness import (
+    check_informative,
+    no_better,
+    uninformative,
+)
+from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
+from policy_engine.data.catalog import MEMORY
+from policy_engine.engines.engine import Anonymized, Engine, Progress, Stored, Written
+from policy_engine.engines.readings import record_marks
+from policy_engine.engines.tables import as_typed, table_digest
+from policy_engine.errors import AuditError, Problem
+from policy_engine.methods.audits.classifier import Network
+from policy_engine.plan.lineage import Generalised
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import AuditStep
+from policy_engine.plan.training import FEWEST, FilesMeasured, Modelling
+
+_MEMBERS = 77
+
+
+_EPOCHS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """A table on the way to a model: who is trained on, what of it, in which features."""
+
+    plan: Plan
+    modelling: Modelling
+    engine: Engine
+    table: pa.Table
+    seed: int
+
+    @cached_property
+    def members(self) -> NDArray[np.int64]:
+        """The rows that the model is trained on, of every class its share, in order."""
+        names, codes = np.unique(self._labels(), return_inverse=True)
+        sizes = np.bincount(codes)
+        self._check_sizes(names.tolist(), sizes)
+        random = np.random.default_rng([self.seed, _MEMBERS])
+        share, groups, chosen = self.modelling.share, self.groups, []
+        for number in range(len(names)):
+            rows = np.flatnonzero(codes == number)
+            _, repeats = np.unique(groups[rows], return_counts=True)
+            chosen.append(draw_whole(rows, groups, quota_of(repeats, share), random))
+        self._check_drawn(names.tolist(), sizes, chosen)
+        return np.sort(np.concatenate(chosen)).astype(np.int64)
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """For every row the first one that is the same record, in all that a model is shown.
+
+        Features are the same where they say the same, however they are written; labels where they
+        are one class.
+        """
+        marks = record_marks(self.table, self.modelling.features)
+        names, classes = np.unique(self._labels(), return_inverse=True)
+        _, features = np.unique(marks, return_inverse=True)
+        return codes_of(features * len(names) + classes)
+
+    def _check_drawn(
+        self, names: list[str], sizes: NDArray[np.int64], chosen: Sequence[NDArray[np.int64]]
+    ) -> None:
+        """Raise AuditError (A001) where a few records repeat so often that too few are drawn."""
+        problems = []
+        for name, size, drawn in zip(names, sizes.tolist(), chosen, strict=True):
+            wanted = int(size * self.modelling.share)
+            if 2 * len(drawn) < wanted or len(drawn) < self._each:
+                message = f"The class {name!r} has {size:,} records, but a few of them repeat so "
+                message += f"often that {len(drawn):,} of {wanted:,} can be trained on: equal "
+                message += "records are trained on together, or kept for the audit together."
+                problems.append(Problem("A001", message, TOO_REPEATED))
+        different = len(np.unique(self.groups[np.concatenate(chosen)]))
+        if not problems and different < min(FEWEST, sum(map(len, chosen))):
+            message = f"There are {different:,} different records to train on, all others repeat "
+            message += f"them: an audit needs {FEWEST}."
+            problems.append(Problem("A001", message, TOO_REPEATED))
+        if problems:
+            raise AuditError(*problems)
+
+    def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
+        least, fewest = (math.ceil(one / self.modelling.share) for one in (1, self._each))
+        if least * len(names) > self.table.num_rows:
+            message = f"{len(names):,} classes for {self.table.num_rows:,} records are too many: "
+            message += f"each class needs at least {fewest}."
+            raise AuditError.of("A002", message, "Is this the column of labels?")
+        problems = [
+            Problem(
+                "A001",
+                f"The class {name!r} has {size:,} records, and needs {fewest:,}: "
+                f"{self.modelling.share:g} of them are trained on, {self._each} of each class.",
+                "Leave the class out, join it with another, or give more records.",
+            )
+            for name, size in zip(names, sizes.tolist(), strict=True)
+            if size < fewest
+        ]
+        if problems:
+            raise AuditError(*in_a_word(problems, len(names)))
+
+    @cached_property
+    def sanitised(self) -> Written:
+        """The table that the model learns from, held by the engine, to be measured there."""
+        if self.plan.anonymize is None:
+            table = self.table.take(pa.array(self.members))
+            return Written(Stored(MEMORY, table_digest(table), len(self.members)), held=table)
+        return self.engine.write(self._anonymized(self.members), None)
+
+    @cached_property
+    def fitted(self) -> FittedFeatures:
+        """How columns become features, from what the model may know alone."""
+        if self.is_released:
+            learnt = self._shown().take(pa.array(self.members))
+            return fit_for_release(self._as_values(learnt), self.modelling.label, self.fewest)
+        return fit_on_release(self._learnt(), self.modelling.label, self._covered)
+
+    @property
+    def _each(self) -> int:
+        """How many of each class are to be trained on at least."""
+        return self.fewest if self.is_released else 1
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the model itself is released, and so must tell nothing of a few records."""
+        return self.plan.train is not None
+
+    @property
+    def fewest(self) -> int:
+        """How many records everything stands for that a released model tells."""
+        return self.plan.fewest
+
+    @property
+    def epochs(self) -> int:
+        """How often the model goes through its records."""
+        architecture = self.modelling.architecture
+        return architecture.epochs if isinstance(architecture, Network) else 1
+
+    def audit(
+        self, steps: Sequence[AuditStep], model: Path | None, progress: Progress
+    ) -> MembershipAudit:
+        """Train the model and attack it, by all that the steps ask for together."""
+        report = audit(
+            self._judged,
+            self._learner,
+            self._settings(steps),
+            architecture=self.modelling.architecture,
+            members=self.members,
+            groups=self.groups,
+            drawn="drawn-first",
+            model=model,
+            sanitiser=self._sanitiser(),
+            progress=progress,
+        )
+        others = report.target_test
+        said = (*uninformative(self._learnt_from), *no_better(self._judged, others))
+        said = (*report.warnings, *said)
+        return report.model_copy(update={"warnings": said})
+
+    def check_sides(self, steps: Sequence[AuditStep]) -> None:
+        """Raise AuditError where the records do not suffice for the models that an audit trains.
+
+        As `audit_splits`, and as where labels or features are no use, or say nothing (A022): before
+        anything is attempted.
+        """
+        check_informative(self._learnt_from)
+        settings, groups = self._settings(steps), self.groups
+        attacks = attacks_of_model(settings, self._learner.gives)
+        audit_splits(self._judged, attacks, settings, self.members, groups=groups)
+
+    def _settings(self, steps: Sequence[AuditStep]) -> Settings:
+        attacks = dict.fromkeys(name for step in steps for name in step.method.run)
+        bounds = [bound for step in steps for bound in step.method.bounds]
+        fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
+        return Settings(
+            attacks=tuple(attacks) or ("label-only",),
+            shadows=max((step.method.shadow_models for step in steps), default=2),
+            seed=self.seed,
+            fprs=tuple(dict.fromkeys((0.01, 0.001, *fprs))),
+            strongest_by=StrengthMeasure(bounds[0].measure, bounds[0].fpr) if bounds else ACCURACY,
+        )
+
+    @cached_property
+    def _judged(self) -> Records:
+        """The records as an attacker shows them to the model."""
+        return self._records(self._shown(), "the input")
+
+    @cached_property
+    def _learner(self) -> Learner:
+        return learner_of(self.modelling.architecture, self.fewest if self.is_released else 0)
+
+    def files(self, folder: Path, *, allow_pickle: bool) -> FilesMeasured:
+        """Return what the files of the model give away of the records that it learnt from."""
+        bounds, members = self.plan.file_bounds, pa.array(self.members)
+        assert bounds is not None  # noqa: S101 (a model is released)
+        asked = self._as_values(self._shown().take(members))
+        learnt = Learnt(
+            tables=(self._as_values(self.table.take(members)), asked, self._learnt()),
+            records=self._learnt_from,
+            asked=self._records(asked, "the records learnt from"),
+            architecture=self.modelling.architecture,
+        )
+        return audit_files(folder, learnt, bounds, allow_pickle=allow_pickle)
+
+    def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
+        """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
+        architecture, epochs = self.modelling.architecture, 1
+        if isinstance(architecture, Network):
+            epochs = min(architecture.epochs, _EPOCHS)
+            architecture = architecture.model_copy(update={"epochs": epochs})
+        learner = learner_of(architecture)
+        for _ in range(2):  # the first one compiles
+            start = time.process_time()
+            records = self._sanitised_records(rows)
+            learner.train(records, [np.arange(len(records))], [0])
+            spent = time.process_time() - start
+        return spent, epochs
+
+    def _labels(self) -> NDArray[Any]:
+        """Return the class of every row, (n,), by its name."""
+        column = self.table.column(self.modelling.label).cast(pa.string())
+        return np.array([plain_number(text or "") for text in column.to_pylist()])
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*self.modelling.features, self.modelling.label]
+
+    def _learnt(self) -> pa.Table:
+        return _only(self.sanitised.held, self._columns)
+
+    def _shown(self) -> pa.Table:
+        """Return the original records, as they are shown to the model."""
+        original = self.table.select(self._columns)
+        if self.plan.anonymize is None:
+            return original
+        return as_released(original, self.sanitised.held, self._covered)
+
+    @cached_property
+    def _learnt_from(self) -> Records:
+        """The records as the model that is audited learns from them."""
+        return self._sanitised_records(self.members)
+
+    def _as_values(self, table: pa.Table) -> pa.Table:
+        """Return records by values where an earlier release holds cells: nobody has them here."""
+        return as_values(table, self._generalised, self._covered)
+
+    def _records(self, table: pa.Table, name: str) -> Records:
+        return self.fitted.records(table, name, self._covered.leaves)
+
+    def _anonymized(self, rows: NDArray[np.int64]) -> Anonymized:
+        part = self.table.take(pa.array(rows))
+        return self.engine.anonymize(part, self.plan.anonymization(), self.plan.publish)
+
+    def _sanitised_records(self, rows: NDArray[np.int64]) -> Records:
+        if self.plan.anonymize is None:
+            return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
+        if np.array_equal(rows, self.members):
+            return self._records(self._learnt(), "the model's table")
+        made = as_typed(self._anonymized(rows).table)
+        return self._records(_only(made, self._columns), "a shadow's table")
+
+    def _sanitiser(self) -> Sanitiser | None:
+        if self.plan.anonymize is None:
+            return None
+        return Sanitiser(self.plan.anonymize.model_dump_json(), self._sanitised_records)
+
+    @property
+    def _generalised(self) -> list[Generalised]:
+        """The features that an earlier release generalised."""
+        known = self.plan.read.generalised
+        return [one for one in known if one.name in self.modelling.features]
+
+    @cached_property
+    def _covered(self) -> Covered:
+        columns = self.plan.anonymize.columns.quasi_identifier if self.plan.anonymize else ()
+        named = {one.name: one.taxonomy for one in columns if one.taxonomy}
+        named |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}
+        masks = {one.name: one.mask or "*" for one in columns if one.generalization == "prefix"}
+        leaves = leaves_of(self.engine.taxonomies, named)
+        check_nodes(self.table, self._generalised, leaves)
+        return Covered(leaves, masks)
+
+
+def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the columns of a release, those whose ranges stand in two columns as both."""
+    found = table.column_names
+    wanted = [
+        one
+        for name in names
+        for one in ((name,) if name in found else (f"{name}_low", f"{name}_high"))
+    ]
+    return table.select(wanted)
+
+
+def group_audits(steps: Sequence[AuditStep]) -> list[tuple[AuditStep, ...]]:
+    """Return the audits of one model each, which are run together."""
+    ways = dict.fromkeys(step.modelling for step in steps)
+    return [tuple(step for step in steps if step.modelling == way) for way in ways]
