@@ -35,7 +35,7 @@ from policy_engine.audits.membership.auditing import audit, audit_predictions
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.one_by_one import OneByOne
-from policy_engine.audits.membership.observations import OF_CONFIDENCES
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
 from policy_engine.audits.membership.releases import Covered, fit_on_release
@@ -355,7 +355,7 @@ def judged(logits, records, members, others, seed):
     rows = np.concatenate([members, others])
     is_member = np.arange(len(rows)) < len(members)
     said = (logits[rows], records.labels[rows], is_member, records.classes)
-    predictions = Predictions(*said, {}, OF_CONFIDENCES, "Adult", records.digest)
+    predictions = Predictions(*said, {}, CONFIDENCE_ANSWERS, "Adult", records.digest)
     found = audit_predictions(predictions, Settings(seed=seed))
     accuracy, auc = by_hand(logits, records.labels, members, others, seed)
     loss = found.attack("loss").figures

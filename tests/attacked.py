@@ -3,7 +3,7 @@
 import numpy as np
 
 from policy_engine.audits.membership.observations import (
-    OF_CONFIDENCES,
+    CONFIDENCE_ANSWERS,
     Evidence,
     Observations,
     OtherShadows,
@@ -11,7 +11,7 @@ from policy_engine.audits.membership.observations import (
 )
 
 
-def observed(margins, labels=None, gives=OF_CONFIDENCES):
+def observed(margins, labels=None, gives=CONFIDENCE_ANSWERS):
     """What a model of two classes says that has these margins."""
     margins = np.asarray(margins, float)
     labels = np.zeros(len(margins), int) if labels is None else np.asarray(labels)
@@ -31,7 +31,7 @@ def shadow(own, is_member, judged, others=None, knew=None):
     return Shadow(observed(own), np.array(is_member, bool), observed(judged), peers)
 
 
-def evidence(target, shadows=(), online=(), seed=0, gives=OF_CONFIDENCES):
+def evidence(target, shadows=(), online=(), seed=0, gives=CONFIDENCE_ANSWERS):
     target = target if isinstance(target, Observations) else observed(target, gives=gives)
     pairs = tuple((observed(margins), np.array(seen, bool)) for margins, seen in online)
     return Evidence(target, tuple(shadows), pairs, seed)

@@ -18,12 +18,12 @@ from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.caveats import MEMBERS_TOLD
 from policy_engine.audits.membership.conduct import ChunkTime, Timings
 from policy_engine.audits.membership.fitted.auditing import audit_fitted
-from policy_engine.audits.membership.fitted.keeping import Keeping
+from policy_engine.audits.membership.fitted.keeping import AnswerCache
 from policy_engine.audits.membership.fitted.questions import read_questions
 from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
-from policy_engine.audits.membership.manifest import Keeper, under_way, until
+from policy_engine.audits.membership.manifest import ManifestKeeper, cancellable, keep_manifest
 from policy_engine.audits.membership.membership_labels import parse_truths
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.randomized_response import perturb
@@ -43,7 +43,7 @@ from policy_engine.audits.reports.audit_folder import (
     Sides,
     check_output,
     split_arrays,
-    write_found,
+    write_audit_files,
     write_tradeoff,
 )
 from policy_engine.engines.engine import Progress, silent
@@ -106,21 +106,21 @@ def audit_membership(
     """
     settings = settings or Settings()
     check_output(out, report)
-    told = until(cancel, progress)
+    told = cancellable(cancel, progress)
     if fitted is not None:
         source = fitted.model if isinstance(fitted, FittedModel) else fitted
         name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
-        with under_way(out, "fitted model", settings, name) as keeper:
+        with keep_manifest(out, "fitted model", settings, name) as keeper:
             clock = _Clock(keeper)
             examined = _audit_fitted(
                 data, label, model, members, fitted, settings, told, (keeper, clock, out)
             )
             found = examined.report.model_copy(update=clock.told(made_by))
             inputs = _inputs(data, source)
-            write_found(found, out, report, {}, inputs, keeper, examined.scores)
+            write_audit_files(found, out, report, {}, inputs, keeper, examined.scores)
         return found
     learner, architecture = _learner(model)
-    with under_way(out, "membership", settings, learner.name) as keeper:
+    with keep_manifest(out, "membership", settings, learner.name) as keeper:
         records, inside = _records(data, label, members)
         keeper.of_records(records.digest)
         sides = (None, None) if inside is None else _sides(inside)
@@ -141,14 +141,14 @@ def audit_membership(
             found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
         splits = split_arrays(records, learner, settings, sides) if out else {}
         inputs = _inputs(data, model)
-        write_found(found, out, report, splits, inputs, keeper, examined.scores)
+        write_audit_files(found, out, report, splits, inputs, keeper, examined.scores)
     return found
 
 
 class _Clock:
     """Measures how long an audit takes, and each of its chunks."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: ManifestKeeper) -> None:
         self._keeper, self._chunks = keeper, list[Chunk]()
         self._begun = time.monotonic(), time.process_time()
 
@@ -181,7 +181,7 @@ def _audit_fitted(
     fitted: Any,
     settings: Settings,
     progress: Progress,
-    kept: "tuple[Keeper, _Clock, Path | None]",
+    kept: "tuple[ManifestKeeper, _Clock, Path | None]",
 ) -> Examined:
     """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
     if settings.local_epsilon is not None:
@@ -195,7 +195,7 @@ def _audit_fitted(
     recipe = None if model is None else _recipe(model)
     keeper, clock, out = kept
     keeper.of_records(questions.digest)
-    keeping = Keeping(out / "cache" if out else None, clock.kept)
+    keeping = AnswerCache(out / "cache" if out else None, clock.kept)
     return audit_fitted(questions, known, settings, recipe, progress, keeping)
 
 
@@ -223,14 +223,14 @@ def audit_predictions_file(
     DataError for what is wrong with the predictions, OutputError where nothing can be written.
     """
     check_output(out, report)
-    settings, told = settings or Settings(), until(cancel, progress)
-    with under_way(out, "predictions", settings, "known by its predictions alone") as keeper:
+    settings, told = settings or Settings(), cancellable(cancel, progress)
+    with keep_manifest(out, "predictions", settings, "known by its predictions alone") as keeper:
         read, clock = read_predictions(predictions), _Clock(keeper)
         keeper.of_records(read.digest)
         examined = examine_predictions(read, settings, told)
         found = examined.report.model_copy(update=clock.told(made_by))
         inputs = _inputs(predictions)
-        write_found(found, out, report, {}, inputs, keeper, examined.scores)
+        write_audit_files(found, out, report, {}, inputs, keeper, examined.scores)
     return found
 
 
@@ -261,13 +261,13 @@ def audit_tradeoff(
         message = f"A trade-off is over the training of networks. Given: {network.name}."
         raise AuditError.of("A009", message, "Describe a network, or leave the model out.")
     settings, grid = settings or Settings(), grid or Grid()
-    with under_way(out, "trade-off", settings, network.model_dump_json()) as keeper:
+    with keep_manifest(out, "trade-off", settings, network.model_dump_json()) as keeper:
         records, _ = _records(data, label, "")
         keeper.of_records(records.digest)
         _check_noise(grid)
         _check_perturbing(records, grid, settings)
         cache = out / "cache" if out else None
-        told = until(cancel, progress)
+        told = cancellable(cancel, progress)
         made = tradeoff(records, network, settings, grid, cache=cache, progress=told)
         found = made.model_copy(update={"made_by": made_by})
         if out:
@@ -360,4 +360,4 @@ def write_audit(found: MembershipAudit, folder: Path) -> None:
     Raises OutputError where the folder cannot be written, DataError (C011) without matplotlib.
     """
     check_output(folder, None)
-    write_found(found, folder, None, {}, [])
+    write_audit_files(found, folder, None, {}, [])

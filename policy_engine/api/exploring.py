@@ -32,7 +32,7 @@ from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import Source
-from policy_engine.release.release import Release, masked, read_inputs, with_rows
+from policy_engine.release.release import Release, mask_columns, read_inputs, with_rows
 
 if TYPE_CHECKING:
     pass
@@ -100,7 +100,7 @@ def explore(
     """
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
-    table = masked(plan, engine, table)
+    table = mask_columns(plan, engine, table)
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))

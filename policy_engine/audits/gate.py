@@ -31,17 +31,17 @@ def shortfalls(
             named = [one for one in attacks if one.attack in method.attacks and one.bound == bound]
             if named and all(one.unfit for one in named):
                 message = f"Whether {bound} holds is not shown by any attack that was asked for: "
-                yield f"{message}{_reasons(named)}."
+                yield f"{message}{_format_reasons(named)}."
     for one in attacks:
         if one.unfit and one.attack in GATE_ATTACKS:
             message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
             yield f"{message}{one.unfit}."
         elif not one.holds:
             message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
-            yield f"{message}{said(one)}."
+            yield f"{message}{format_measurement(one)}."
 
 
-def _reasons(attacks: Sequence[AttackMeasurement]) -> str:
+def _format_reasons(attacks: Sequence[AttackMeasurement]) -> str:
     """Return why attacks are no evidence, each reason with its attacks."""
     reasons = dict.fromkeys(one.unfit for one in attacks)
     return "; ".join(
@@ -50,7 +50,7 @@ def _reasons(attacks: Sequence[AttackMeasurement]) -> str:
     )
 
 
-def said(one: AttackMeasurement) -> str:
+def format_measurement(one: AttackMeasurement) -> str:
     """Return what an attack reached, in words."""
     reached = one.reached
     if isinstance(reached, NotApplicable):
@@ -61,7 +61,7 @@ def said(one: AttackMeasurement) -> str:
     return f"{told}{pooled}"
 
 
-def state(one: AttackMeasurement) -> str:
+def measurement_state(one: AttackMeasurement) -> str:
     """Return whether a bound holds, is broken, or the attack says nothing of it, in a word."""
     if not one.holds:
         return "broken"

@@ -19,11 +19,11 @@ from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
     CERTIFICATE,
     certificate_name,
+    format_names,
     is_certificate,
-    settled,
-    strangers,
-    told,
-    unfit,
+    name_problem,
+    unchanged,
+    unknown_names,
 )
 from policy_engine.terms import local_name
 
@@ -119,7 +119,7 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
         is_of_data = with_ending(storage.name(place), SPARK_FORMATS)
         is_output = bool(is_of_data) and not names_of_certificates(place)
         folder = place if is_folder and not is_output else storage.parent(place)
-        with settled(folder), storage.reading(place):
+        with unchanged(folder), storage.reading(place):
             files = _files(place, folder, is_output=is_output)
             known = certificates_in(folder) if is_certificate(storage.name(files[0])) else _NONE
             return tuple(_load(file, known, is_named=file == place) for file in files)
@@ -192,7 +192,7 @@ def _check_alone(certificate: Certificate, folder: Place, known: Collection[str]
 def _names_of(certificate: Certificate) -> Iterator[str]:
     asset = local_name(certificate.plan.publish.asset)
     names = (f"{asset}{end}" for end in ("", *(f".{ending}" for ending in SPARK_FORMATS)))
-    yield from (name for name in names if not unfit(name))
+    yield from (name for name in names if not name_problem(name))
 
 
 def _check_nothing_else(file: Place, model: str) -> None:
@@ -201,9 +201,10 @@ def _check_nothing_else(file: Place, model: str) -> None:
     Who opens what lies beside a certified model takes it for a part of the release. Folders of
     data may hold other files: whoever keeps a table there knows which one is certified.
     """
-    found = strangers(storage.parent(file), (CERTIFICATE, storage.name(file), model))
+    found = unknown_names(storage.parent(file), (CERTIFICATE, storage.name(file), model))
     if found:
-        message = f"The certificate is of the folder {model!r}, and says nothing of {told(found)} "
+        names = format_names(found)
+        message = f"The certificate is of the folder {model!r}, and says nothing of {names} "
         hint = "Take it away: a released model has a folder of its own."
         raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
 

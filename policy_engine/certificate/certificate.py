@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from policy_engine import terms
-from policy_engine.audits.gate import ModelFigures, said, shortfalls
+from policy_engine.audits.gate import ModelFigures, format_measurement, shortfalls
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import Count, Input, Record, named
@@ -36,14 +36,14 @@ from policy_engine.plan.steps import Anonymize
 from policy_engine.plan.training import FilesMeasured
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.release.release import Release
-from policy_engine.release.staging import CERTIFICATE, unfit
+from policy_engine.release.staging import CERTIFICATE, name_problem
 
 FILE_NAME = CERTIFICATE
 
 
 def _file_name(name: str) -> str:
-    if name and unfit(name):
-        raise ValueError(f"a name that {unfit(name)}")
+    if name and name_problem(name):
+        raise ValueError(f"a name that {name_problem(name)}")
     return name
 
 
@@ -295,7 +295,9 @@ def proven(certificate: Certificate) -> str:
     """Return every bound with what was measured, in one line; empty where nothing was."""
     measured = map(_measured, certificate.measurements)
     attacked = (
-        f"{one.attack} {said(one)} ({one.bound})" for one in certificate.attacks if not one.unfit
+        f"{one.attack} {format_measurement(one)} ({one.bound})"
+        for one in certificate.attacks
+        if not one.unfit
     )
     files = (f"{name} {found} ({asked})" for name, asked, found, _ in files_of(certificate))
     return ", ".join((*measured, *attacked, *files))

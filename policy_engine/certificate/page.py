@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from policy_engine.audits.gate import said
+from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate, files_of
 
@@ -19,6 +19,6 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         name = f"{one.bound} of {one.column}" if one.column else one.bound
         yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
     for attacked in certificate.attacks:
-        yield attacked.attack, str(attacked.bound), said(attacked)
+        yield attacked.attack, str(attacked.bound), format_measurement(attacked)
     for name, asked, achieved, _ in files_of(certificate):
         yield name, asked, achieved

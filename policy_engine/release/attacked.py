@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.figures import Figures, TprAtFpr
-from policy_engine.audits.membership.learners.scikit import made
+from policy_engine.audits.membership.learners.scikit import make_estimator
 from policy_engine.audits.membership.measuring import figures
 from policy_engine.audits.membership.result import AttackResult, AuditSide, MembershipAudit
 from policy_engine.audits.membership.settings import BASELINE
@@ -27,7 +27,7 @@ from policy_engine.methods.audits.membership_inference import AttackBound, Attac
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import Modelling
-from policy_engine.release.attempts import AttemptedModel, at_look
+from policy_engine.release.attempts import AttemptedModel, attempt_upper_end
 
 _DECIMALS = 3
 _MOST = 500_000
@@ -36,7 +36,7 @@ _DECIDING = ("policy-engine", "numpy", "scipy", "scikit-learn", "tensorflow", "t
 """The packages whose version decides what is trained from a seed."""
 
 
-def measured(
+def measurements(
     steps: Sequence[AuditStep], report: MembershipAudit | None
 ) -> Iterator[AttackMeasurement]:
     """Yield what an audit measured of every bound, for every attack that was run.
@@ -48,11 +48,11 @@ def measured(
         for name in step.method.run:
             for bound in step.method.bounds:
                 assert report is not None  # noqa: S101 (there are steps)
-                yield _measured(report.attack(name), bound)
+                yield _measurement(report.attack(name), bound)
 
 
-def _measured(result: AttackResult, bound: AttackBound) -> AttackMeasurement:
-    reached = _reached(result.figures, bound)
+def _measurement(result: AttackResult, bound: AttackBound) -> AttackMeasurement:
+    reached = _bound_figure(result.figures, bound)
     if isinstance(reached, Estimate):
         reached = reached.rounded(_decimals(bound))
     return AttackMeasurement(
@@ -71,19 +71,19 @@ def _unfit(result: AttackResult, bound: AttackBound) -> str:
     """Return why an attack is not evidence that a bound holds, empty where it is."""
     if result.degenerate:
         return result.degenerate
-    if bound.measure == "tprAtFpr" and _at(result.figures, bound).randomised:
+    if bound.measure == "tprAtFpr" and _tpr_at(result.figures, bound).randomised:
         return "so many records have its highest scores that a coin decides among them"
     return ""
 
 
-def _at(found: Figures, bound: AttackBound) -> TprAtFpr:
+def _tpr_at(found: Figures, bound: AttackBound) -> TprAtFpr:
     return next(one for one in found.tpr_at_fpr if one.fpr == bound.fpr)
 
 
-def _reached(found: Figures, bound: AttackBound) -> Estimate | NotApplicable:
+def _bound_figure(found: Figures, bound: AttackBound) -> Estimate | NotApplicable:
     """Return the figure that a bound is about."""
     if bound.measure == "tprAtFpr":
-        return _at(found, bound).tpr
+        return _tpr_at(found, bound).tpr
     if bound.measure == "auc":
         return _either_way(found.auc)
     return {"precision": found.precision, "recall": found.recall}[bound.measure]
@@ -102,14 +102,14 @@ def _either_way(auc: Estimate) -> Estimate:
 def model_figures(report: MembershipAudit) -> ModelFigures:
     """Return how often the model of an audit is right, and the label-only baseline, in percents."""
     right = {
-        "on_members": clopper_pearson(*_right(report.target_train)),
-        "on_others": clopper_pearson(*_right(report.target_test)),
+        "on_members": clopper_pearson(*_correct_count(report.target_train)),
+        "on_others": clopper_pearson(*_correct_count(report.target_test)),
         "baseline": report.attack(BASELINE).figures.accuracy,
     }
     return ModelFigures(**{name: figure.rounded(2) for name, figure in right.items()})
 
 
-def _right(side: AuditSide) -> tuple[int, int]:
+def _correct_count(side: AuditSide) -> tuple[int, int]:
     return round(side.accuracy * side.records), side.records
 
 
@@ -134,13 +134,17 @@ def check_showable(steps: Sequence[AuditStep], members: int, share: float, numbe
 
 
 def _can_show(bound: AttackBound, members: int, number: int) -> bool:
-    reached = _reached(_of_guess(members, bound.fpr), bound)
+    reached = _bound_figure(_guess_figures(members, bound.fpr), bound)
     assert isinstance(reached, Estimate)  # noqa: S101 (a guess calls half of all)
-    ends = {"high": at_look(reached.rounded(_decimals(bound)), number), "low": 0.0, "value": 0.0}
+    ends = {
+        "high": attempt_upper_end(reached.rounded(_decimals(bound)), number),
+        "low": 0.0,
+        "value": 0.0,
+    }
     return AttackMeasurement(attack="", bound=bound, reached=Estimate(**ends)).holds
 
 
-def _of_guess(members: int, fpr: float | None) -> Figures:
+def _guess_figures(members: int, fpr: float | None) -> Figures:
     """Return the figures of a score by which members and others take turns."""
     is_member = np.arange(2 * members) % 2 == 1
     scores = -np.arange(2 * members, dtype=np.float64)
@@ -169,7 +173,7 @@ def _round(number: float) -> int:
 # -- attempts -------------------------------------------------------------------------------------
 
 
-def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedModel:
+def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedModel:
     """Return what decides the figures of a plan's audits: how models are trained, data, seed.
 
     The bounds, the attacks and the number of shadow models are no part of how it is trained:
@@ -188,18 +192,23 @@ def making(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> Attempte
     labels = sorted({one.label for one in modellings})
     learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))
     return AttemptedModel(
-        way="\n".join([_sanitised(public), *sorted({_way(one) for one in modellings})]),
+        way="\n".join(
+            [
+                _describe_sanitisation(public),
+                *sorted({_describe_training(one) for one in modellings}),
+            ]
+        ),
         data="\n".join([*labels, _digest(learnt, record_marks(learnt, learnt.column_names))]),
         exactly="\n".join([*exactly, table_digest(table), *versions]),
         seed=seed,
         asked=tuple(step.method for step in plan.audits),
         repeats=repeats,
         records=sketches(learnt, labels),
-        former="\n".join([*labels, _as_written(table.select(_named(public, modellings)))]),
+        former="\n".join([*labels, _text_digest(table.select(_named_columns(public, modellings)))]),
     )
 
 
-def _named(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
+def _named_columns(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
     """Return the columns that a plan names, in order: of these, data were known formerly."""
     names = {name for one in modellings for name in (one.label, *one.features)}
     if plan.anonymize is not None:
@@ -208,7 +217,7 @@ def _named(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
     return sorted(names)
 
 
-def _sanitised(plan: Plan) -> str:
+def _describe_sanitisation(plan: Plan) -> str:
     """Return how a table is anonymised, empty where it is not."""
     if plan.anonymize is None:
         return ""
@@ -216,7 +225,7 @@ def _sanitised(plan: Plan) -> str:
     return _canonical(plan.anonymize.model_dump(mode="json", exclude=names))
 
 
-def _way(modelling: Modelling) -> str:
+def _describe_training(modelling: Modelling) -> str:
     """Return how a model is trained, two ways that train the same alike."""
     architecture = modelling.architecture
     described = architecture.model_dump(mode="json")
@@ -227,18 +236,18 @@ def _way(modelling: Modelling) -> str:
 
 def _effective(architecture: Estimator) -> dict[str, object]:
     """Return all parameters of a classifier that decide what it learns, as they are set or not."""
-    found = made(architecture).get_params()
-    return {name: _plain(value) for name, value in found.items() if name not in _NO_MATTER}
+    found = make_estimator(architecture).get_params()
+    return {name: _plain_value(value) for name, value in found.items() if name not in _NO_MATTER}
 
 
 _NO_MATTER = ("random_state", "n_jobs", "verbose")
 """The parameters of classifiers that decide nothing: each is trained from a seed of its own."""
 
 
-def _plain(value: object) -> object:
+def _plain_value(value: object) -> object:
     """Return a value of a parameter, whole numbers like all others."""
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain_value(one) for one in value]
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -252,7 +261,7 @@ def _digest(table: pa.Table, rows: NDArray[np.uint64]) -> str:
     return hashlib.sha256(names.encode() + np.sort(rows).tobytes()).hexdigest()
 
 
-def _as_written(table: pa.Table) -> str:
+def _text_digest(table: pa.Table) -> str:
     """Return the digest by which ledgers formerly knew a table: of the texts of its cells."""
     columns = (column.combine_chunks() for column in table.columns)
     return _digest(table, marks(columns, table.num_rows))

@@ -88,14 +88,14 @@ class JudgedAttempts:
     attempts: tuple[Attempt, ...]
 
 
-def unchecked(_number: int) -> None:
+def allow_any(_number: int) -> None:
     """Let an attempt of any number begin."""
 
 
 class AttemptHistory(Protocol):
     """Keeps the attempts of an owner, and has every one judged with those before it."""
 
-    def begin(self, making: AttemptedModel, check: Callable[[int], None] = unchecked) -> int:
+    def begin(self, making: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
         """Keep that an attempt was begun, and return its number, from 1 on.
 
         What `check` raises of that number ends it before it is one. Raises AuditError (A020)
@@ -107,7 +107,7 @@ class AttemptHistory(Protocol):
         """Keep the figures of an attempt, and return what they show with those before it."""
 
 
-def pooled(
+def pool_attempts(
     attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt], way: str | None = None
 ) -> tuple[AttackMeasurement, ...]:
     """Return what attacks reached with what they reached in earlier attempts on the same records.
@@ -122,7 +122,7 @@ def pooled(
         return tuple(attacks)
     number = number_after(earlier)
     alike = [one for one in earlier if way in (None, one.way)]
-    return tuple(_pooled(one, alike, number) for one in attacks)
+    return tuple(_pool(one, alike, number) for one in attacks)
 
 
 def number_after(earlier: Sequence[Attempt]) -> int:
@@ -130,13 +130,13 @@ def number_after(earlier: Sequence[Attempt]) -> int:
     return len({one.made for one in earlier}) + 1
 
 
-def _pooled(one: AttackMeasurement, earlier: Sequence[Attempt], number: int) -> AttackMeasurement:
+def _pool(one: AttackMeasurement, earlier: Sequence[Attempt], number: int) -> AttackMeasurement:
     if not isinstance(one.reached, Estimate):
         return one
     ends = {past.made: end for past in earlier for end in _ends(past, one)}
     mean = fmean((one.reached.high, *ends.values()))
     return one.model_copy(
-        update={"pooled": max(at_look(one.reached, number), ceiling(mean, _PLACES))}
+        update={"pooled": max(attempt_upper_end(one.reached, number), ceiling(mean, _PLACES))}
     )
 
 
@@ -155,7 +155,7 @@ def _ends(past: Attempt, one: AttackMeasurement) -> list[float]:
     ]
 
 
-def at_look(reached: Estimate, number: int) -> float:
+def attempt_upper_end(reached: Estimate, number: int) -> float:
     """Return the upper end of an interval at the confidence of attempt `number`, from 1 on.
 
     The distance to the end grows with the square of the normal deviate, which is more than it

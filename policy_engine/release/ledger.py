@@ -30,10 +30,10 @@ from policy_engine.release.attempts import (
     Attempt,
     AttemptedModel,
     JudgedAttempts,
+    allow_any,
     number_after,
-    pooled,
+    pool_attempts,
     shares_records,
-    unchecked,
 )
 from policy_engine.release.locking import hold
 
@@ -72,23 +72,23 @@ class Ledger:
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self.folder = Path(folder) if folder is not None else _usual()
+        self.folder = Path(folder) if folder is not None else _default_folder()
 
-    def begin(self, making: AttemptedModel, check: Callable[[int], None] = unchecked) -> int:
+    def begin(self, making: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
         """Keep that an attempt was begun, and return its number; errors as `History.begin`.
 
         It counts from now on, whether it comes to an end or not.
         """
         with self._held() as key:
-            same = _named(making, key)
+            same = _ledger_names(making, key)
             attempts = same.renewed(self._read(key))
             before = [one for one in attempts if same.is_on(one)]
             known = [one for one in before if same.is_of(one)]
             stored = next((one for one in known if one.attacks), None)
             if stored is not None and not (stored.held or making.repeats):
-                raise _refused(stored, making)
+                raise _refusal(stored, making)
             _check_limit(making, len({one.made for one in before} - {same.made}))
-            number = number_after(_before(before, same))
+            number = number_after(_earlier_attempts(before, same))
             check(number)
             if not known:
                 self._write((*attempts, same.attempt()), key)
@@ -102,19 +102,19 @@ class Ledger:
         Raises OutputError (O002) where it cannot be written.
         """
         with self._held() as key:
-            same = _named(making, key)
+            same = _ledger_names(making, key)
             attempts = same.renewed(self._read(key))
-            earlier = _before([one for one in attempts if same.is_on(one)], same)
+            earlier = _earlier_attempts([one for one in attempts if same.is_on(one)], same)
             known = [one for one in attempts if same.is_of(one)]
             for one in known:
-                if one.attacks and _alone(one.attacks) == tuple(attacks):
-                    return JudgedAttempts(one.attacks, _told((*earlier, one)))
-            found = pooled(attacks, earlier, same.way)
+                if one.attacks and _without_pooled(one.attacks) == tuple(attacks):
+                    return JudgedAttempts(one.attacks, _without_sketches((*earlier, one)))
+            found = pool_attempts(attacks, earlier, same.way)
             made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
             begun = next((one for one in known if not one.attacks), None)
             place = len(attempts) if begun is None else attempts.index(begun)
             self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
-        return JudgedAttempts(found, _told((*earlier, made)))
+        return JudgedAttempts(found, _without_sketches((*earlier, made)))
 
     def check_apart(self, output: Place, given: Place) -> None:
         """Raise OutputError (O002) where attempts would lie in the folder of a release.
@@ -244,7 +244,7 @@ class Ledger:
         return AuditError.of("A019", message, hint)
 
 
-def _usual() -> Path:
+def _default_folder() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     return (Path(state) if state else Path.home() / ".local" / "state") / _FOLDER
 
@@ -317,7 +317,7 @@ class _Names(BaseModel):
         return Attempt(**names, time=now, held=held, attacks=attacks)
 
 
-def _named(making: AttemptedModel, key: bytes) -> _Names:
+def _ledger_names(making: AttemptedModel, key: bytes) -> _Names:
     data = _mac(key, b"data", making.data.encode())
     way = _mac(key, b"way", making.way.encode())
     seed = _mac(key, b"seed", str(making.seed).encode())
@@ -328,35 +328,35 @@ def _named(making: AttemptedModel, key: bytes) -> _Names:
         seed=seed,
         made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
         asked=_mac(key, b"asked", asked),
-        records=tuple("".join(_of_record(one, key) for one in each) for each in making.records),
-        former=_formerly(making, seed, key),
+        records=tuple("".join(_sketch_name(one, key) for one in each) for each in making.records),
+        former=_former_names(making, seed, key),
     )
 
 
-def _formerly(making: AttemptedModel, seed: str, key: bytes) -> _Former:
+def _former_names(making: AttemptedModel, seed: str, key: bytes) -> _Former:
     data = _mac(key, b"data", making.former.encode())
     way = _mac(key, b"way", data.encode(), making.way.encode())
     made = _mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode())
     return _Former(data=data, way=way, made=made)
 
 
-def _of_record(digest: int, key: bytes) -> str:
+def _sketch_name(digest: int, key: bytes) -> str:
     return _mac(key, b"record", f"{digest:x}".encode())[:DIGITS]
 
 
-def _told(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+def _without_sketches(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """Return attempts as a record of the owner's has them, without sketches."""
     return tuple(one.model_copy(update={"records": ()}) for one in attempts)
 
 
-def _before(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
+def _earlier_attempts(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
     """Return the attempts that are not of the very same model, up to where it was made first."""
     made = [one.made for one in attempts]
     end = made.index(same.made) if same.made in made else len(made)
     return tuple(attempts[:end])
 
 
-def _alone(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
+def _without_pooled(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
     """Return what attacks reached, without the attempts before."""
     return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
 
@@ -374,7 +374,7 @@ def _check_limit(making: AttemptedModel, before: int) -> None:
         )
 
 
-def _refused(stored: Attempt, making: AttemptedModel) -> PolicyEngineError:
+def _refusal(stored: Attempt, making: AttemptedModel) -> PolicyEngineError:
     """Return the answer that an attempt was given before: the same bounds fall short."""
     when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
     found = shortfalls(making.asked, stored.attacks)

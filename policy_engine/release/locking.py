@@ -50,7 +50,7 @@ def hold(folder: Place, waiting: Callable[[], None] | None = None) -> Hold:
         if found:
             return found
         if waiting is None:
-            raise _busy(folder)
+            raise _busy_error(folder)
         if not is_told:
             waiting()
             is_told = True
@@ -63,14 +63,14 @@ def _attempt(folder: Place) -> Hold | None:
     Who has a lock and who has a claim see each other: each makes its own and looks afterwards.
     """
     try:
-        lock = _locked(folder)
+        lock = _take_lock(folder)
     except _NoLocksError:
         claim = _Claim(folder)
-        return _alone(claim, lambda: _others(folder, claim.name))
-    return _alone(lock, lambda: _claims(folder)) if lock else None
+        return _keep_if_alone(claim, lambda: _other_claims(folder, claim.name))
+    return _keep_if_alone(lock, lambda: _claims(folder)) if lock else None
 
 
-def _alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
+def _keep_if_alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
     """Return the right to a folder; None, given back, where others have made theirs."""
     is_alone = False
     try:
@@ -81,7 +81,7 @@ def _alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
     return mine if is_alone else None
 
 
-def _busy(folder: Place) -> PolicyEngineError:
+def _busy_error(folder: Place) -> PolicyEngineError:
     message = f"Another run is making a release in {str(folder)!r}."
     claims = _claims(folder)
     if not claims:
@@ -115,13 +115,13 @@ class _Lock:
         os.close(self._handle)
 
 
-def _locked(folder: Place) -> _Lock | None:
+def _take_lock(folder: Place) -> _Lock | None:
     """Return the lock of a folder, None where another run has it."""
     if storage.is_remote(folder) or find_spec("fcntl") is None:
         raise _NoLocksError
     path = storage.local_path(folder) / LOCK
     while True:
-        handle, is_new = _opened(path)
+        handle, is_new = _open_lock(path)
         try:
             is_locked = _lock(handle)
             if not is_locked or _is_at(handle, path):
@@ -138,7 +138,7 @@ def _locked(folder: Place) -> _Lock | None:
     return None
 
 
-def _opened(path: Path) -> tuple[int, bool]:
+def _open_lock(path: Path) -> tuple[int, bool]:
     """Return the file of a lock, opened, and whether it is new.
 
     Who may write into the folder may lock it; who may only read it is not to hold anybody up.
@@ -211,7 +211,7 @@ def _claims(folder: Place) -> list[str]:
     return [name for name in storage.names(folder) if name.startswith(CLAIM)]
 
 
-def _others(folder: Place, own: str) -> list[str]:
+def _other_claims(folder: Place, own: str) -> list[str]:
     """Return the claims of others in a folder, and its lock."""
     names = storage.names(folder)
     return [name for name in names if name == LOCK or (name.startswith(CLAIM) and name != own)]

@@ -96,7 +96,7 @@ def run_plan(
     not suffice for its audits, OutputError where the output cannot be written.
     """
     table, sources = read_inputs(plan, engine, upstream)
-    doubts = tuple(_doubts(plan, engine, table))
+    doubts = tuple(_warnings(plan, engine, table))
     if plan.train is not None:
         from policy_engine.release.trained_model import release_model  # noqa: PLC0415 (slow to import)
 
@@ -113,9 +113,11 @@ def run_plan(
             allow_pickle=allow_pickle,
         )
         whole = replace(sources[0], rows=table.num_rows)
-        release = _of_model(made, plan, whole, folder, seed, upstream)
+        release = _model_release(made, plan, whole, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), made.sanitised
-    anonymous = engine.anonymize(masked(plan, engine, table), plan.anonymization(), plan.publish)
+    anonymous = engine.anonymize(
+        mask_columns(plan, engine, table), plan.anonymization(), plan.publish
+    )
     written = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -162,7 +164,7 @@ def read_inputs(
     return whole, tuple(replace(source, rows=rows) for source, rows in with_counts)
 
 
-def masked(plan: Plan, engine: Engine, table: Any) -> Any:
+def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
     """Return a table with the columns masked that a plan has masked.
 
     Before classes are formed: rows of a class stand in the order of what is released of them.
@@ -176,7 +178,7 @@ def with_rows(sources: tuple[Stored, ...], rows: int) -> tuple[Stored, ...]:
     return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
 
 
-def _doubts(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
+def _warnings(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
     """Yield a warning of columns that look like those of a release that no certificate is of."""
     known = {one.name for one in plan.generalised}
     names = [name for name in plan.values_read if name not in known]
@@ -198,7 +200,7 @@ def _folder(destination: Path | str | None) -> Path:
     return Path(destination)
 
 
-def _of_model(
+def _model_release(
     made: "Modelled",
     plan: Plan,
     source: Stored,

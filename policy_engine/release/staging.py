@@ -49,7 +49,7 @@ def is_stage(name: str) -> bool:
     return _STAGE.fullmatch(name) is not None
 
 
-def strangers(folder: Place, released: Collection[str]) -> tuple[str, ...]:
+def unknown_names(folder: Place, released: Collection[str]) -> tuple[str, ...]:
     """Return the names in a folder of what is neither part of a release nor kept there by runs.
 
     A stage is a run's as long as nobody else may read it. Raises OSError.
@@ -58,7 +58,7 @@ def strangers(folder: Place, released: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in found if not _is_of_run(folder, name))
 
 
-def told(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """Return the first of some names of files, and how many more there are."""
     if len(names) <= _TOLD:
         return join_names(names)
@@ -75,7 +75,7 @@ def _is_of_run(folder: Place, name: str) -> bool:
     return name in (LOCK, JOURNAL) or _CLAIMED.fullmatch(name) is not None
 
 
-def unfit(name: str) -> str:
+def name_problem(name: str) -> str:
     """Return why a name cannot be that of an output or of a record; empty where it can.
 
     The one definition: what publishes, a journal and a certificate go by it.
@@ -95,7 +95,7 @@ def unfit(name: str) -> str:
 
 def check_name(name: str, what: str) -> None:
     """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
-    why = unfit(name)
+    why = name_problem(name)
     if why:
         shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
         message = f"{what} cannot be named {shown!r}: that {why}."
@@ -118,7 +118,7 @@ def check_settled(folder: Place) -> None:
 
 
 @contextmanager
-def settled(folder: Place) -> Iterator[None]:
+def unchanged(folder: Place) -> Iterator[None]:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
     What fails inside is also told so where a release was published meanwhile: the certificate

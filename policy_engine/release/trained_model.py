@@ -11,7 +11,7 @@ import pyarrow as pa
 from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
-    described,
+    describe_features,
 )
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import Engine, Progress, Written, silent
@@ -20,7 +20,7 @@ from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured, Modelling
-from policy_engine.release.attacked import check_showable, making, measured
+from policy_engine.release.attacked import attempted_model, check_showable, measurements
 from policy_engine.release.attempts import AttemptedModel, AttemptHistory, JudgedAttempts
 from policy_engine.release.training_table import TrainingTable, group_audits
 
@@ -66,26 +66,26 @@ def release_model(
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
-    ending = _ending(plan.train.architecture, allow_pickle=allow_pickle)
+    ending = _file_ending(plan.train.architecture, allow_pickle=allow_pickle)
     folder.mkdir(0o700)
-    made = TrainingTable(plan, plan.train, engine, table, _seed(seed))
-    about = making(plan, table, made.seed, repeats=repeats)
+    made = TrainingTable(plan, plan.train, engine, table, _given_or_drawn_seed(seed))
+    about = attempted_model(plan, table, made.seed, repeats=repeats)
     share, members = plan.train.share, len(made.members)
 
     def check(number: int) -> None:
         check_showable(plan.audits, members, share, number)
         made.check_sides(plan.audits)
 
-    _begin(about, history, check)
+    _begin_attempt(about, history, check)
     sanitised = made.sanitised
     reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
-    _describe(folder, made.fitted, plan.train)
+    _write_descriptions(folder, made.fitted, plan.train)
     files = made.files(folder, allow_pickle=ending == PICKLE)
     return Modelled(
         sanitised=sanitised,
         held_out=table.num_rows - len(made.members),
         suppressed=sanitised.made.suppressed if sanitised.made else 0,
-        judged=_judged(about, tuple(measured(plan.audits, reports[0])), history),
+        judged=_judge(about, tuple(measurements(plan.audits, reports[0])), history),
         reports=reports,
         files=files,
     )
@@ -110,7 +110,7 @@ def audit_table(
     """
     attacks: list[AttackMeasurement] = []
     reports = []
-    about = making(plan, table, _seed(seed), repeats=repeats)
+    about = attempted_model(plan, table, _given_or_drawn_seed(seed), repeats=repeats)
     ways = [(steps, steps[0].modelling) for steps in group_audits(plan.audits)]
     pieces = [(s, TrainingTable(plan, way, engine, table, about.seed)) for s, way in ways]
 
@@ -119,15 +119,15 @@ def audit_table(
             check_showable(steps, len(piece.members), piece.modelling.share, number)
             piece.check_sides(steps)
 
-    _begin(about, history, check)
+    _begin_attempt(about, history, check)
     for steps, piece in pieces:
         report = piece.audit(steps, None, progress)
         reports.append(report)
-        attacks += measured(steps, report)
-    return _judged(about, tuple(attacks), history), tuple(reports)
+        attacks += measurements(steps, report)
+    return _judge(about, tuple(attacks), history), tuple(reports)
 
 
-def _begin(
+def _begin_attempt(
     about: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
 ) -> None:
     """Begin an attempt that can show its bounds; raises what `check` does of its number."""
@@ -137,13 +137,13 @@ def _begin(
         check(1)
 
 
-def _judged(
+def _judge(
     about: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
 ) -> JudgedAttempts:
     return history.judge(about, attacks) if history and attacks else JudgedAttempts(attacks, ())
 
 
-def _ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
+def _file_ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
     """Return how the name of a model's file ends. Raises DataError (C011) without its library."""
     if isinstance(architecture, Network):
         return ".keras"
@@ -153,15 +153,15 @@ def _ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
     return ".skops"
 
 
-def _seed(given: int | None) -> int:
+def _given_or_drawn_seed(given: int | None) -> int:
     return secrets.randbits(_SECRET_BITS) if given is None else given
 
 
-def _describe(folder: Path, fitted: FittedFeatures, modelling: Modelling) -> None:
+def _write_descriptions(folder: Path, fitted: FittedFeatures, modelling: Modelling) -> None:
     """Write beside a model what it is, and how its features are made."""
     architecture: Network | Estimator = modelling.architecture
     files = {
-        "encoding.json": described(fitted),
+        "encoding.json": describe_features(fitted),
         "architecture.json": architecture.model_dump(mode="json"),
     }
     for name, value in files.items():

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.files.auditing import Learnt, audit_files
+from policy_engine.audits.files.auditing import TrainingInputs, audit_files
 from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
@@ -27,16 +27,16 @@ from policy_engine.audits.membership.releases import (
     fit_on_release,
     leaves_of,
 )
-from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
+from policy_engine.audits.membership.repeats import codes_of, draw_groups, quota_of
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import Sanitiser
 from policy_engine.audits.membership.soundness import (
+    accuracy_warning,
     check_informative,
-    no_better,
-    uninformative,
+    constant_feature_warning,
 )
-from policy_engine.audits.membership.splits import TOO_REPEATED, in_a_word
+from policy_engine.audits.membership.splits import TOO_REPEATED, summarise_problems
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines.engine import Anonymized, Engine, Progress, Stored, Written
 from policy_engine.engines.readings import record_marks
@@ -75,7 +75,7 @@ class TrainingTable:
         for number in range(len(names)):
             rows = np.flatnonzero(codes == number)
             _, repeats = np.unique(groups[rows], return_counts=True)
-            chosen.append(draw_whole(rows, groups, quota_of(repeats, share), random))
+            chosen.append(draw_groups(rows, groups, quota_of(repeats, share), random))
         self._check_drawn(names.tolist(), sizes, chosen)
         return np.sort(np.concatenate(chosen)).astype(np.int64)
 
@@ -128,7 +128,7 @@ class TrainingTable:
             if size < fewest
         ]
         if problems:
-            raise AuditError(*in_a_word(problems, len(names)))
+            raise AuditError(*summarise_problems(problems, len(names)))
 
     @cached_property
     def sanitised(self) -> Written:
@@ -184,7 +184,10 @@ class TrainingTable:
             progress=progress,
         )
         others = report.target_test
-        said = (*uninformative(self._learnt_from), *no_better(self._judged, others))
+        said = (
+            *constant_feature_warning(self._learnt_from),
+            *accuracy_warning(self._judged, others),
+        )
         said = (*report.warnings, *said)
         return report.model_copy(update={"warnings": said})
 
@@ -225,7 +228,7 @@ class TrainingTable:
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
         asked = self._as_values(self._shown().take(members))
-        learnt = Learnt(
+        learnt = TrainingInputs(
             tables=(self._as_values(self.table.take(members)), asked, self._learnt()),
             records=self._learnt_from,
             asked=self._records(asked, "the records learnt from"),
@@ -257,7 +260,7 @@ class TrainingTable:
         return [*self.modelling.features, self.modelling.label]
 
     def _learnt(self) -> pa.Table:
-        return _only(self.sanitised.held, self._columns)
+        return _select_columns(self.sanitised.held, self._columns)
 
     def _shown(self) -> pa.Table:
         """Return the original records, as they are shown to the model."""
@@ -288,7 +291,7 @@ class TrainingTable:
         if np.array_equal(rows, self.members):
             return self._records(self._learnt(), "the model's table")
         made = as_typed(self._anonymized(rows).table)
-        return self._records(_only(made, self._columns), "a shadow's table")
+        return self._records(_select_columns(made, self._columns), "a shadow's table")
 
     def _sanitiser(self) -> Sanitiser | None:
         if self.plan.anonymize is None:
@@ -312,7 +315,7 @@ class TrainingTable:
         return Covered(leaves, masks)
 
 
-def _only(table: pa.Table, names: Sequence[str]) -> pa.Table:
+def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the columns of a release, those whose ranges stand in two columns as both."""
     found = table.column_names
     wanted = [

@@ -1,6 +1,6 @@
 import pytest
 
-from policy_engine.audits.gate import shortfalls, state
+from policy_engine.audits.gate import measurement_state, shortfalls
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.membership_inference import (
     GATE_ATTACKS,
@@ -57,7 +57,7 @@ def test_another_attack_that_is_dead_is_no_evidence_either_way():
     dead = measured("loss", reached=LACKING, unfit="it gives all records one score")
     rest = [measured(name) for name in asked.run[1:]]
     assert list(shortfalls([asked], [*rest, dead])) == []
-    assert state(dead) == "no evidence"
+    assert measurement_state(dead) == "no evidence"
     assert list(shortfalls([asked], [*rest, measured("loss", reached=LACKING)])) != []
 
 
@@ -70,7 +70,7 @@ def test_where_no_attack_that_was_asked_for_is_evidence_nothing_is_shown():
 def test_an_attack_that_is_no_evidence_breaks_a_bound_all_the_same():
     unfit = measured("loss", 0.7, unfit="its score has 2 values")
     assert "the attack loss reaches" in found(*held()[1:], unfit)[-1]
-    assert state(unfit) == "broken"
+    assert measurement_state(unfit) == "broken"
 
 
 def test_what_is_pooled_has_to_hold_too():

@@ -17,7 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_engine.api import auditing
-from policy_engine.audits.membership.binning import bins_of, told
+from policy_engine.audits.membership.binning import bins_of, describe_bins
 from policy_engine.audits.membership.over_targets import (
     OverTargets,
     attack_over_targets,
@@ -324,7 +324,7 @@ def test_numbers_of_many_values_are_answered_in_bins_of_which_is_told(monkeypatc
 
     def traded(records, _, settings, *__, **___):
         asked.append((settings.bins, settings.ranges))
-        said = tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
+        said = tuple(describe_bins(records, bins_of(records, settings.bins, settings.ranges)))
         return tradeoff().model_copy(update={"bins": said})
 
     monkeypatch.setattr("policy_engine.audits.membership.tradeoff.tradeoff", traded)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels.estimates import Estimate, NotApplicable, ceiling, clopper_pearson, floor
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
-from policy_engine.release.attempts import Attempt, at_look, pooled
+from policy_engine.release.attempts import Attempt, attempt_upper_end, pool_attempts
 
 AUC = AttackBound(measure="auc", asked=0.6)
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -26,51 +26,51 @@ def attempt(number, *attacks):
 
 
 def test_the_first_attempt_is_judged_alone():
-    assert pooled((measured(0.55),), ()) == (measured(0.55),)
+    assert pool_attempts((measured(0.55),), ()) == (measured(0.55),)
 
 
 def test_the_second_attempt_has_to_hold_at_one_miss_in_eighty():
     # The normal deviate of 1.25% is 2.2414, that of 2.5% 1.96: squared, their ratio is 1.3078.
-    [one] = pooled((measured(0.55),), [attempt(1, measured(0.55))])
+    [one] = pool_attempts((measured(0.55),), [attempt(1, measured(0.55))])
     assert one.pooled == pytest.approx(0.5 + 0.05 * 1.3078, abs=1e-4)
     assert one.reached.high == 0.55
 
 
 def test_the_mean_over_all_attempts_has_to_hold():
     failed = [attempt(1, measured(0.9)), attempt(2, measured(0.85))]
-    [one] = pooled((measured(0.52),), failed)
+    [one] = pool_attempts((measured(0.52),), failed)
     assert one.pooled == pytest.approx((0.9 + 0.85 + 0.52) / 3, abs=1e-5)
     assert not one.holds
 
 
 def test_attempts_are_of_one_model_each_however_often_it_is_judged():
     twice = [attempt(1, measured(0.55)), attempt(1, measured(0.55))]
-    assert pooled((measured(0.55),), twice) == pooled((measured(0.55),), twice[:1])
+    assert pool_attempts((measured(0.55),), twice) == pool_attempts((measured(0.55),), twice[:1])
 
 
 def test_another_measure_of_an_earlier_attempt_is_left_out_of_the_mean_and_counted():
     other = AttackBound(measure="precision", asked=0.6)
-    [one] = pooled((measured(0.55),), [attempt(1, measured(0.9, bound=other))])
-    assert one.pooled == at_look(measured(0.55).reached, 2)
+    [one] = pool_attempts((measured(0.55),), [attempt(1, measured(0.9, bound=other))])
+    assert one.pooled == attempt_upper_end(measured(0.55).reached, 2)
 
 
 def test_attempts_at_another_way_and_such_as_only_began_are_looks_without_a_figure():
     earlier = [attempt(1, measured(0.9)), attempt(2)]
-    [one] = pooled((measured(0.55),), earlier, "1" * 64)
-    assert one.pooled == at_look(measured(0.55).reached, 3)
-    [one] = pooled((measured(0.55),), earlier, "0" * 64)
+    [one] = pool_attempts((measured(0.55),), earlier, "1" * 64)
+    assert one.pooled == attempt_upper_end(measured(0.55).reached, 3)
+    [one] = pool_attempts((measured(0.55),), earlier, "0" * 64)
     assert one.pooled == pytest.approx((0.9 + 0.55) / 2)
 
 
 def test_an_attempt_without_a_figure_stays_without():
     lacking = measured(0.5).model_copy(update={"reached": NotApplicable(reason="none")})
-    assert pooled((lacking,), [attempt(1, measured(0.55))]) == (lacking,)
+    assert pool_attempts((lacking,), [attempt(1, measured(0.55))]) == (lacking,)
 
 
 @given(st.integers(0, 60), st.integers(60, 400), st.integers(2, 6))
 def test_an_interval_at_a_later_attempt_is_no_narrower_than_the_exact_one(hits, trials, number):
     exact = clopper_pearson(hits, trials, 1 - 0.05 / (number * (number - 1)))
-    found = at_look(clopper_pearson(hits, trials), number)
+    found = attempt_upper_end(clopper_pearson(hits, trials), number)
     assert found >= exact.high or found == 1
 
 
@@ -82,7 +82,7 @@ def test_whoever_tries_on_passes_wrongly_once_in_twenty_at_most():
             value = draw.gauss(0.601, 0.02)
             width = 0.02 * deviate
             reached = Estimate(value=value, low=value - width, high=value + width)
-            if at_look(reached, number) <= 0.6:
+            if attempt_upper_end(reached, number) <= 0.6:
                 passed += 1
                 break
     assert passed / 400 <= 0.05 + 0.02

@@ -15,7 +15,7 @@ from policy_engine.methods.audits.membership_inference import (
     AttackMeasurement,
     MembershipInference,
 )
-from policy_engine.release.attempts import AttemptedModel, at_look
+from policy_engine.release.attempts import AttemptedModel, attempt_upper_end
 from policy_engine.release.ledger import Ledger
 
 AUC = AttackBound(measure="auc", asked=0.6)
@@ -63,7 +63,7 @@ def test_attempts_on_mostly_the_same_records_are_counted_together(ledger):
 def test_figures_are_pooled_with_those_of_the_same_way_alone(ledger):
     ledger.judge(MAKING, attacks(0.9))
     other = ledger.judge(from_seed(2, way="another forest"), attacks(0.51))
-    assert {one.pooled for one in other.attacks} == {at_look(attacks(0.51)[0].reached, 2)}
+    assert {one.pooled for one in other.attacks} == {attempt_upper_end(attacks(0.51)[0].reached, 2)}
     same = ledger.judge(from_seed(3), attacks(0.51))
     assert {one.pooled for one in same.attacks} == {0.705}
 
@@ -83,7 +83,7 @@ def test_runs_at_once_have_a_number_each_in_whatever_order_they_end(ledger):
     assert [ledger.begin(from_seed(seed)) for seed in (1, 2, 3)] == [1, 2, 3]
     last = ledger.judge(from_seed(3), attacks())
     assert len(last.attempts) == 3
-    assert {one.pooled for one in last.attacks} == {at_look(attacks()[0].reached, 3)}
+    assert {one.pooled for one in last.attacks} == {attempt_upper_end(attacks()[0].reached, 3)}
     first = ledger.judge(from_seed(1), attacks(0.59))
     assert (len(first.attempts), first.attacks) == (1, tuple(attacks(0.59)))
     again = ledger.judge(from_seed(3), attacks())  # whatever was filled in since

@@ -35,8 +35,8 @@ from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
-from policy_engine.release.attacked import making
-from policy_engine.release.trained_model import _seed
+from policy_engine.release.attacked import attempted_model
+from policy_engine.release.trained_model import _given_or_drawn_seed
 from policy_engine.release.training_table import TrainingTable
 from policy_engine.terms import MOSAICROWN
 
@@ -274,7 +274,7 @@ def test_labels_that_are_one_class_are_drawn_as_one(tmp_path):
 def test_data_that_are_written_otherwise_begin_no_attempts_anew(table, tmp_path):
     def about(data):
         piece = piece_of(data, of_raw())
-        return making(piece.plan, piece.table, 1, repeats=False)
+        return attempted_model(piece.plan, piece.table, 1, repeats=False)
 
     plain, people = about(table), read_csv(table)
     age = people.column("age")
@@ -292,7 +292,7 @@ def test_a_column_that_nothing_is_learnt_from_is_none_of_the_data(table):
     def about(*sensitive):
         how = anonymize(method="k-anonymity", k=5, quasi=["age", "city"], sensitive=list(sensitive))
         piece = piece_of(table, policy([permission(action=how, output=OUTPUT), train(), use()]))
-        return making(piece.plan, piece.table, 1, repeats=False)
+        return attempted_model(piece.plan, piece.table, 1, repeats=False)
 
     alone, more = about("disease"), about("disease", "name")
     assert (more.data, more.records) == (alone.data, alone.records)
@@ -312,7 +312,7 @@ def test_edits_that_change_nothing_begin_no_attempts_anew(table, tmp_path):
         named = [f"{DATASET}/{name}" for name in features]
         text = policy([train(model, DATASET, feature=named, **more), use()])
         piece = piece_of(data, text)
-        return making(piece.plan, piece.table, 1, repeats=False)
+        return attempted_model(piece.plan, piece.table, 1, repeats=False)
 
     plain = made("LogisticRegression")
     edits = [
@@ -459,12 +459,12 @@ def test_a_model_that_holds_its_records_is_not_released(table, tmp_path):
 
 
 def test_the_seed_that_is_drawn_cannot_be_tried_out():
-    assert max(_seed(None) for _ in range(9)) > 1 << 120
-    assert _seed(7) == 7
+    assert max(_given_or_drawn_seed(None) for _ in range(9)) > 1 << 120
+    assert _given_or_drawn_seed(7) == 7
 
 
 def test_without_a_seed_none_is_the_same():
-    assert _seed(None) != _seed(None)
+    assert _given_or_drawn_seed(None) != _given_or_drawn_seed(None)
 
 
 def test_what_the_model_knows_of_its_columns_is_of_ten_records_it_learnt_from(tmp_path):

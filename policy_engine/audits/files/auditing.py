@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.audits.files.contents import Contents, contents_of
+from policy_engine.audits.files.contents import Contents, read_contents
 from policy_engine.audits.files.edges import Edges
-from policy_engine.audits.files.figures import counts_told, exact_figures, figures_told
+from policy_engine.audits.files.figures import (
+    count_exact_figures,
+    exact_figures,
+    holds_record_counts,
+)
 from policy_engine.audits.files.groups import leaf_sizes, value_sizes
-from policy_engine.audits.files.rare import Rare, rare_told
-from policy_engine.audits.membership.learners import of_noise
+from policy_engine.audits.files.rare import RareValues, find_rare_values
+from policy_engine.audits.membership.learners import noise_model
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import (
     PICKLE,
@@ -30,7 +34,7 @@ _SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_sub
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class TrainingInputs:
     """What a model learnt from.
 
     `tables` are the records, first as they were, then as they became, `records` their features as
@@ -44,7 +48,7 @@ class Learnt:
 
 
 def audit_files(
-    folder: Path, learnt: Learnt, bounds: FileBounds, *, allow_pickle: bool = False
+    folder: Path, learnt: TrainingInputs, bounds: FileBounds, *, allow_pickle: bool = False
 ) -> FilesMeasured:
     """Return what the files of a model give away of the records that it learnt from.
 
@@ -53,47 +57,47 @@ def audit_files(
     for, pickles unless they are allowed. Raises AuditError (A017) where a file cannot be looked
     into.
     """
-    files = list(contents_of(folder))
-    model = _model(folder, learnt.architecture)
+    files = list(read_contents(folder))
+    model = _read_model(folder, learnt.architecture)
     fewest = bounds.smallest_leaf
     width, classes = learnt.asked.features.shape[1], len(learnt.asked.classes)
-    known = words_of_kind(of_noise(learnt.architecture, width, classes))
+    known = words_of_kind(noise_model(learnt.architecture, width, classes))
     edges = Edges.of(files, learnt.tables[0], fewest)
     rare = {(name, repr(one)) for name, one in edges.telling}
     for table in learnt.tables:
-        rare |= rare_told(files, Rare.of(table, fewest), known, edges.sound)
+        rare |= find_rare_values(files, RareValues.of(table, fewest), known, edges.sound)
     sizes = [*value_sizes(learnt.asked), *leaf_sizes(model, learnt.records.features)]
     return FilesMeasured(
         asked=bounds,
         smallest_leaf=min(fewest, int(np.concatenate(sizes).min())),
         rare_values=len(rare),
-        broken=tuple(_broken(folder, files, model, learnt, allow_pickle=allow_pickle)),
+        broken=tuple(_violations(folder, files, model, learnt, allow_pickle=allow_pickle)),
     )
 
 
-def _model(folder: Path, architecture: Network | Estimator) -> Any:
+def _read_model(folder: Path, architecture: Network | Estimator) -> Any:
     if isinstance(architecture, Network):
         return None
     pickle = folder / f"model{PICKLE}"
     return read_estimator(pickle if pickle.exists() else folder / "model.skops")
 
 
-def _broken(
-    folder: Path, files: list[Contents], model: Any, learnt: Learnt, *, allow_pickle: bool
+def _violations(
+    folder: Path, files: list[Contents], model: Any, learnt: TrainingInputs, *, allow_pickle: bool
 ) -> Iterator[str]:
-    yield from _strange(folder, learnt.architecture, allow_pickle=allow_pickle)
+    yield from _unexpected_files(folder, learnt.architecture, allow_pickle=allow_pickle)
     if model is not None and any(_seeds(model)):
         yield "The model's files hold a seed, or a generator of random numbers."
-    if any(_counts(model)) or counts_told(files, learnt.records):
+    if any(_counts(model)) or holds_record_counts(files, learnt.records):
         yield "The model's files hold counts of records."
     # In the weights of networks, a figure is there by chance.
     if model is not None and type(model).__name__ != "MLPClassifier":
         exact = np.union1d(exact_figures(learnt.records), exact_figures(learnt.asked))
-        if figures_told(files, exact):
+        if count_exact_figures(files, exact):
             yield "The model's files hold exact figures of the records that it learnt from."
 
 
-def _strange(
+def _unexpected_files(
     folder: Path, architecture: Network | Estimator, *, allow_pickle: bool
 ) -> Iterator[str]:
     ending = ".keras" if isinstance(architecture, Network) else ".skops"

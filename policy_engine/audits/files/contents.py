@@ -45,34 +45,34 @@ class Contents:
         return tuple(float(one) for one in flat if isinstance(one, int | float))
 
 
-def contents_of(folder: Path) -> Iterator[Contents]:
+def read_contents(folder: Path) -> Iterator[Contents]:
     """Yield what all files of a folder say, archives member by member.
 
     Raises AuditError (A017) for a file of a kind that nobody can look into here.
     """
     for path in sorted(one for one in folder.rglob("*") if not one.is_dir()):
         name = path.relative_to(folder).as_posix()
-        yield from _of_bytes(name, path.read_bytes())
+        yield from _parse_file(name, path.read_bytes())
 
 
-def _of_bytes(name: str, data: bytes) -> Iterator[Contents]:
+def _parse_file(name: str, data: bytes) -> Iterator[Contents]:
     ending = name.rpartition(".")[2]
     try:
         if ending in ("skops", "keras", "npz"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for inner in archive.namelist():
-                    yield from _of_bytes(f"{name}/{inner}", archive.read(inner))
+                    yield from _parse_file(f"{name}/{inner}", archive.read(inner))
         elif ending == "json":
             document = json.loads(data)
             yield Contents(name, data, tuple(_texts(document)), _numbers(document), document)
         elif ending == "npy":
-            yield _of_arrays(name, data, [np.load(io.BytesIO(data), allow_pickle=False)])
+            yield _array_contents(name, data, [np.load(io.BytesIO(data), allow_pickle=False)])
         elif ending == "h5":
-            yield _of_arrays(name, data, list(_hdf(data)))
+            yield _array_contents(name, data, list(_hdf_arrays(data)))
         elif ending == "txt":
             yield Contents(name, data, tuple(data.decode().splitlines()))
         elif ending == "joblib":
-            yield from _of_pickle(name, data)
+            yield from _parse_pickle(name, data)
         else:
             raise _unreadable(name)
     except (ValueError, OSError, zipfile.BadZipFile) as error:
@@ -84,16 +84,16 @@ def _unreadable(name: str) -> PolicyEngineError:
     return AuditError.of("A017", message)
 
 
-def _of_pickle(name: str, data: bytes) -> Iterator[Contents]:
+def _parse_pickle(name: str, data: bytes) -> Iterator[Contents]:
     """Yield what a pickle says that was written a moment ago, as the same model in skops."""
     import joblib  # noqa: PLC0415 (an extra)
     import skops.io  # noqa: PLC0415 (slow to import, an extra)
 
     model = joblib.load(io.BytesIO(data))
-    yield from _of_bytes(f"{name}.skops", skops.io.dumps(model))
+    yield from _parse_file(f"{name}.skops", skops.io.dumps(model))
 
 
-def _of_arrays(name: str, data: bytes, arrays: list[Array]) -> Contents:
+def _array_contents(name: str, data: bytes, arrays: list[Array]) -> Contents:
     numbers: list[NDArray[np.float64]] = []
     texts: list[str] = []
     for array in arrays:
@@ -107,7 +107,7 @@ def _of_arrays(name: str, data: bytes, arrays: list[Array]) -> Contents:
     return Contents(name, data, tuple(texts), tuple(numbers))
 
 
-def _hdf(data: bytes) -> Iterator[Array]:
+def _hdf_arrays(data: bytes) -> Iterator[Array]:
     import h5py  # noqa: PLC0415 (comes with Keras)
 
     found: list[Array] = []
@@ -121,7 +121,7 @@ def _hdf(data: bytes) -> Iterator[Array]:
 def _texts(part: Any) -> Iterator[str]:
     if isinstance(part, str):
         yield part
-    for one in _inner(part):
+    for one in _children(part):
         yield from _texts(one)
 
 
@@ -132,11 +132,11 @@ def _numbers(document: Any) -> tuple[NDArray[np.float64], ...]:
 def _all_numbers(part: Any) -> Iterator[float]:
     if isinstance(part, int | float) and not isinstance(part, bool):
         yield float(part)
-    for one in _inner(part):
+    for one in _children(part):
         yield from _all_numbers(one)
 
 
-def _inner(part: Any) -> Iterator[Any]:
+def _children(part: Any) -> Iterator[Any]:
     if isinstance(part, dict):
         yield from part.keys()
         yield from part.values()

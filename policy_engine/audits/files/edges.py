@@ -35,13 +35,13 @@ class Edges:
             (name, one)
             for name, edges in told.items()
             if edges
-            for one in edges_told(edges, _counts(table, name), fewest)
+            for one in revealing_edges(edges, _number_counts(table, name), fewest)
         }
         edges = {one for each in told.values() for one in each}
         return cls(frozenset(telling), frozenset(edges - {one for _, one in telling}))
 
 
-def _counts(table: pa.Table, name: str) -> Counts:
+def _number_counts(table: pa.Table, name: str) -> Counts:
     """Return how many rows have each number that an encoding reads in a column."""
     rows, texts = texts_of(name, table.column(name))
     found = Counter[float]()
@@ -52,7 +52,7 @@ def _counts(table: pa.Table, name: str) -> Counts:
     return found
 
 
-def edges_told(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
+def revealing_edges(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
     """Return the edges that a few of some numbers show in: none, where all are as they should be.
 
     Whatever numbers there are, an edge lies half a unit below a whole number of units, and the unit
@@ -61,7 +61,7 @@ def edges_told(edges: tuple[float, ...], values: Counts, fewest: int) -> frozens
     """
     unit = _unit(values, fewest)
     off = {one for one in edges if unit is None or (Decimal(repr(one)) / unit + _HALF) % 1}
-    return frozenset(off | set(_beside_few(edges, values, fewest)))
+    return frozenset(off | set(_edges_of_small_cells(edges, values, fewest)))
 
 
 _HALF = Decimal("0.5")
@@ -72,20 +72,20 @@ def _unit(values: Counts, fewest: int) -> Decimal | None:
     sizes = Counter[float]()
     for value, count in values.items():
         sizes[abs(value)] += count
-    size = _reached_by(sizes, fewest)
+    size = _nth_largest(sizes, fewest)
     if not size:
         return None
     decade = Decimal(size).adjusted() + 1
     decimals = Counter[float]()
     for value, count in sizes.items():
         if Decimal(value).adjusted() < decade:
-            decimals[_decimals(value)] += count
-    shown = int(_reached_by(decimals, fewest) or 0)
+            decimals[_decimal_places(value)] += count
+    shown = int(_nth_largest(decimals, fewest) or 0)
     is_finer = shown > min(_FINEST - decade, _MOST_PLACES)
     return Decimal(10) ** (decade - _FINEST if is_finer else -shown)
 
 
-def _reached_by(counts: Counts, fewest: int) -> float | None:
+def _nth_largest(counts: Counts, fewest: int) -> float | None:
     """Return the largest number that so many are at least, None where there are fewer."""
     for number in sorted(counts, reverse=True):
         fewest -= counts[number]
@@ -94,14 +94,14 @@ def _reached_by(counts: Counts, fewest: int) -> float | None:
     return None
 
 
-def _decimals(value: float) -> int:
+def _decimal_places(value: float) -> int:
     """Return how many decimals a number has, as it is written shortest."""
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     assert isinstance(exponent, int)  # noqa: S101 (a finite number)
     return max(-exponent, 0)
 
 
-def _beside_few(edges: tuple[float, ...], values: Counts, fewest: int) -> Iterator[float]:
+def _edges_of_small_cells(edges: tuple[float, ...], values: Counts, fewest: int) -> Iterator[float]:
     """Yield the edges of cells in which fewer numbers lie."""
     ordered = np.sort(np.array(edges, dtype=np.float64))
     counts = np.zeros(len(ordered) + 1, dtype=np.int64)

@@ -30,10 +30,10 @@ def exact_figures(records: Records) -> Floats:
     Of all the records and of each class; those that are round numbers anyway, or fractions with a
     small denominator, are left out.
     """
-    return np.unique(np.concatenate([_told(one) for one in _figures(records)]))
+    return np.unique(np.concatenate([_distinctive(one) for one in _all_figures(records)]))
 
 
-def figures_told(files: Iterable[Contents], exact: Floats) -> int:
+def count_exact_figures(files: Iterable[Contents], exact: Floats) -> int:
     """Return how many exact figures stand in files, 0 where so many would do so by chance.
 
     Among thousands of thresholds some lie as near to a figure as it is told exactly. How many, is
@@ -46,21 +46,23 @@ def figures_told(files: Iterable[Contents], exact: Floats) -> int:
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers) or not len(exact):
         return 0
-    found = _near(numbers, exact)
+    found = _count_near(numbers, exact)
     moved = np.linspace(_MOVED / 10, _MOVED, _DECOYS // 2)
-    by_chance = sum(_near(numbers, exact * (1 + sign * one)) for one in moved for sign in (-1, 1))
+    by_chance = sum(
+        _count_near(numbers, exact * (1 + sign * one)) for one in moved for sign in (-1, 1)
+    )
     expected = by_chance / _DECOYS
     return found if found > (poisson.isf(_RARELY, expected) if expected else 0) else 0
 
 
-def _near(numbers: Floats, figures: Floats) -> int:
+def _count_near(numbers: Floats, figures: Floats) -> int:
     """Return how many figures are among rising numbers, but for rounding."""
     after = np.clip(np.searchsorted(numbers, figures), 1, max(len(numbers) - 1, 1))
     near = np.stack([numbers[after - 1], numbers[np.minimum(after, len(numbers) - 1)]])
     return int((np.abs(near - figures) <= _CLOSE * np.abs(figures)).any(axis=0).sum())
 
 
-def counts_told(files: Iterable[Contents], records: Records) -> bool:
+def holds_record_counts(files: Iterable[Contents], records: Records) -> bool:
     """Tell whether the number of records stands in files, or those of all classes together."""
     sizes = np.bincount(records.labels).astype(np.float64)
     for file in files:
@@ -72,7 +74,7 @@ def counts_told(files: Iterable[Contents], records: Records) -> bool:
     return False
 
 
-def _figures(records: Records) -> Iterator[Floats]:
+def _all_figures(records: Records) -> Iterator[Floats]:
     features, labels = records.features.astype(np.float64), records.labels
     for own in (slice(None), *(labels == one for one in np.unique(labels))):
         part = features[own]
@@ -89,7 +91,7 @@ def _figures(records: Records) -> Iterator[Floats]:
     yield np.log(shares) - np.log(shares).mean()
 
 
-def _told(figures: Floats) -> Floats:
+def _distinctive(figures: Floats) -> Floats:
     told: Floats = figures[np.isfinite(figures)]
     is_round = np.isclose(np.round(told, _DIGITS), told, rtol=0, atol=1e-9)
     parts = told * np.arange(1, _PARTS + 1)[:, None]

@@ -23,7 +23,7 @@ def leaf_sizes(model: Any, features: NDArray[Any]) -> Iterator[Sizes]:
         yield reached[tree.children_left < 0]
     for row in getattr(model, "_predictors", ()):
         for one in row:
-            yield _reached(one.nodes, given.astype(np.float64))
+            yield _histogram_leaf_sizes(one.nodes, given.astype(np.float64))
 
 
 def value_sizes(records: Records) -> Iterator[Sizes]:
@@ -33,7 +33,7 @@ def value_sizes(records: Records) -> Iterator[Sizes]:
     yield np.bincount(records.labels, minlength=len(records.classes))
 
 
-def _reached(nodes: NDArray[Any], features: NDArray[np.float64]) -> Sizes:
+def _histogram_leaf_sizes(nodes: NDArray[Any], features: NDArray[np.float64]) -> Sizes:
     """Return how many records reach each leaf of a tree of histograms."""
     at = np.zeros(len(features), np.int64)
     rows = np.arange(len(features))

@@ -18,14 +18,14 @@ _LETTERS = 6
 
 
 @dataclass(frozen=True)
-class Rare:
+class RareValues:
     """The values that fewer records have than a model may tell of, by column."""
 
     texts: Mapping[str, frozenset[str]]
     numbers: Mapping[str, frozenset[float]]
 
     @classmethod
-    def of(cls, table: pa.Table, fewest: int) -> "Rare":
+    def of(cls, table: pa.Table, fewest: int) -> "RareValues":
         """Return the values that fewer than `fewest` rows of a table have."""
         texts, numbers = {}, {}
         for name in table.column_names:
@@ -34,17 +34,17 @@ class Rare:
             few = {text for text, count in counts.items() if text and count < fewest}
             values: Counter[float] = Counter()
             for text, count in counts.items():
-                number = _number(text)
+                number = _parse_number(text)
                 if number is not None:
                     values[number] += count
             numbers[name] = frozenset(one for one, count in values.items() if count < fewest)
-            texts[name] = frozenset(one for one in few if _number(one) is None)
+            texts[name] = frozenset(one for one in few if _parse_number(one) is None)
         return cls(texts, numbers)
 
 
-def rare_told(
+def find_rare_values(
     files: Iterable[Contents],
-    rare: Rare,
+    rare: RareValues,
     known: frozenset[str],
     sound: frozenset[float] = frozenset(),
 ) -> set[tuple[str, str]]:
@@ -56,23 +56,25 @@ def rare_told(
     """
     found: set[tuple[str, str]] = set()
     for file in files:
-        found |= set(_texts_told(file, rare, known))
-        found |= set(_numbers_told(file, rare, sound))
+        found |= set(_rare_texts(file, rare, known))
+        found |= set(_rare_numbers(file, rare, sound))
     return found
 
 
-def _texts_told(file: Contents, rare: Rare, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _rare_texts(
+    file: Contents, rare: RareValues, known: frozenset[str]
+) -> Iterator[tuple[str, str]]:
     alone = set(file.texts) - known
     words = _words(file.data)
     for column, texts in rare.texts.items():
         for text in texts:
             if text in alone or (
-                len(text) >= _LETTERS and text not in known and _stands_in(text, words, file.data)
+                len(text) >= _LETTERS and text not in known and _occurs(text, words, file.data)
             ):
                 yield column, text
 
 
-def _stands_in(text: str, words: frozenset[bytes], data: bytes) -> bool:
+def _occurs(text: str, words: frozenset[bytes], data: bytes) -> bool:
     """Tell whether a text stands in some bytes, not as a part of a longer word."""
     for encoding in ("utf-8", "utf-32-le"):
         given = text.encode(encoding, "surrogatepass")
@@ -86,23 +88,25 @@ def _words(data: bytes) -> frozenset[bytes]:
     return frozenset(re.findall(rb"[0-9A-Za-z_\x80-\xff]{6,}", data))
 
 
-def _numbers_told(file: Contents, rare: Rare, sound: frozenset[float]) -> Iterator[tuple[str, str]]:
+def _rare_numbers(
+    file: Contents, rare: RareValues, sound: frozenset[float]
+) -> Iterator[tuple[str, str]]:
     fixed = sound if isinstance(file.document, dict) and "columns" in file.document else frozenset()
     apart = [values[~np.isin(values, list(fixed))] for values in file.numbers]
     for column, numbers in rare.numbers.items():
-        told = np.array([one for one in numbers if _digits(one) >= _DIGITS])
+        told = np.array([one for one in numbers if _significant_digits(one) >= _DIGITS])
         for values in apart:
             yield from ((column, repr(one)) for one in told[np.isin(told, values)].tolist())
         figures = numbers & set(file.of_column(column, "mean", "deviation"))
         yield from ((column, repr(one)) for one in figures)
 
 
-def _digits(number: float) -> int:
+def _significant_digits(number: float) -> int:
     """Return how many significant digits a number has."""
     return len(repr(float(number)).split("e")[0].replace(".", "").strip("-0").rstrip("0"))
 
 
-def _number(text: str | None) -> float | None:
+def _parse_number(text: str | None) -> float | None:
     try:
         found = float(text or "")
     except ValueError:

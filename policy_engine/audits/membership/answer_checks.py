@@ -31,15 +31,15 @@ def check_probabilities(values: Floats, hint: str = _ARE_LOGITS) -> None:
     outside = ~unknown & ((values < -1e-6) | (values > 1 + 1e-6)).any(axis=1)
     off = ~unknown & ~outside & (np.abs(values.sum(axis=1) - 1) > _tolerance(values))
     problems = [
-        *_wrong(unknown, "hold a probability that is missing", values),
-        *_wrong(outside, "hold a probability below 0 or above 1", values),
-        *_wrong(off, "do not sum to 1", values),
+        *_describe_rows(unknown, "hold a probability that is missing", values),
+        *_describe_rows(outside, "hold a probability below 0 or above 1", values),
+        *_describe_rows(off, "do not sum to 1", values),
     ]
     if problems:
         raise AuditError.of("A004", " ".join(problems), hint)
 
 
-def _wrong(rows: Bools, what: str, values: Floats) -> list[str]:
+def _describe_rows(rows: Bools, what: str, values: Floats) -> list[str]:
     if not rows.any():
         return []
     first = int(rows.argmax())
@@ -65,6 +65,6 @@ def check_logits(values: Floats) -> None:
     wrong = np.asarray(np.isnan(values).any(axis=1)) | (values > WIDEST).any(axis=1)
     wrong |= (values < -WIDEST).all(axis=1)
     what = f"hold a logit that is missing or infinite, or further than {WIDEST:.0e} from 0"
-    problems = _wrong(wrong, what, values)
+    problems = _describe_rows(wrong, what, values)
     if problems:
         raise AuditError.of("A004", problems[0])

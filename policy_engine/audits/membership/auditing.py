@@ -13,10 +13,10 @@ from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.cache import ModelAnswers, ModelCache
 from policy_engine.audits.membership.caveats import (
     MEMBERS_TOLD,
-    beyond_epsilon,
-    of_alone,
-    of_few,
-    of_settings,
+    epsilon_caveats,
+    settings_caveats,
+    small_sample_caveats,
+    uncalibrated_caveats,
 )
 from policy_engine.audits.membership.gathering import gather
 from policy_engine.audits.membership.learners.learner import Learner
@@ -46,10 +46,10 @@ from policy_engine.audits.membership.settings import (
     attacks_of_model,
     attacks_of_predictions,
 )
-from policy_engine.audits.membership.shadows import Chunk, ModelTrainer, Sanitiser, unheard
-from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
-from policy_engine.audits.membership.slices import parts_of
-from policy_engine.audits.membership.soundness import of_data
+from policy_engine.audits.membership.shadows import Chunk, ModelTrainer, Sanitiser, ignore_chunk
+from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
+from policy_engine.audits.membership.slices import record_slices
+from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.audits.privacy.epsilon import EpsilonUpper, MembersAre
 from policy_engine.engines.engine import Progress, silent
@@ -96,7 +96,7 @@ def examine(
     sanitiser: Sanitiser | None = None,
     progress: Progress = silent,
     available: Callable[[], int] = available_memory,
-    kept: Callable[[Chunk], None] = unheard,
+    kept: Callable[[Chunk], None] = ignore_chunk,
 ) -> Examined:
     """Train a target and its shadows on parts of the records, and attack the target.
 
@@ -125,7 +125,7 @@ def examine(
     gathered = gather(workshop, splits, settings.seed, further, model, progress, wanted)
     target, evidence = gathered.target, gathered.turn.evidence
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
-    parts = parts_of(evidence.target, records.classes, columns)
+    parts = record_slices(evidence.target, records.classes, columns)
     found = run_attacks(attacks, evidence, splits.is_member, parts, settings, progress)
     on_others = [
         run_attacks(attacks, turn.evidence, turn.is_member, (), settings, progress)
@@ -156,11 +156,11 @@ def examine(
         warnings=(
             *records.warnings,
             *target.notes.get("warnings", ()),
-            *of_settings(settings, records, splits, learner),
-            *of_data(records, splits),
-            *(of_sides(records, splits) if members_are == "told" else ()),
+            *settings_caveats(settings, records, splits, learner),
+            *data_warnings(records, splits),
+            *(side_differences(records, splits) if members_are == "told" else ()),
             *(
-                beyond_epsilon(records, is_secret=target.notes.get("secret", False))
+                epsilon_caveats(records, is_secret=target.notes.get("secret", False))
                 if isinstance(upper, EpsilonUpper)
                 else []
             ),
@@ -197,7 +197,7 @@ def examine_predictions(
     attacks = attacks_of_predictions(settings, evidence.gives)
     _check_slices(settings, predictions.columns)
     columns = {name: predictions.columns[name] for name in settings.slices}
-    parts = parts_of(said, predictions.classes, columns)
+    parts = record_slices(said, predictions.classes, columns)
     found = run_attacks(attacks, evidence, predictions.is_member, parts, settings, progress)
     upper = NotApplicable(reason="how the model was trained is not known")
     is_member = predictions.is_member
@@ -224,8 +224,8 @@ def examine_predictions(
             *predictions.warnings,
             MEMBERS_TOLD,
             *(doubts if doubts is not None else _beside(predictions)),
-            *of_alone(one.notation for one in attacks),
-            *of_few(int((~predictions.is_member).sum())),
+            *uncalibrated_caveats(one.notation for one in attacks),
+            *small_sample_caveats(int((~predictions.is_member).sum())),
         ),
     )
     rows = np.arange(len(is_member))
@@ -234,7 +234,7 @@ def examine_predictions(
 
 def _beside(predictions: Predictions) -> Iterator[str]:
     classes = LabelClasses(predictions.labels, predictions.classes)
-    yield from of_answers(predictions.columns, classes, predictions.is_member)
+    yield from answer_differences(predictions.columns, classes, predictions.is_member)
 
 
 def _check_slices(settings: Settings, columns: Mapping[str, Any]) -> None:

@@ -19,10 +19,10 @@ def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:
     Raises AuditError (A006) with all ranges of what is not a column of numbers.
     """
     found, problems = {}, list[Problem]()
-    known = {name for name, _ in _numbers(records)}
+    known = {name for name, _ in _numeric_columns(records)}
     for name, low, high in ranges:
         if name in known:
-            found[name] = _in_features(records, name, (low, high))
+            found[name] = _feature_range(records, name, (low, high))
         else:
             message = f"There is no column of numbers {name!r} to have a range."
             problems.append(Problem("A006", message, did_you_mean(name, known)))
@@ -31,9 +31,9 @@ def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:
     return Bins(count, found)
 
 
-def told(records: Records, bins: Bins) -> Iterator[str]:
+def describe_bins(records: Records, bins: Bins) -> Iterator[str]:
     """Yield which columns are answered in bins, and whose ends were read off the records."""
-    columns = [(name, place) for name, place in _placed(records)]
+    columns = [(name, place) for name, place in _numeric_features(records)]
     needed = list(
         dict.fromkeys(
             name for name, place in columns if bins.needed(name, records.features[:, place])
@@ -42,19 +42,19 @@ def told(records: Records, bins: Bins) -> Iterator[str]:
     read = [name for name in needed if name not in bins.ranges]
     declared = [name for name in needed if name in bins.ranges]
     if declared:
-        yield f"{_in_bins(declared, bins)}, between the ends that were declared."
+        yield f"{_format_binned(declared, bins)}, between the ends that were declared."
     if read:
         yield (
-            f"{_in_bins(read, bins)}, between the smallest and the largest number in the records, "
-            "which were read off them without noise."
+            f"{_format_binned(read, bins)}, between the smallest and the largest number in the "
+            "records, which were read off them without noise."
         )
 
 
-def _in_bins(names: Sequence[str], bins: Bins) -> str:
+def _format_binned(names: Sequence[str], bins: Bins) -> str:
     return f"Numbers of {join_names(names)} were answered as the middle of one of {bins.count} bins"
 
 
-def _placed(records: Records) -> Iterator[tuple[str, int]]:
+def _numeric_features(records: Records) -> Iterator[tuple[str, int]]:
     """Yield the name and the place of every feature that is a number."""
     start = 0
     for column in records.encoding:
@@ -63,23 +63,23 @@ def _placed(records: Records) -> Iterator[tuple[str, int]]:
         start += column.width
 
 
-def _numbers(records: Records) -> Iterator[tuple[str, int]]:
+def _numeric_columns(records: Records) -> Iterator[tuple[str, int]]:
     """Yield the name and the place of every column of a table that holds numbers as such."""
-    for name, place in _placed(records):
-        if name in records.columns and _figures(records, name) is not None:
+    for name, place in _numeric_features(records):
+        if name in records.columns and _column_numbers(records, name) is not None:
             yield name, place
 
 
-def _figures(records: Records, name: str) -> NDArray[np.float64] | None:
+def _column_numbers(records: Records, name: str) -> NDArray[np.float64] | None:
     try:
         return records.columns[name].astype(np.float64)
     except (TypeError, ValueError):
         return None
 
 
-def _in_features(records: Records, name: str, ends: tuple[float, float]) -> tuple[float, float]:
+def _feature_range(records: Records, name: str, ends: tuple[float, float]) -> tuple[float, float]:
     """Return ends in the units of a feature, which grows in proportion to the numbers."""
-    numbers, place = _figures(records, name), dict(_numbers(records))[name]
+    numbers, place = _column_numbers(records, name), dict(_numeric_columns(records))[name]
     assert numbers is not None  # noqa: S101 (only such columns get here)
     features = records.features[:, place].astype(np.float64)
     least, most = int(numbers.argmin()), int(numbers.argmax())

@@ -61,7 +61,7 @@ class ModelCache:
         try:
             path = self._path(self.folder, key)
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[_array(name)] for name in forms}
+                arrays = {name: archive[_array_key(name)] for name in forms}
                 said = ModelAnswers(arrays, json.loads(str(archive["notes"])))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
@@ -78,7 +78,7 @@ class ModelCache:
             message = f"The cache cannot be written: {error.strerror or error}."
             raise OutputError.of("O002", message, source=str(self.folder)) from None
         packed = io.BytesIO()
-        kept: dict[str, Any] = {_array(name): array for name, array in said.arrays.items()}
+        kept: dict[str, Any] = {_array_key(name): array for name, array in said.arrays.items()}
         np.savez(packed, notes=np.array(json.dumps(dict(said.notes))), **kept)
         write_whole(self._path(self.folder, key), packed.getvalue(), private=True)
 
@@ -86,7 +86,7 @@ class ModelCache:
         return folder / f"{key}.npz"
 
 
-def _array(name: str) -> str:
+def _array_key(name: str) -> str:
     """Return under what an array is kept: no name of one is taken for the notes."""
     return f"array-{name}"
 

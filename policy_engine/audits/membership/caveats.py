@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Iterator
 
 from policy_engine import terms
-from policy_engine.audits.membership.binning import bins_of, told
+from policy_engine.audits.membership.binning import bins_of, describe_bins
 from policy_engine.audits.membership.learners.learner import Learner
-from policy_engine.audits.membership.observations import OF_LABELS
+from policy_engine.audits.membership.observations import LABEL_ANSWERS
 from policy_engine.audits.membership.randomized_response import composed_epsilon
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.settings import Settings
@@ -29,11 +29,11 @@ _FROM_THE_SYSTEM = (
 )
 
 
-def of_settings(
+def settings_caveats(
     settings: Settings, records: Records, splits: Splits, learner: Learner
 ) -> Iterator[str]:
     """Yield what a reader of the figures has to know of the settings."""
-    if learner.gives == OF_LABELS:
+    if learner.gives == LABEL_ANSWERS:
         yield "The model gives labels alone: only the label-only attack was run."
     if len(splits.online_train) > settings.shadows:
         yield (
@@ -48,11 +48,11 @@ def of_settings(
             f"asked about {settings.attack_domain} ones. Which values a column has is taken to be "
             "public."
         )
-        yield from told(records, bins_of(records, settings.bins, settings.ranges))
-    yield from of_few(len(splits.target_test))
+        yield from describe_bins(records, bins_of(records, settings.bins, settings.ranges))
+    yield from small_sample_caveats(len(splits.target_test))
 
 
-def of_alone(attacks: Iterable[str]) -> Iterator[str]:
+def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
     """Yield what attacks miss that compare the model with none that has not seen the records."""
     known = terms.attacks()
     calibrated = [name for name, term in known.items() if term.tells("calibrated")]
@@ -63,7 +63,7 @@ def of_alone(attacks: Iterable[str]) -> Iterator[str]:
         )
 
 
-def of_few(others: int) -> Iterator[str]:
+def small_sample_caveats(others: int) -> Iterator[str]:
     """Yield what so many records that are no members cannot show."""
     if others < 1000:
         percent = math.floor(others / 100)
@@ -74,7 +74,7 @@ def of_few(others: int) -> Iterator[str]:
         )
 
 
-def beyond_epsilon(records: Records, *, is_secret: bool) -> Iterator[str]:
+def epsilon_caveats(records: Records, *, is_secret: bool) -> Iterator[str]:
     """Yield what the epsilon of a training does not count, and where its noise came from."""
     yield _FROM_THE_SYSTEM if is_secret else _SEEDED
     fitted = [one.name for one in records.encoding if one.kind in ("number", "one-hot")]

@@ -73,19 +73,19 @@ def levels_of(values: Values, fewest: int) -> Levels:
     held, span = np.repeat(numbers, times), float(np.ptp(numbers))
     shift = span / len(held)  # of the mean, where so many records are others
     deviation = float(held.std())
-    deviation = rounded(deviation, shift * span / (2 * deviation)) or deviation
-    mean = rounded(float(held.mean()), max(shift, deviation / 10))
+    deviation = round_to_step(deviation, shift * span / (2 * deviation)) or deviation
+    mean = round_to_step(float(held.mean()), max(shift, deviation / 10))
     told = np.round((numbers - mean) / deviation, _TOLD) + 0.0
     return Levels(cells.edges, tuple(told.tolist()))
 
 
-def rounded(value: float, step: float) -> float:
+def round_to_step(value: float, step: float) -> float:
     """Return the multiple nearest to a value of the next 1, 2 or 5 times a power of ten."""
-    unit = step_above(step)
+    unit = round_step_up(step)
     return round(value / unit) * unit if unit else value
 
 
-def step_above(least: float) -> float:
+def round_step_up(least: float) -> float:
     """Return the least 1, 2 or 5 times a power of ten that is not below a number; 0 for 0."""
     if not least:
         return 0.0

@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import probability, quantile
 from policy_engine.audits.membership.observations import Bools, Floats
 from policy_engine.audits.membership.result import Compared, Gain
@@ -25,14 +25,12 @@ def gain(scores: Floats, called: Bools, is_right: Bools, is_member: Bools) -> Ga
     """
     own, other = _wins(scores, is_member), _wins(is_right.astype(np.float64), is_member)
     told = (called == is_member).astype(np.float64) - (is_right == is_member)
-    return Gain(
-        auc=_compared(own - other, is_member, 1.0), accuracy=_compared(told, is_member, 0.5)
-    )
+    return Gain(auc=_compare(own - other, is_member, 1.0), accuracy=_compare(told, is_member, 0.5))
 
 
 def _wins(scores: Floats, is_member: Bools) -> Floats:
     """Return in how many of each record's pairs the member scores higher, ties as half, (n,)."""
-    order = order_of(scores)
+    order = falling_order(scores)
     points = curve(scores[order], is_member[order])
     sizes = np.diff(points.hits + points.alarms)
     of_members, of_others = (np.repeat(wins, sizes) for wins in points.wins())
@@ -41,7 +39,7 @@ def _wins(scores: Floats, is_member: Bools) -> Floats:
     return found
 
 
-def _compared(gains: Floats, is_member: Bools, weight: float) -> Compared:
+def _compare(gains: Floats, is_member: Bools, weight: float) -> Compared:
     """Return a difference from what each record adds to it, on a side of which `weight` counts.
 
     By Student's t with Welch's degrees of freedom.
@@ -56,7 +54,7 @@ def _compared(gains: Floats, is_member: Bools, weight: float) -> Compared:
         difference=Estimate(value=value, low=min(low, value), high=max(high, value)),
         p=probability(value / deviation, spreads, freedom),
         smallest=min(_SURE * deviation, 1.0),
-        needed=_needed(value, weight**2 * sum(map(_variance, sides))),
+        needed=_needed_records(value, weight**2 * sum(map(_variance, sides))),
     )
 
 
@@ -69,7 +67,7 @@ def _variance(gains: Floats) -> float:
     return float((gains**2).sum() + 1) / records - float(gains.sum() / records) ** 2
 
 
-def _needed(value: float, variance: float) -> int | NotApplicable:
+def _needed_records(value: float, variance: float) -> int | NotApplicable:
     """Return of how many members, and others, four in five draws would tell the difference."""
     if abs(value) < _NO_DIFFERENCE:
         return NotApplicable(reason="the two reach the same")

@@ -98,22 +98,22 @@ def thresholds(judgements: Mapping[str, Judgement], evidence: Evidence) -> Itera
         if found is None:
             yield Threshold(attack=attack, kind="of the other half")
         elif np.ndim(found) == 0:
-            one = _finite(float(found))
+            one = _json_number(float(found))
             yield Threshold(attack=attack, kind="one", low=one, high=one)
         else:
             every = np.asarray(found, np.float64)
-            low, high = _finite(float(every.min())), _finite(float(every.max()))
-            by_class = _by_class(every, evidence)
+            low, high = _json_number(float(every.min())), _json_number(float(every.max()))
+            by_class = _is_one_per_class(every, evidence)
             kind: _Kind = "of each class" if by_class else "of each record"
             yield Threshold(attack=attack, kind=kind, low=low, high=high)
 
 
-def _by_class(every: NDArray[np.float64], evidence: Evidence) -> bool:
+def _is_one_per_class(every: NDArray[np.float64], evidence: Evidence) -> bool:
     labels = evidence.target.labels
     return all(len(np.unique(every[labels == label])) == 1 for label in np.unique(labels))
 
 
-def _finite(number: float) -> Finite:
+def _json_number(number: float) -> Finite:
     if np.isinf(number):
         return "infinity" if number > 0 else "-infinity"
     return number

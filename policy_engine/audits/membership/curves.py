@@ -106,7 +106,7 @@ class Curve:
         above = int(self.hits[end - 1])
         members = int(self.hits[end]) - above
         tied = int(self.alarms[end] - self.alarms[end - 1])
-        return Ranked(above, _before(others - int(self.alarms[end - 1]), tied, members))
+        return Ranked(above, _rank_probabilities(others - int(self.alarms[end - 1]), tied, members))
 
     def thinned(self) -> Roc:
         """Return at most about 280 points, half of them even on a logarithmic scale."""
@@ -122,7 +122,7 @@ class Curve:
         )
 
 
-def _before(others: int, tied: int, members: int) -> Floats:
+def _rank_probabilities(others: int, tied: int, members: int) -> Floats:
     """Return how likely 0, 1, ... `members` or fewer come before one of `tied` others, by draw.
 
     It is the other that comes as number `others` among these: the negative hypergeometric law.
@@ -137,7 +137,7 @@ def _before(others: int, tied: int, members: int) -> Floats:
     return np.asarray(np.cumsum(weights) / weights.sum(), np.float64)
 
 
-def order_of(scores: Floats) -> NDArray[np.int64]:
+def falling_order(scores: Floats) -> NDArray[np.int64]:
     """Return the records from the highest score down."""
     return np.argsort(-scores, kind="stable")
 

@@ -23,17 +23,19 @@ def degeneracy(scores: Floats, labels: NDArray[np.integer] | None = None) -> str
     one. What such a score does not find says nothing of the model.
     """
     if labels is None:
-        return _why(scores, np.zeros(len(scores), np.int64))
-    return next(filter(None, (_why(one, labels) for one in _rounded(scores, labels))), "")
+        return _reason(scores, np.zeros(len(scores), np.int64))
+    return next(filter(None, (_reason(one, labels) for one in _round_two_ways(scores, labels))), "")
 
 
 def is_one_value(logits: Floats, labels: NDArray[np.integer]) -> bool:
     """Return whether all records of a class have one logit (n,), but for rounding."""
     enough = _sizes(labels).max(initial=0) >= _ENOUGH
-    return bool(enough) and any(_most_values(one, labels) == 1 for one in _rounded(logits, labels))
+    return bool(enough) and any(
+        _most_values(one, labels) == 1 for one in _round_two_ways(logits, labels)
+    )
 
 
-def _rounded(scores: Floats, labels: NDArray[np.integer]) -> list[Floats]:
+def _round_two_ways(scores: Floats, labels: NDArray[np.integer]) -> list[Floats]:
     """Return scores rounded in two ways, so that no two lie on two sides of both boundaries.
 
     The median of each class lies on neither's.
@@ -43,7 +45,7 @@ def _rounded(scores: Floats, labels: NDArray[np.integer]) -> list[Floats]:
     return [np.round(from_median / _PRECISION + shift) for shift in _GRIDS]
 
 
-def _why(scores: Floats, kinds: NDArray[np.integer]) -> str:
+def _reason(scores: Floats, kinds: NDArray[np.integer]) -> str:
     sizes = _sizes(kinds)
     if sizes.max(initial=0) < _ENOUGH:
         return ""

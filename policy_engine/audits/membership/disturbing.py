@@ -17,21 +17,21 @@ _CHANGED = 0.25
 _VIEW = 31
 
 
-def strengths() -> tuple[float, ...]:
+def view_strengths() -> tuple[float, ...]:
     """Return the strength of every view, the weakest first."""
     return tuple(strength for strength in STRENGTHS for _ in range(EACH))
 
 
-def views(
+def disturbed_views(
     features: NDArray[Any], encoding: Sequence[EncodedColumn], seed: int
 ) -> Iterator[NDArray[Any]]:
     """Yield the features (n, d) disturbed with each strength, the same for every model asked."""
-    for number, strength in enumerate(strengths()):
+    for number, strength in enumerate(view_strengths()):
         random = np.random.default_rng([seed, _VIEW, number])
-        yield disturbed(features, encoding, strength, random)
+        yield disturb(features, encoding, strength, random)
 
 
-def disturbed(
+def disturb(
     features: NDArray[Any],
     encoding: Sequence[EncodedColumn],
     strength: float,
@@ -45,12 +45,12 @@ def disturbed(
     found, start = features.copy(), 0
     for column in encoding:
         part = slice(start, start + column.width)
-        found[:, part] = _changed(column, features[:, part], strength, random)
+        found[:, part] = _disturb_column(column, features[:, part], strength, random)
         start += column.width
     return found
 
 
-def _changed(
+def _disturb_column(
     column: EncodedColumn, part: NDArray[Any], strength: float, random: np.random.Generator
 ) -> NDArray[Any]:
     chosen, found = _CHANGED * strength, part.copy()

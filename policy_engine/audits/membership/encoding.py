@@ -75,7 +75,7 @@ class Encoding:
         if problems:
             raise AuditError(*problems)
         kept = tuple(one for one in rules if not isinstance(one, Problem))
-        return cls(kept, tuple(_doubts(kept, columns.num_rows)))
+        return cls(kept, tuple(_identifier_warnings(kept, columns.num_rows)))
 
     def apply(self, columns: pa.Table, leaves: Leaves | None = None) -> NDArray[np.generic]:
         """Return the features of a table's rows, (rows, width): uint8 where all are 0 or 1, else
@@ -84,11 +84,14 @@ class Encoding:
         Raises AuditError (A003) with all columns that lack numbers, or that are not there.
         """
         self._check(columns)
-        parts = [_Part.of(rule, columns, (leaves or {}).get(rule.name, {})) for rule in self.rules]
+        parts = [
+            _ColumnFeatures.of(rule, columns, (leaves or {}).get(rule.name, {}))
+            for rule in self.rules
+        ]
         missing = [part.name for part in parts if not np.isfinite(part.vectors).all()]
         if missing:
-            raise AuditError(*[_missing(name) for name in missing])
-        return _joined(parts, columns.num_rows)
+            raise AuditError(*[_missing_problem(name) for name in missing])
+        return _join_features(parts, columns.num_rows)
 
     def stated(self) -> tuple[EncodedColumn, ...]:
         """Return how each column is encoded."""
@@ -106,7 +109,7 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _ColumnFeatures:
     """The features of one column: those of its distinct cells, and which each row has."""
 
     name: str
@@ -114,9 +117,15 @@ class _Part:
     vectors: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rule: _Rule, columns: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> "_Part":
+    def of(
+        cls, rule: _Rule, columns: pa.Table, leaves: Mapping[str, tuple[str, ...]]
+    ) -> "_ColumnFeatures":
         column = cell_column(columns, rule.name)
-        numbers = _figures(column) if isinstance(rule, _Number) and rule.read is _figure else None
+        numbers = (
+            _plain_numbers(column)
+            if isinstance(rule, _Number) and rule.read is _parse_number
+            else None
+        )
         if isinstance(rule, _Number) and numbers is not None:
             return cls(rule.name, np.arange(len(numbers)), rule.scale.of(numbers)[:, None])
         rows, texts = texts_of(rule.name, column)
@@ -128,7 +137,7 @@ class _Part:
         return cls(rule.name, rows, vectors)
 
 
-def _figures(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
+def _plain_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
     """Return a column of numbers, or of texts that are all numbers; None where it is neither."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or is_text(kind)):
@@ -139,7 +148,7 @@ def _figures(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
         return None
 
 
-def _joined(parts: list[_Part], rows: int) -> NDArray[np.generic]:
+def _join_features(parts: list[_ColumnFeatures], rows: int) -> NDArray[np.generic]:
     are_bits = all(np.isin(part.vectors, (0.0, 1.0)).all() for part in parts)
     kind = np.uint8 if are_bits else np.float32
     features = np.zeros((rows, sum(part.vectors.shape[1] for part in parts)), dtype=kind)
@@ -195,7 +204,7 @@ class _Number:
     def stated(self) -> EncodedColumn:
         if self.is_bits:
             return EncodedColumn(name=self.name, kind="bits", width=1, says="0 or 1, as it is")
-        shown = "" if self.read is _figure else " (seconds)"
+        shown = "" if self.read is _parse_number else " (seconds)"
         if isinstance(self.scale, Levels):
             says = f"{len(self.scale.levels)} levels{shown}"
             return EncodedColumn(name=self.name, kind="levels", width=1, says=says)
@@ -286,19 +295,19 @@ def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _O
     encoded = encode(about.name, column, numbers=numbers, generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
     if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(TRUTHS)):
-        if numbers and any(map(_is_infinite, labels)) and all(map(_is_figure, labels)):
-            return _missing(about.name)
+        if numbers and any(map(_is_infinite, labels)) and all(map(_is_number, labels)):
+            return _missing_problem(about.name)
         return _OneHot.of(about.name, encoded, fewest)
     read = _reader(labels[0])
     values = np.array([read(label) for label in labels])
     if encoded.has_missing or not np.isfinite(values).all():
-        return _missing(about.name)
+        return _missing_problem(about.name)
     counts = encoded.counts()[-len(labels) :]
     if fewest > 1:
         scale = levels_of(np.repeat(values, counts), fewest)
-        is_bits = scale == Levels((0.5,), (0.0, 1.0)) and read in (_figure, truth)
+        is_bits = scale == Levels((0.5,), (0.0, 1.0)) and read in (_parse_number, truth)
         return _Number(about.name, scale, read, is_bits=is_bits)
-    if set(values.tolist()) <= {0.0, 1.0} and read in (_figure, truth):
+    if set(values.tolist()) <= {0.0, 1.0} and read in (_parse_number, truth):
         return _Number(about.name, Standardised(0.0, 1.0), read, is_bits=True)
     mean = float(np.average(values, weights=counts))
     deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
@@ -311,11 +320,11 @@ def _reader(label: str) -> Callable[[str], float]:
         return truth
     with suppress(ValueError):
         float(label)
-        return _figure
+        return _parse_number
     return moment
 
 
-def _is_figure(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -324,19 +333,19 @@ def _is_figure(text: str) -> bool:
 
 
 def _is_infinite(text: str) -> bool:
-    return _is_figure(text) and math.isinf(float(text))
+    return _is_number(text) and math.isinf(float(text))
 
 
-def _figure(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text)
 
 
-def _missing(name: str) -> Problem:
+def _missing_problem(name: str) -> Problem:
     message = f"The column {name!r} holds numbers, and some of them are missing or infinite."
     return Problem("A003", message, "Fill them in, leave these rows out, or leave the column out.")
 
 
-def _doubts(rules: tuple[_Number | _OneHot, ...], rows: int) -> Iterator[str]:
+def _identifier_warnings(rules: tuple[_Number | _OneHot, ...], rows: int) -> Iterator[str]:
     """Yield a warning for all columns that seem to tell records apart by name."""
     names = [
         rule.name

@@ -6,13 +6,13 @@ from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.kernels.estimates import NotApplicable
 
 
-def said_of_epsilon(
+def epsilon_sentences(
     upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
 ) -> Iterator[str]:
     """Yield both bounds side by side, or that they contradict each other."""
-    proof = _proof(upper) if isinstance(upper, EpsilonUpper) else ""
-    attack = _shown(lower) if isinstance(lower, EpsilonLower) else ""
-    if contradict(upper, lower):
+    proof = _format_proof(upper) if isinstance(upper, EpsilonUpper) else ""
+    attack = _format_attack(lower) if isinstance(lower, EpsilonLower) else ""
+    if bounds_contradict(upper, lower):
         yield (
             f"The {attack}, but the {proof}: one of the two is wrong, so rely on neither, and "
             "report it."
@@ -21,7 +21,9 @@ def said_of_epsilon(
         yield f"The {'; the '.join(filter(None, (proof, attack)))}."
 
 
-def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> bool:
+def bounds_contradict(
+    upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> bool:
     """Return whether the attack shows more than the accountant proves, of one record exchanged.
 
     What holds at a delta holds at any larger one, so a bound at a smaller delta is not evidence.
@@ -37,7 +39,7 @@ def contradict(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApp
     )
 
 
-def _proof(upper: EpsilonUpper) -> str:
+def _format_proof(upper: EpsilonUpper) -> str:
     at = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
     return (
         f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g} for one "
@@ -45,7 +47,7 @@ def _proof(upper: EpsilonUpper) -> str:
     )
 
 
-def _shown(lower: EpsilonLower) -> str:
+def _format_attack(lower: EpsilonLower) -> str:
     least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
     shows, of = _SHOWN[lower.members]
     return (

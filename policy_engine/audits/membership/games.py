@@ -22,7 +22,7 @@ Model = tuple[Floats, Bools]
 """The scores of some records, (n,), by what one model says, and which of them it has seen."""
 
 
-def play(
+def play_games(
     attack: str,
     models: Sequence[Model],
     seed: int,
@@ -44,10 +44,10 @@ def play(
     of `single` make of a game that has its own spread. Raises AuditError (A011) without
     members or without others.
     """
-    sides = [_sides(*model) for model in models]
+    sides = [_split_sides(*model) for model in models]
     drawn = min(records, *(len(side) for pair in sides for side in pair))
     random = np.random.default_rng([seed, drawn, repetitions])
-    shares = [_shares(pair, drawn, repetitions, random) for pair in sides]
+    shares = [_member_shares(pair, drawn, repetitions, random) for pair in sides]
     again = np.random.default_rng([seed, _STREAM])
     single = _single([float(one.mean()) for one in shares], sides, again)
     points = [float(((np.sign(one - 0.5) + 1) / 2).mean()) for one in shares]
@@ -62,7 +62,7 @@ def play(
     )
 
 
-def _sides(scores: Floats, is_member: Bools) -> tuple[Floats, Floats]:
+def _split_sides(scores: Floats, is_member: Bools) -> tuple[Floats, Floats]:
     members, others = scores[is_member], scores[~is_member]
     if not len(members) or not len(others):
         message = f"{len(members)} of {len(is_member)} records are members."
@@ -70,7 +70,7 @@ def _sides(scores: Floats, is_member: Bools) -> tuple[Floats, Floats]:
     return members, others
 
 
-def _shares(
+def _member_shares(
     sides: tuple[Floats, Floats], drawn: int, repetitions: int, random: np.random.Generator
 ) -> Floats:
     """Return the share of members in the top half of each draw, (repetitions,)."""
@@ -110,14 +110,16 @@ def _single(
 def _set(values: Sequence[float], single: Estimate, deviation: float, drawn: int) -> Estimate:
     """Return how often a set is told: a game's share is next to normal about that of single."""
     value, models = fmean(values), len(values)
-    low, high = (_told(end, single.value, deviation, drawn) for end in (single.low, single.high))
+    low, high = (
+        _set_probability(end, single.value, deviation, drawn) for end in (single.low, single.high)
+    )
     if models > 1:
         width = quantile([1.0], [models - 1]) * stdev(values) / sqrt(models)
         low, high = min(low, value - width), max(high, value + width)
     return Estimate(value=value, low=max(min(low, value), 0.0), high=min(max(high, value), 1.0))
 
 
-def _told(share: float, seen: float, deviation: float, drawn: int) -> float:
+def _set_probability(share: float, seen: float, deviation: float, drawn: int) -> float:
     """Return how often more than half are members where `share` of them are in the mean.
 
     The deviation of the games seen is taken to change with the share as a binomial's does.

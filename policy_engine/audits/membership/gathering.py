@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.cache import ModelAnswers
-from policy_engine.audits.membership.disturbing import strengths
+from policy_engine.audits.membership.disturbing import view_strengths
 from policy_engine.audits.membership.observations import (
     REFERENCES,
     VIEWS,
@@ -50,7 +50,7 @@ class Turn:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class ModelObservations:
     """What a model says of the audited records, on which of them it was trained, and of others."""
 
     said: Observations
@@ -59,7 +59,7 @@ class Heard:
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class GatheredEvidence:
     """What all models said: the target's own words, its turn, and those of further targets."""
 
     target: ModelAnswers
@@ -75,7 +75,7 @@ def gather(
     model: Path | None = None,
     progress: Progress = silent,
     wanted: Terms = _NONE,
-) -> Gathered:
+) -> GatheredEvidence:
     """Train all models and return what they say, with so many models in the target's place.
 
     Online shadows take turns as targets, at no cost; without any, others are trained on
@@ -86,7 +86,7 @@ def gather(
     """
     judged, trained = splits.judged, splits.shadow_train
     workshop = replace(workshop, views=seed) if VIEWS in wanted else workshop
-    others = _others(workshop, splits) if REFERENCES in wanted else judged[:0]
+    others = _reference_rows(workshop, splits) if REFERENCES in wanted else judged[:0]
     questions = np.concatenate([judged, others])
     asked = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
     jobs = [
@@ -107,15 +107,15 @@ def gather(
     names = workshop.records.classes
     shadows, rest = heard[: len(trained)], heard[len(trained) :]
 
-    def seen(said: ModelAnswers, rows: Rows) -> Heard:
+    def seen(said: ModelAnswers, rows: Rows) -> ModelObservations:
         first, last = np.split(np.arange(len(questions)), [len(judged)])
         known = References(
-            _observed(said, last, labels[others], gives),
+            _observe(said, last, labels[others], gives),
             workshop.shown[others],
             workshop.shown[judged],
         )
-        observed = _observed(said, first, labels[judged], gives)
-        return Heard(observed, np.isin(judged, rows), known if len(others) else None)
+        observed = _observe(said, first, labels[judged], gives)
+        return ModelObservations(observed, np.isin(judged, rows), known if len(others) else None)
 
     halves = (*splits.online_train, *splits.further_train)
     models = [seen(said, rows) for said, rows in zip(rest, halves, strict=True)]
@@ -123,17 +123,17 @@ def gather(
     first = seen(target, splits.target_train)
     if online:
         turns = [online_turn(first, online, seed, names)]
-        turns += [_instead(first, online, n, seed, names) for n in range(further)]
+        turns += [_shadow_turn(first, online, n, seed, names) for n in range(further)]
     else:
-        apart = _disjoint(shadows, asked, splits, labels, gives)
+        apart = _disjoint_shadows(shadows, asked, splits, labels, gives)
         turns = [
             Turn(Evidence(one.said, apart, (), seed, names, one.references), one.is_in)
             for one in (first, *later)
         ]
-    return Gathered(target, turns[0], tuple(turns[1:]))
+    return GatheredEvidence(target, turns[0], tuple(turns[1:]))
 
 
-def _others(workshop: ModelTrainer, splits: Splits) -> Rows:
+def _reference_rows(workshop: ModelTrainer, splits: Splits) -> Rows:
     """Return rows that no target was trained on and that are not judged, at most so many."""
     rows = np.setdiff1d(np.arange(len(workshop.records)), splits.judged)
     if len(rows) < FEWEST_REFERENCES:
@@ -146,18 +146,22 @@ def _others(workshop: ModelTrainer, splits: Splits) -> Rows:
     return rows[::step]
 
 
-def _observed(
+def _observe(
     said: ModelAnswers, rows: Rows, labels: NDArray[np.int64], gives: Terms
 ) -> Observations:
     """Return what a model says of some of the rows that it was asked about."""
     if "views" not in said.arrays:
         return Observations(said.logits[rows], labels, gives)
-    views = Views(said.arrays["views"][:, rows], strengths())
+    views = Views(said.arrays["views"][:, rows], view_strengths())
     return Observations(said.logits[rows], labels, gives | {VIEWS}, views)
 
 
-def _instead(
-    first: Heard, online: Sequence[Heard], number: int, seed: int, names: tuple[str, ...]
+def _shadow_turn(
+    first: ModelObservations,
+    online: Sequence[ModelObservations],
+    number: int,
+    seed: int,
+    names: tuple[str, ...],
 ) -> Turn:
     """Return the turn of an online shadow, the first target among its shadows.
 
@@ -168,7 +172,12 @@ def _instead(
     return online_turn(online[number], [*others, first], seed, names)
 
 
-def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[str, ...]) -> Turn:
+def online_turn(
+    target: ModelObservations,
+    online: Sequence[ModelObservations],
+    seed: int,
+    names: tuple[str, ...],
+) -> Turn:
     """Return a turn in which models that saw half of the audited records each serve every attack.
 
     Those not trained on a record are its out-models, and what each says of its own and of other
@@ -177,7 +186,7 @@ def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[
     signals = np.stack([one.said.signal for one in online])
     inside = np.stack([one.is_in for one in online])
     shadows = tuple(
-        Shadow(one.said, one.is_in, one.said, _peers(signals, inside, n), seen=one.is_in)
+        Shadow(one.said, one.is_in, one.said, _other_shadows(signals, inside, n), seen=one.is_in)
         for n, one in enumerate(online)
     )
     pairs = tuple((one.said, one.is_in) for one in online)
@@ -185,7 +194,7 @@ def online_turn(target: Heard, online: Sequence[Heard], seed: int, names: tuple[
     return Turn(seen, target.is_in)
 
 
-def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherShadows | None:
+def _other_shadows(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherShadows | None:
     """Return what others say of the audited records, beside one that is tried as a target."""
     if number >= _COMPARED:
         return None
@@ -193,7 +202,7 @@ def _peers(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherSha
     return OtherShadows(signals[others], inside[others]) if others else None
 
 
-def _disjoint(
+def _disjoint_shadows(
     said: Sequence[ModelAnswers],
     asked: Rows,
     splits: Splits,
@@ -216,9 +225,9 @@ def _disjoint(
         )
         found.append(
             Shadow(
-                own=_observed(said[number], own, labels[asked[own]], gives),
+                own=_observe(said[number], own, labels[asked[own]], gives),
                 is_member=trained[number][own],
-                judged=_observed(said[number], at, labels[splits.judged], gives),
+                judged=_observe(said[number], at, labels[splits.judged], gives),
                 peers=peers if number < _COMPARED else None,
             )
         )

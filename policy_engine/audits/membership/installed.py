@@ -30,7 +30,7 @@ def versions() -> str:
 def are_installed(modules: Iterable[ModuleType | None]) -> bool:
     """Tell whether all of some modules are of Python, of an installed package, or of this one."""
     files = [str(getattr(one, "__file__", None) or "") for one in modules]
-    known = _known()
+    known = _installed_folders()
     return all(file.startswith(known) for file in files if file)
 
 
@@ -63,7 +63,7 @@ def _code_of(thing: Any, depth: int) -> Iterator[Any]:
             yield from _code_of(one, depth + 1)
 
 
-def _known() -> tuple[str, ...]:
+def _installed_folders() -> tuple[str, ...]:
     """Return the folders of installed code."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}

@@ -27,7 +27,7 @@ def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
     return low > 0 and low * (low / value) ** (deviations(among) / deviations(1) - 1) > found.fpr
 
 
-def allowing_for(estimate: Estimate, among: int) -> Estimate:
+def widen_for(estimate: Estimate, among: int) -> Estimate:
     """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
     if among == 1:
         return estimate
@@ -191,12 +191,12 @@ def rate_at(points: Curve, fpr: float) -> Estimate:
     """
     if not points.members or not points.others:
         return Estimate(value=0.0, low=0.0, high=1.0)
-    low, high = _least(points, fpr), _greatest(points, fpr)
+    low, high = _lower_rate(points, fpr), _upper_rate(points, fpr)
     value = max(points.hits_at(fpr) / points.members, low)
     return Estimate(value=value, low=low, high=max(high, value, fpr))
 
 
-def _least(points: Curve, fpr: float) -> float:
+def _lower_rate(points: Curve, fpr: float) -> float:
     rates = _rates(fpr, points.others)
     each = _EACH / len(rates)
     found = [0.0]
@@ -207,8 +207,8 @@ def _least(points: Curve, fpr: float) -> float:
     return max(found)
 
 
-def _greatest(points: Curve, fpr: float) -> float:
-    hits = points.members_before(most_alarms(fpr, points.others) + 1).most(_BY_DRAW)
+def _upper_rate(points: Curve, fpr: float) -> float:
+    hits = points.members_before(most_false_positives(fpr, points.others) + 1).most(_BY_DRAW)
     return clopper_pearson(hits, points.members, 1 - 2 * _EACH).high
 
 
@@ -238,7 +238,7 @@ def _rates(fpr: float, others: int) -> tuple[tuple[float, int], ...]:
 
 
 @cache
-def most_alarms(fpr: float, others: int) -> int:
+def most_false_positives(fpr: float, others: int) -> int:
     """Return how many of the others a threshold with a true rate `fpr` accuses at most.
 
     More of them with a probability of 1.1%, near half of what one end of an interval may miss.

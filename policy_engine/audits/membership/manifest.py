@@ -52,12 +52,14 @@ class Manifest(BaseModel):
     policy_engine: str
 
 
-class Keeper:
+class ManifestKeeper:
     """Keeps the manifest of one run up to date; without a folder there is nothing to keep."""
 
     def __init__(self, folder: Path | None, manifest: Manifest) -> None:
         self._folder, self._now = folder, manifest
-        self._earlier, self._nonce = (_earlier(folder), _nonce(folder)) if folder else (None, "")
+        self._earlier, self._nonce = (
+            (_read_earlier(folder), _read_nonce(folder)) if folder else (None, "")
+        )
         self._write()
 
     def of_records(self, digest: str) -> None:
@@ -101,13 +103,15 @@ class Keeper:
 
 
 @contextmanager
-def under_way(folder: Path | None, kind: str, settings: Settings, model: str) -> Iterator[Keeper]:
+def keep_manifest(
+    folder: Path | None, kind: str, settings: Settings, model: str
+) -> Iterator[ManifestKeeper]:
     """Keep a manifest in a folder from now on, and say in it how what is done here ends.
 
     Raises OutputError (O002) where it cannot be written, before anything is done.
     """
     said = json.loads(json.dumps(asdict(settings)))
-    keeper = Keeper(
+    keeper = ManifestKeeper(
         folder,
         Manifest.model_validate(
             {
@@ -136,7 +140,7 @@ def under_way(folder: Path | None, kind: str, settings: Settings, model: str) ->
     keeper.end("done")
 
 
-def until(cancel: Callable[[], bool] | None, progress: Progress) -> Progress:
+def cancellable(cancel: Callable[[], bool] | None, progress: Progress) -> Progress:
     """Return a progress that raises AuditError (A018) as soon as `cancel` says so."""
     if cancel is None:
         return progress
@@ -150,14 +154,14 @@ def until(cancel: Callable[[], bool] | None, progress: Progress) -> Progress:
     return told
 
 
-def _earlier(folder: Path) -> Manifest | None:
+def _read_earlier(folder: Path) -> Manifest | None:
     try:
         return Manifest.model_validate_json((folder / NAME).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-def _nonce(folder: Path) -> str:
+def _read_nonce(folder: Path) -> str:
     try:
         text = (folder / NONCE).read_text(encoding="ascii").strip()
         bytes.fromhex(text)

@@ -10,7 +10,7 @@ from policy_engine import terms
 from policy_engine.audits.membership.attacks.attack import Attack, Judgement, best_threshold
 from policy_engine.audits.membership.attacks.label_only import LabelOnly
 from policy_engine.audits.membership.comparison import gain
-from policy_engine.audits.membership.curves import Curve, curve, histogram, order_of
+from policy_engine.audits.membership.curves import Curve, curve, falling_order, histogram
 from policy_engine.audits.membership.degeneracy import degeneracy, is_one_value
 from policy_engine.audits.membership.figures import (
     ACCURACY,
@@ -21,12 +21,12 @@ from policy_engine.audits.membership.figures import (
 )
 from policy_engine.audits.membership.intervals import (
     advantage,
-    allowing_for,
     area_under,
     beats_guessing,
-    most_alarms,
+    most_false_positives,
     rate_at,
     share_at_prior,
+    widen_for,
 )
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
@@ -68,7 +68,7 @@ def attack_result(
     """
     _check(judgement.scores, is_member)
     called = called_members(judgement, is_member, evidence.seed)
-    order = order_of(judgement.scores)
+    order = falling_order(judgement.scores)
     overall = _figures(judgement.scores, called, is_member, order, fprs)
     slices = _slices(judgement.scores, called, is_member, order, parts)
     by_class = tuple(one for one in slices if one.kind == "class")
@@ -81,7 +81,7 @@ def attack_result(
         mean_recall=_mean([one.figures.recall for one in by_class]),
         classes=by_class,
         slices=tuple(one for one in slices if one.kind != "class"),
-        worst=_worst(slices),
+        worst=_worst_slice(slices),
         gain=_gain(attack, judgement.scores, called, evidence.target, is_member),
         degenerate=judgement.dead
         or _degenerate(
@@ -107,23 +107,23 @@ def _degenerate(
     known = terms.attacks()
     if attack.notation in known and not known[attack.notation].tells("ranks"):
         return ""
-    if _tells(within):
+    if _shows_members(within):
         return ""
     if not isinstance(target, Observations):
         return degeneracy(scores)
-    return degeneracy(scores, target.labels) or _answers(attack, target)
+    return degeneracy(scores, target.labels) or _single_answer(attack, target)
 
 
-def _tells(within: Sequence[Figures]) -> bool:
+def _shows_members(within: Sequence[Figures]) -> bool:
     among = sum(1 + len(one.tpr_at_fpr) for one in within)
     return any(
-        allowing_for(one.auc, among).low > _GUESSING
+        widen_for(one.auc, among).low > _GUESSING
         or any(beats_guessing(at, among) for at in one.tpr_at_fpr)
         for one in within
     )
 
 
-def _answers(attack: Attack, target: Observations) -> str:
+def _single_answer(attack: Attack, target: Observations) -> str:
     """Return that there is one answer for each class: what an attack ranks by is then not its."""
     if not {CONFIDENCES, SCORES} & attack.needs or VIEWS in attack.needs:
         return ""
@@ -131,7 +131,9 @@ def _answers(attack: Attack, target: Observations) -> str:
     return "the model gives all records of a class one answer" if one else ""
 
 
-def strongest(results: Sequence[AttackResult], by: StrengthMeasure = ACCURACY) -> AttackResult:
+def strongest_attack(
+    results: Sequence[AttackResult], by: StrengthMeasure = ACCURACY
+) -> AttackResult:
     """Return the attack that reaches most; of equals a live one, and no baseline."""
     return max(
         results,
@@ -161,7 +163,7 @@ def figures(
     ends of a true-positive rate at a false-positive one allow for the latter's being counted.
     Without members the recall is 0, from 0 to 1.
     """
-    return _figures(scores, called, is_member, order_of(scores), fprs, priors)
+    return _figures(scores, called, is_member, falling_order(scores), fprs, priors)
 
 
 def _figures(
@@ -184,15 +186,17 @@ def _figures(
         non_members=others,
         precision=_precision(hits, alarms),
         recall=clopper_pearson(hits, members),
-        accuracy=_half(gained),
+        accuracy=_balanced_accuracy(gained),
         advantage=gained,
         auc=area_under(all_points),
         tpr_at_fpr=tuple(_tpr_at(all_points, fpr) for fpr in fprs),
-        at_priors=tuple(_at_prior((hits, members), (alarms, others), prior) for prior in priors),
+        at_priors=tuple(
+            _precision_at_prior((hits, members), (alarms, others), prior) for prior in priors
+        ),
     )
 
 
-def _half(gained: Estimate) -> Estimate:
+def _balanced_accuracy(gained: Estimate) -> Estimate:
     ends = {name: (1 + figure) / 2 for name, figure in gained.model_dump().items()}
     return Estimate(**ends)
 
@@ -207,11 +211,11 @@ def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
     return TprAtFpr(
         fpr=fpr,
         tpr=rate_at(points, fpr),
-        randomised=points.needs_coin(fpr, most_alarms(fpr, points.others)),
+        randomised=points.needs_coin(fpr, most_false_positives(fpr, points.others)),
     )
 
 
-def _at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:
+def _precision_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:
     if not hits[0] + alarms[0]:
         return AtPrior(prior=prior, precision=NotApplicable(reason="no record is called a member"))
     return AtPrior(prior=prior, precision=share_at_prior(hits, alarms, prior))
@@ -226,7 +230,7 @@ def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:
     """
     if judgement.threshold is not None:
         return judgement.scores > judgement.threshold
-    half = _half_of(is_member, seed)
+    half = _draw_half(is_member, seed)
     called = np.empty(len(is_member), bool)
     for chosen in (half, ~half):
         threshold = best_threshold(judgement.scores[chosen], is_member[chosen])
@@ -234,7 +238,7 @@ def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:
     return called
 
 
-def _half_of(is_member: Bools, seed: int) -> Bools:
+def _draw_half(is_member: Bools, seed: int) -> Bools:
     """Draw half of the members and half of the others."""
     generator = np.random.default_rng([seed, _HALVES])
     half = np.zeros(len(is_member), bool)
@@ -276,14 +280,14 @@ def _slices(
     return tuple(found)
 
 
-def _worst(slices: Sequence[Slice]) -> Slice | NotApplicable:
-    large = [one for one in slices if _fewer(one.figures) >= FEWEST_IN_WORST]
+def _worst_slice(slices: Sequence[Slice]) -> Slice | NotApplicable:
+    large = [one for one in slices if _smaller_side(one.figures) >= FEWEST_IN_WORST]
     if not large:
         return NotApplicable(reason=f"no slice has {FEWEST_IN_WORST} members and as many others")
     return max(large, key=lambda one: one.figures.auc.value)
 
 
-def _fewer(measured: Figures) -> int:
+def _smaller_side(measured: Figures) -> int:
     return min(measured.members, measured.non_members)
 
 

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.wording import counted
+from policy_engine.audits.membership.wording import format_count
 from policy_engine.errors import AuditError
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-_IN = ("1", "true", "in", "yes", "member", "train")
+_YES = ("1", "true", "in", "yes", "member", "train")
 
 
-_OUT = ("0", "false", "out", "no", "non-member", "test")
+_NO = ("0", "false", "out", "no", "non-member", "test")
 
 
 def parse_membership(members: list[str]) -> Bools:
@@ -33,11 +33,11 @@ def parse_membership(members: list[str]) -> Bools:
 
 def parse_truths(texts: Sequence[str], name: str) -> Bools:
     """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
-    known = {**dict.fromkeys(_IN, True), **dict.fromkeys(_OUT, False)}
+    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
     read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
     unknown = [text for text, one in zip(texts, read, strict=True) if one is None]
     if unknown:
-        pairs = ", ".join(f"{one} or {other}" for one, other in zip(_IN, _OUT, strict=True))
+        pairs = ", ".join(f"{one} or {other}" for one, other in zip(_YES, _NO, strict=True))
         message = (
             f"{name} is {pairs}, whatever the case. {describe_invalid_cells(unknown, len(texts))}"
         )
@@ -48,7 +48,7 @@ def parse_truths(texts: Sequence[str], name: str) -> Bools:
 def describe_invalid_cells(wrong: Sequence[str], among: int) -> str:
     """Return how many cells hold something else, and of which kind; their values are not told."""
     different = {one.strip() for one in wrong}
-    counts = {kind: sum(_kind(one) == kind for one in different if one) for kind in _CELLS}
+    counts = {kind: sum(_cell_kind(one) == kind for one in different if one) for kind in _CELLS}
     told = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
     told += ["empty cells"] if "" in different else []
     return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(told)}."
@@ -57,7 +57,7 @@ def describe_invalid_cells(wrong: Sequence[str], among: int) -> str:
 _CELLS = ("whole number", "number", "text")
 
 
-def _kind(text: str) -> str:
+def _cell_kind(text: str) -> str:
     try:
         number = float(text)
     except ValueError:
@@ -70,5 +70,5 @@ def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     members, others = int(is_member.sum()), int((~is_member).sum())
     if members == others:
         return ()
-    are = f"{counted(members, 'member')} and {counted(others, 'other')} were given"
+    are = f"{format_count(members, 'member')} and {format_count(others, 'other')} were given"
     return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)

@@ -14,7 +14,7 @@ _SPARED = 0.9
 
 def available_memory() -> int:
     """Return the bytes that this process can still have: of the machine, or of its container."""
-    found = [_of_machine(), _of_group(_GROUPS), _of_old_group(_GROUPS / "memory")]
+    found = [_machine_memory(), _cgroup_memory(_GROUPS), _cgroup1_memory(_GROUPS / "memory")]
     return min(one for one in found if one is not None)
 
 
@@ -22,8 +22,8 @@ def check_memory(needed: int, available: int, lower: str) -> None:
     """Raise AuditError (A008) where an estimate is above what there is; `lower` says the way."""
     if needed > available * _SPARED:
         message = (
-            f"The audit would need about {_size(needed)} of memory. "
-            f"There are {_size(available)}, of which it may plan with {_SPARED:.0%}."
+            f"The audit would need about {_format_size(needed)} of memory. "
+            f"There are {_format_size(available)}, of which it may plan with {_SPARED:.0%}."
         )
         raise AuditError.of("A008", message, lower)
 
@@ -35,11 +35,11 @@ def models_at_once(of_one: int, of_two: int, available: int, most: int) -> int:
     return max(1, min(fit, most))
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{max(count / 2**20, 0.1):.1f} MiB"
 
 
-def _of_machine() -> int:
+def _machine_memory() -> int:
     with suppress(OSError, ValueError, IndexError):
         for line in _MEMORY.read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -47,25 +47,25 @@ def _of_machine() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _of_group(folder: Path) -> int | None:
+def _cgroup_memory(folder: Path) -> int | None:
     """Return what a container of cgroup version 2 leaves; what is cached of files is free."""
     with suppress(OSError, ValueError):
         most = int((folder / "memory.max").read_text())
         used = int((folder / "memory.current").read_text())
-        return max(most - used + _counted(folder / "memory.stat", "inactive_file"), 0)
+        return max(most - used + _read_count(folder / "memory.stat", "inactive_file"), 0)
     return None
 
 
-def _of_old_group(folder: Path) -> int | None:
+def _cgroup1_memory(folder: Path) -> int | None:
     """Return what a container of cgroup version 1 leaves."""
     with suppress(OSError, ValueError):
         most = int((folder / "memory.limit_in_bytes").read_text())
         used = int((folder / "memory.usage_in_bytes").read_text())
-        return max(most - used + _counted(folder / "memory.stat", "total_inactive_file"), 0)
+        return max(most - used + _read_count(folder / "memory.stat", "total_inactive_file"), 0)
     return None
 
 
-def _counted(path: Path, name: str) -> int:
+def _read_count(path: Path, name: str) -> int:
     with suppress(OSError, ValueError, IndexError):
         for line in path.read_text().splitlines():
             if line.split()[0] == name:

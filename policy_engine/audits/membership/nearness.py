@@ -28,7 +28,7 @@ _NUMBERS = ("number", "levels", "kept")
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def again(keys: Keys, splits: Splits) -> Bools:
+def repeated_members(keys: Keys, splits: Splits) -> Bools:
     """Return which members' keys are among the others', and which in the shadows' pool, (2, m)."""
     members = keys[splits.target_train]
     pools = [*splits.shadow_train, *splits.shadow_test]
@@ -36,7 +36,7 @@ def again(keys: Keys, splits: Splits) -> Bools:
     return np.stack([np.isin(members, keys[splits.target_test]), np.isin(members, pool)])
 
 
-def nearly_again(
+def nearly_repeated_members(
     records: Records, splits: Splits, said: NDArray[np.int64], same: Bools
 ) -> tuple[Bools, int]:
     """Return which members stand nearly so among the others, and in the shadows' pool, (2, m).
@@ -51,13 +51,13 @@ def nearly_again(
     if any(one.kind in _NUMBERS for one in records.encoding):
         columns = [*_numbers(records)]
         for size in CELLS:
-            near = _near(columns, size, splits, (said, same))
+            near = _near_members(columns, size, splits, (said, same))
             found |= near
             coarsest = coarsest or (size if near.any() else 0)
     return found, coarsest
 
 
-def _near(
+def _near_members(
     columns: list[NDArray[np.float64]],
     size: int,
     splits: Splits,
@@ -66,17 +66,20 @@ def _near(
     found = np.zeros((2, len(splits.target_train)), dtype=np.bool_)
     for shift in (0.0, 0.5):
         cells = [np.floor(one * size + shift).astype(np.int64) for one in columns]
-        whole = _mixed(known[0].astype(np.uint64))
+        whole = _mix(known[0].astype(np.uint64))
         for place, one in enumerate(cells):
-            whole = whole + _hashed(one, place)
-        near, chance = again(whole, splits) & ~known[1], _by_chance(cells, whole, splits)
+            whole = whole + _hash_cells(one, place)
+        near, chance = (
+            repeated_members(whole, splits) & ~known[1],
+            _chance_matches(cells, whole, splits),
+        )
         if chance is not None:
             is_more = near.sum(axis=1) > _EXCESS * chance + _FEW
             found |= near & is_more[:, None]
     return found
 
 
-def _by_chance(
+def _chance_matches(
     cells: list[NDArray[np.int64]], whole: Keys, splits: Splits
 ) -> NDArray[np.int64] | None:
     """Return how many members have another some cells apart in a column, of that with most, (2,).
@@ -90,8 +93,8 @@ def _by_chance(
         if sizes[place] >= _ENOUGH:
             apart = whole.copy()
             rows, cell = splits.target_train, cells[place][splits.target_train]
-            apart[rows] += _hashed(cell + _APART, place) - _hashed(cell, place)
-            counts.append(again(apart, splits).sum(axis=1))
+            apart[rows] += _hash_cells(cell + _APART, place) - _hash_cells(cell, place)
+            counts.append(repeated_members(apart, splits).sum(axis=1))
     return np.max(counts, axis=0) if counts else None
 
 
@@ -107,11 +110,11 @@ def _numbers(records: Records) -> Iterator[NDArray[np.float64]]:
         if one.kind in ("number", "levels") and one.name in records.columns:
             read = _as_numbers(records.columns[one.name])
         if read is not None:
-            yield _in_deviations(read)
+            yield _standardise(read)
         elif one.kind in (*_NUMBERS, "bits"):
             for place in range(start, end):
                 values = records.features[:, place].astype(np.float64)
-                yield values if one.kind == "bits" else _in_deviations(values)
+                yield values if one.kind == "bits" else _standardise(values)
         start = end
 
 
@@ -124,7 +127,7 @@ def _as_numbers(texts: NDArray[np.object_]) -> NDArray[np.float64] | None:
         return None
 
 
-def _in_deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardise(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = values[np.isfinite(values)]
     scale = max(float(known.std()) if len(known) else 0.0, _LEAST)
     return np.clip(np.nan_to_num(values / scale, nan=_MISSING), -_MISSING, _MISSING)
@@ -133,11 +136,11 @@ def _in_deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
 _MISSING = 1e9
 
 
-def _hashed(cells: NDArray[np.int64], column: int) -> Keys:
-    return _mixed(cells.astype(np.uint64) ^ _mixed(np.array([column + 1], np.uint64)))
+def _hash_cells(cells: NDArray[np.int64], column: int) -> Keys:
+    return _mix(cells.astype(np.uint64) ^ _mix(np.array([column + 1], np.uint64)))
 
 
-def _mixed(values: Keys) -> Keys:
+def _mix(values: Keys) -> Keys:
     values = (values ^ (values >> np.uint64(30))) * _FIRST
     values = (values ^ (values >> np.uint64(27))) * _SECOND
     return values ^ (values >> np.uint64(31))

@@ -26,9 +26,9 @@ SHADOWS, ONLINE_SHADOWS = "shadow models", "online shadow models"
 SHADOW_MEMBERS = "members of shadow models"
 VIEWS, REFERENCES = "views", "reference records"
 FEWEST_SHADOWS = 2
-OF_LABELS = frozenset({LABELS})
+LABEL_ANSWERS = frozenset({LABELS})
 """What a classifier gives that answers with a label alone."""
-OF_CONFIDENCES = frozenset({LABELS, CONFIDENCES, SCORES})
+CONFIDENCE_ANSWERS = frozenset({LABELS, CONFIDENCES, SCORES})
 """What a classifier gives that answers with the probabilities of all classes."""
 
 _CELLS = 1 << 20
@@ -96,7 +96,7 @@ class Observations:
 
     logits: NDArray[np.float32]
     labels: NDArray[np.int64]
-    gives: Terms = OF_CONFIDENCES
+    gives: Terms = CONFIDENCE_ANSWERS
     views: Views | None = None
 
     @property
@@ -292,7 +292,7 @@ def _log_sum(exponents: Floats) -> Floats:
     return summed
 
 
-def _against_top(logits: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
+def _relative_to_top(logits: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return logits less the top one, the log of what the rest sum to, and where the top is."""
     top = logits.argmax(axis=1)
     below = logits - np.take_along_axis(logits, top[:, None], axis=1)
@@ -302,7 +302,7 @@ def _against_top(logits: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
 
 
 def _log_odds(logits: Floats) -> Floats:
-    below, log_rest, top = _against_top(logits)
+    below, log_rest, top = _relative_to_top(logits)
     log_p = below - np.logaddexp(0, log_rest)[:, None]
     odds: Floats = log_p - np.log1p(-np.exp(log_p))
     odds[np.arange(len(top)), top] = -log_rest
@@ -311,14 +311,14 @@ def _log_odds(logits: Floats) -> Floats:
 
 def _log_entropy(logits: Floats, _: NDArray[np.int64]) -> Floats:
     """With d = z - max z and Z = sum exp d, the entropy is log Z + sum exp(d) (-d) / Z."""
-    below, log_rest, _top = _against_top(logits)
+    below, log_rest, _top = _relative_to_top(logits)
     log_z = np.logaddexp(0, log_rest)
     terms = np.where(np.isneginf(below), -np.inf, below + np.log(-below))
     return np.logaddexp(_log_softplus(log_rest), _log_sum(terms) - log_z)
 
 
 def _log_modified_entropy(logits: Floats, labels: NDArray[np.int64]) -> Floats:
-    below, log_rest, top = _against_top(logits)
+    below, log_rest, top = _relative_to_top(logits)
     log_p = below - np.logaddexp(0, log_rest)[:, None]
     # -log(1 - p) is p itself where p is small; for the top class 1 - p is what the rest has.
     p = np.exp(log_p)

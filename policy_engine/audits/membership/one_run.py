@@ -113,12 +113,14 @@ def audit_in_one_run(
             len(records.labels) + np.flatnonzero(is_included),
         ]
     )
-    trained = learner.train(_with(records, features, labels), [rows], [seed], progress)
+    trained = learner.train(_add_canaries(records, features, labels), [rows], [seed], progress)
     seen = Observations(trained.logits(features)[0], labels)
     return one_run(seen.margin, is_included, delta, guesses)
 
 
-def _with(records: Records, features: NDArray[np.generic], labels: NDArray[np.int64]) -> Records:
+def _add_canaries(
+    records: Records, features: NDArray[np.generic], labels: NDArray[np.int64]
+) -> Records:
     joined = np.concatenate([records.features, features])
     numbers = np.concatenate([records.labels, labels])
     return Records(

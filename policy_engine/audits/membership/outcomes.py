@@ -13,12 +13,12 @@ from policy_engine.audits.membership.conduct import (
     thresholds,
 )
 from policy_engine.audits.membership.figures import StrengthMeasure
-from policy_engine.audits.membership.games import play
-from policy_engine.audits.membership.gathering import Gathered
+from policy_engine.audits.membership.games import play_games
+from policy_engine.audits.membership.gathering import GatheredEvidence
 from policy_engine.audits.membership.measuring import (
     attack_result,
     called_members,
-    strongest,
+    strongest_attack,
 )
 from policy_engine.audits.membership.observations import (
     Evidence,
@@ -62,6 +62,7 @@ def run_attacks(
     settings: Settings,
     progress: Progress,
 ) -> AttackOutcomes:
+    """Run the attacks one after another, and count what each reaches on all `parts`."""
     results, judgements = [], {}
     for done, attack in enumerate(attacks):
         progress("attacks", done, len(attacks))
@@ -69,13 +70,13 @@ def run_attacks(
         judgements[attack.notation] = judgement
         results.append(attack_result(attack, judgement, evidence, is_member, parts, settings.fprs))
     progress("attacks", len(attacks), len(attacks))
-    best = strongest(results, settings.strongest_by)
+    best = strongest_attack(results, settings.strongest_by)
     return AttackOutcomes(tuple(results), judgements, best.attack, settings.strongest_by)
 
 
 def summarise_targets(
     attacks: Sequence[Attack],
-    gathered: Gathered,
+    gathered: GatheredEvidence,
     found: Sequence[AttackOutcomes],
     splits: Splits,
 ) -> OverTargets | NotApplicable:
@@ -143,7 +144,7 @@ def play_all_games(
         judged = [one.judgements[name] for one in found if name in one.judgements]
         if judged and not any(one.dead for one in judged):
             scores = [one.scores for one in judged]
-            yield play(name, list(zip(scores, members, strict=True)), seed)
+            yield play_games(name, list(zip(scores, members, strict=True)), seed)
 
 
 ONE_TARGET = NotApplicable(reason="one model was attacked")

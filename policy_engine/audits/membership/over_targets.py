@@ -77,13 +77,13 @@ def spread_of(values: Sequence[float]) -> TargetSpread:
 
 def attack_over_targets(attack: str, figures: "Sequence[Figures]") -> AttackOverTargets:
     """Return the spread of every figure of an attack that all targets have."""
-    each = [dict(_named(one)) for one in figures]
+    each = [dict(_named_figures(one)) for one in figures]
     shared = [name for name in each[0] if all(name in one for one in each)]
     spreads = {name: spread_of([one[name] for one in each]) for name in shared}
     return AttackOverTargets(attack=attack, figures=spreads)
 
 
-def _named(figures: "Figures") -> Iterator[tuple[str, float]]:
+def _named_figures(figures: "Figures") -> Iterator[tuple[str, float]]:
     if isinstance(figures.precision, Estimate):
         yield "precision", figures.precision.value
     yield "recall", figures.recall.value
@@ -94,7 +94,7 @@ def _named(figures: "Figures") -> Iterator[tuple[str, float]]:
         yield f"tpr at {at.fpr:g}", at.tpr.value
 
 
-def over_targets_rows(found: OverTargets) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def target_spread_rows(found: OverTargets) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of a table, mean and deviation of each figure of each attack."""
     names = tuple(dict.fromkeys(name for one in found.attacks for name in one.figures))
     ranked = sorted(found.attacks, key=lambda one: -one.figures["accuracy"].mean)

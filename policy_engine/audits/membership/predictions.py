@@ -16,11 +16,11 @@ from policy_engine.audits.membership.membership_labels import (
     imbalance_warnings,
     parse_membership,
 )
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import (
     FeatureTexts,
     digest_of,
-    one_of,
+    first_array,
     read_npz,
     source_table,
 )
@@ -70,8 +70,8 @@ def read_predictions(source: Any, name: str = "") -> Predictions:
     """
     given = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
-        return _of_npz(Path(source), given)
-    return _of_table(source_table(source), given)
+        return _read_npz_predictions(Path(source), given)
+    return _table_predictions(source_table(source), given)
 
 
 class _Scores(NamedTuple):
@@ -83,20 +83,20 @@ class _Scores(NamedTuple):
     used: frozenset[str]
 
 
-def _of_npz(path: Path, name: str) -> Predictions:
+def _read_npz_predictions(path: Path, name: str) -> Predictions:
     arrays = read_npz(path)
-    labels, members = one_of(arrays, _LABELS), one_of(arrays, _MEMBERS)
-    _need({"labels": labels, "members": members}, tuple(arrays))
+    labels, members = first_array(arrays, _LABELS), first_array(arrays, _MEMBERS)
+    _check_present({"labels": labels, "members": members}, tuple(arrays))
     wanted = ("probabilities", "logits", *_PREDICTED)
     found = next((one for one in wanted if one in arrays), None)
     if labels is None or members is None or found is None:
-        raise _nothing_said(tuple(arrays))
+        raise _missing_answers(tuple(arrays))
     texts = list(map(str, labels.ravel().tolist()))
     if found in _PREDICTED:
-        scores = _labels_alone(list(map(str, arrays[found].ravel().tolist())), texts)
+        scores = _label_scores(list(map(str, arrays[found].ravel().tolist())), texts)
     else:
         values = _two_columns(np.asarray(arrays[found], dtype=np.float64), found)
-        names = _numbered(texts, values.shape[1])
+        names = _numbered_classes(texts, values.shape[1])
         scores = _Scores(values, "logits" if found == "logits" else "probabilities", names, _NONE)
     return _predictions(scores, texts, list(map(str, members.ravel().tolist())), {}, name)
 
@@ -104,17 +104,17 @@ def _of_npz(path: Path, name: str) -> Predictions:
 _NONE: frozenset[str] = frozenset()
 
 
-def _numbered(labels: Sequence[str], count: int) -> tuple[str, ...]:
+def _numbered_classes(labels: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the classes of an array's columns: 0 to C-1, or 1 to C where the labels are those."""
     from_one = tuple(str(number) for number in range(1, count + 1))
-    found = {_whole(one) for one in labels}
+    found = {_without_point(one) for one in labels}
     return from_one if {from_one[-1]} <= found <= {*from_one} else ("0", *from_one[:-1])
 
 
-def _of_table(table: pa.Table, name: str) -> Predictions:
+def _table_predictions(table: pa.Table, name: str) -> Predictions:
     names = tuple(table.column_names)
-    label, member = _first(_LABELS, names), _first(_MEMBERS, names)
-    _need({"label": label or None, "member": member or None}, names)
+    label, member = _first_name(_LABELS, names), _first_name(_MEMBERS, names)
+    _check_present({"label": label or None, "member": member or None}, names)
     typed = as_numbers(table)
     labels = _texts(table, label)
     scores = _scores(typed, labels, (label, member))
@@ -124,7 +124,7 @@ def _of_table(table: pa.Table, name: str) -> Predictions:
     )
 
 
-def _first(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
+def _first_name(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
     return next((one for one in wanted if one in names), "")
 
 
@@ -144,13 +144,13 @@ def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scor
     if "p" in names:
         values = _two_columns(_matrix(table, ["p"]), "probabilities")
         return _Scores(values, "probabilities", ("0", "1"), frozenset({"p"}))
-    predicted = _first(_PREDICTED, tuple(names))
+    predicted = _first_name(_PREDICTED, tuple(names))
     if predicted:
-        said = _labels_alone(_texts(table, predicted), labels)
+        said = _label_scores(_texts(table, predicted), labels)
         return said._replace(used=frozenset({predicted}))
     numbers = [one for one in names if _is_number(table.schema.field(one).type)]
     if len(numbers) < 2:
-        raise _nothing_said(tuple(table.column_names))
+        raise _missing_answers(tuple(table.column_names))
     values = _matrix(table, numbers)
     return _Scores(values, "probabilities", tuple(numbers), frozenset(numbers))
 
@@ -188,21 +188,21 @@ def _two_columns(values: Floats, kind: str) -> Floats:
     return np.concatenate([first, values], axis=1)
 
 
-def _labels_alone(predicted: list[str], labels: list[str]) -> _Scores:
-    classes = tuple(sorted({*predicted, *labels}, key=_by_number))
+def _label_scores(predicted: list[str], labels: list[str]) -> _Scores:
+    classes = tuple(sorted({*predicted, *labels}, key=_number_order))
     place = {label: number for number, label in enumerate(classes)}
     values = np.eye(len(classes))[[place[one] for one in predicted]]
     return _Scores(values, "labels", classes, _NONE)
 
 
-def _by_number(text: str) -> tuple[float, str]:
+def _number_order(text: str) -> tuple[float, str]:
     try:
         return float(text), text
     except ValueError:
         return np.inf, text
 
 
-def _need(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def _check_present(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
     lacking = [name for name, one in found.items() if one is None]
     if lacking:
         message = (
@@ -211,7 +211,7 @@ def _need(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
         raise AuditError.of("A004", message)
 
 
-def _nothing_said(names: tuple[str, ...]) -> AuditError:
+def _missing_answers(names: tuple[str, ...]) -> AuditError:
     message = (
         f"There are neither probabilities, logits nor predicted labels in {join_names(names)}."
     )
@@ -236,7 +236,7 @@ def _predictions(
         check_probabilities(scores.values)
     elif scores.kind == "logits":
         check_logits(scores.values)
-    numbers = _numbers(labels, scores.classes)
+    numbers = _class_numbers(labels, scores.classes)
     is_member = parse_membership(members)
     is_log = scores.kind == "probabilities"
     with np.errstate(divide="ignore"):
@@ -248,17 +248,19 @@ def _predictions(
         is_member=is_member,
         classes=scores.classes,
         columns=columns,
-        gives=OF_LABELS if scores.kind == "labels" else OF_CONFIDENCES,
+        gives=LABEL_ANSWERS if scores.kind == "labels" else CONFIDENCE_ANSWERS,
         name=name,
         digest=digest_of(logits, numbers, is_member),
-        warnings=_doubts(scores, is_member),
+        warnings=_warnings(scores, is_member),
     )
 
 
-def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
+def _class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
     """Return labels as places of classes, by their names: columns in any order have these alone."""
     place = {name: number for number, name in enumerate(classes)}
-    numbers = np.array([place.get(_whole(one), place.get(one, -1)) for one in labels], np.int64)
+    numbers = np.array(
+        [place.get(_without_point(one), place.get(one, -1)) for one in labels], np.int64
+    )
     if (numbers < 0).any():
         unknown = [one for one, number in zip(labels, numbers.tolist(), strict=True) if number < 0]
         are = f"0 to {len(classes) - 1}" if classes[0] == "0" else "named as their columns"
@@ -270,11 +272,11 @@ def _numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
     return numbers
 
 
-def _whole(text: str) -> str:
+def _without_point(text: str) -> str:
     return text.removesuffix(".0")
 
 
-def _doubts(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
+def _warnings(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     said = [*imbalance_warnings(is_member)]
     tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
     if tied > _TIED:

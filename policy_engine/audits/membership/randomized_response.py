@@ -87,7 +87,7 @@ def perturb(
     problems: list[Problem] = []
     for column, part in _parts(perturbed, encoding):
         try:
-            part[:] = _answered(column, part, epsilon, random, bins)
+            part[:] = _randomise_column(column, part, epsilon, random, bins)
         except AuditError as error:
             problems.extend(error.problems)
     if problems:
@@ -101,7 +101,7 @@ def perturb_bits(bits: NDArray[Any], epsilon: float, random: np.random.Generator
     Needs some 30 MB beside the result, whatever the size.
     """
     flipped = np.empty_like(bits)
-    flips = _below(1 - retention(epsilon))
+    flips = _threshold(1 - retention(epsilon))
     rows = max(1, _DRAWN_AT_ONCE // max(bits.shape[1], 1))
     for start in range(0, len(bits), rows):
         block = bits[start : start + rows]
@@ -116,7 +116,7 @@ def perturb_codes(
     """Return codes (n,) of so many values, each kept or replaced by any other one."""
     if values < 2:
         return codes.copy()
-    changes = _below(1 - retention(epsilon, values))
+    changes = _threshold(1 - retention(epsilon, values))
     is_changed = random.integers(_WHOLE, size=len(codes), dtype=np.uint32) < changes
     shifts = random.integers(1, values, len(codes))
     return np.where(is_changed, (codes + shifts) % values, codes)
@@ -142,7 +142,7 @@ def _parts(
         start += column.width
 
 
-def _answered(
+def _randomise_column(
     column: EncodedColumn,
     part: NDArray[Any],
     epsilon: float,
@@ -152,12 +152,12 @@ def _answered(
     if column.kind == "bits":
         return perturb_bits(part, epsilon, random)
     if column.kind == "one-hot":
-        return _one_hot(column, part, epsilon, random)
-    answered = [_number(column.name, one, epsilon, random, bins) for one in part.T]
+        return _randomise_one_hot(column, part, epsilon, random)
+    answered = [_randomise_number(column.name, one, epsilon, random, bins) for one in part.T]
     return np.stack(answered, axis=1)
 
 
-def _one_hot(
+def _randomise_one_hot(
     column: EncodedColumn, part: NDArray[Any], epsilon: float, random: np.random.Generator
 ) -> NDArray[Any]:
     codes = part.argmax(axis=1)
@@ -170,17 +170,17 @@ def _one_hot(
     return answered
 
 
-def _number(
+def _randomise_number(
     name: str, numbers: NDArray[Any], epsilon: float, random: np.random.Generator, bins: Bins
 ) -> NDArray[Any]:
     if bins.needed(name, numbers):
-        return _binned(numbers, bins.ends(name, numbers), bins.count, epsilon, random)
+        return _randomise_binned(numbers, bins.ends(name, numbers), bins.count, epsilon, random)
     values, codes = np.unique(numbers, return_inverse=True)
     answered: NDArray[Any] = values[perturb_codes(codes, len(values), epsilon, random)]
     return answered
 
 
-def _binned(
+def _randomise_binned(
     numbers: NDArray[Any],
     ends: tuple[float, float],
     count: int,
@@ -195,7 +195,7 @@ def _binned(
     return np.round(middles) if numbers.dtype.kind in "iu" else middles
 
 
-def _below(probability: float) -> int:
+def _threshold(probability: float) -> int:
     """Return the bound below which a random number of 32 bits lies with at least a probability.
 
     Rounded up: never less noise than epsilon asks for.

@@ -81,7 +81,7 @@ def ranks_of(texts: NDArray[Any]) -> FeatureReading:
     return FeatureReading(np.where(np.isnan(numbers), -1, ranks)[codes])
 
 
-def some_of(rows: Rows, most: int) -> Rows:
+def sample_rows(rows: Rows, most: int) -> Rows:
     """Return rows, so many of them at most, drawn in a way that is always the same."""
     if len(rows) <= most:
         return rows

@@ -145,13 +145,13 @@ def records_of_arrays(
     none is scaled. Raises AuditError where labels (A002) or features (A003) are no use.
     """
     features, labels = np.asarray(features), np.asarray(labels)
-    given, encoding = _kept(features)
+    given, encoding = _plain_features(features)
     if labels.ndim == 2 and 1 in labels.shape:
         labels = labels.ravel()
     if labels.shape != (len(given),):
         message = f"{len(given):,} records have labels of shape {labels.shape}."
         raise AuditError.of("A002", message, "Give one label per record.")
-    numbers, classes, warnings = _numbered(labels)
+    numbers, classes, warnings = _number_labels(labels)
     return Records(
         features=given,
         labels=numbers,
@@ -210,10 +210,10 @@ def _classes_of(table: pa.Table, label: str) -> tuple[tuple[str, ...], tuple[str
         raise AuditError.of("A002", f"{count:,} rows have no label in {label!r}.")
     written = list(dict.fromkeys(plain_number(text) for text in labels))
     _check_classes(written, table.num_rows)
-    return tuple(written), tuple(_mapped(written))
+    return tuple(written), tuple(_numbering_warning(written))
 
 
-def _numbered(
+def _number_labels(
     labels: NDArray[Any],
 ) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
     """Return labels as 0..C-1, the classes by name, and what is to be said of them."""
@@ -225,7 +225,7 @@ def _numbered(
     values, numbers = np.unique(labels, return_inverse=True)
     classes = [plain_number(str(value)) for value in values.tolist()]
     _check_classes(classes, len(labels))
-    return numbers.astype(np.int64), tuple(classes), tuple(_mapped(classes))
+    return numbers.astype(np.int64), tuple(classes), tuple(_numbering_warning(classes))
 
 
 def plain_number(text: str) -> str:
@@ -263,7 +263,7 @@ def _is_fraction(text: str) -> bool:
         return False
 
 
-def _mapped(classes: list[str]) -> Iterator[str]:
+def _numbering_warning(classes: list[str]) -> Iterator[str]:
     """Yield a warning where labels are whole numbers other than 0..C-1."""
     try:
         numbers = [int(label) for label in classes]
@@ -281,7 +281,7 @@ def _are_bits(flat: NDArray[Any]) -> bool:
     return flat.dtype.kind in "bui" or bool(((flat == 0) | (flat == 1)).all())
 
 
-def _kept(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
+def _plain_features(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
     """Return features as they are kept, (n, d), and how."""
     if features.ndim < 2 or not features.size or features.dtype.kind not in "biuf":
         message = f"Features are numbers, one row per record. Given: {features.dtype}"
@@ -306,8 +306,8 @@ def _kept(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
 
 def _records_of_npz(path: Path, name: str) -> Records:
     arrays = read_npz(path)
-    features = one_of(arrays, FEATURES)
-    labels = one_of(arrays, LABELS)
+    features = first_array(arrays, FEATURES)
+    labels = first_array(arrays, LABELS)
     if features is None or labels is None:
         lacking = [
             f"no {what} ({', '.join(names[:4])})"
@@ -322,7 +322,7 @@ def _records_of_npz(path: Path, name: str) -> Records:
     return records_of_arrays(features, labels, name)
 
 
-def one_of(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> NDArray[Any] | None:
+def first_array(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> NDArray[Any] | None:
     """Return the first of some arrays that a file has, None where it has none."""
     return next((arrays[name] for name in names if name in arrays), None)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.records import FittedFeatures
-from policy_engine.audits.membership.splits import in_a_word
+from policy_engine.audits.membership.splits import summarise_problems
 from policy_engine.data import cells
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.reading_back import cell_column, texts_of
@@ -43,7 +43,7 @@ def fit_on_release(table: pa.Table, label: str, covered: Covered) -> FittedFeatu
     other = next(name for name in table.column_names if name != label)
     plain = FittedFeatures.of(table.select([other, label]), label)
     fitted = [
-        Encoding.fit(_spread(name, table, covered.leaves.get(name, {})))
+        Encoding.fit(_spread_values(name, table, covered.leaves.get(name, {})))
         for name in _features(table, label)
     ]
     warnings = dict.fromkeys(one for each in fitted for one in each.warnings)
@@ -61,7 +61,7 @@ def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Tabl
         if name in table.column_names:
             known = {text for text in texts_of(name, release.column(name))[1] if text}
             place = table.schema.get_field_index(name)
-            table = table.set_column(place, name, _masked(name, table, known, mask))
+            table = table.set_column(place, name, _mask_texts(name, table, known, mask))
     return table
 
 
@@ -82,7 +82,7 @@ def as_values(table: pa.Table, generalised: Iterable[Generalised], covered: Cove
     """
     for one in generalised:
         place = table.schema.get_field_index(one.name)
-        spread = _spread(one.name, table, covered.leaves.get(one.name, {}))
+        spread = _spread_values(one.name, table, covered.leaves.get(one.name, {}))
         table = table.set_column(place, spread.schema.field(0), spread.column(0))
     return table
 
@@ -93,13 +93,13 @@ def check_nodes(table: pa.Table, generalised: Iterable[Generalised], leaves: Lea
         problem
         for one in generalised
         if one.taxonomy and one.unlisted == "refuse"
-        for problem in _strange(one, table, leaves.get(one.name, {}))
+        for problem in _unknown_cells(one, table, leaves.get(one.name, {}))
     ]
     if problems:
         raise DataError(*problems)
 
 
-def _strange(
+def _unknown_cells(
     column: Generalised, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Problem]:
     known = {cells.ALL, None, *leaves, *(value for under in leaves.values() for value in under)}
@@ -111,7 +111,7 @@ def _strange(
         yield Problem("R007", message, "Give the taxonomy that the release was made with.")
 
 
-def described(fitted: FittedFeatures) -> dict[str, Any]:
+def describe_features(fitted: FittedFeatures) -> dict[str, Any]:
     """Return how columns become features, in their order, as JSON has it."""
     columns = []
     for rule in fitted.encoding.rules:
@@ -125,11 +125,13 @@ def leaves_of(taxonomies: Mapping[str, Taxonomy], named: Mapping[str, str]) -> L
     """Return the original values under every label, by column; `named` says whose taxonomy is
     which."""
     return {
-        column: _under(taxonomies[name]) for column, name in named.items() if name in taxonomies
+        column: _leaves_by_label(taxonomies[name])
+        for column, name in named.items()
+        if name in taxonomies
     }
 
 
-def _under(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+def _leaves_by_label(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = defaultdict(list)
     for leaf, text in zip(taxonomy.leaves, taxonomy.leaf_labels, strict=True):
         node = leaf
@@ -153,7 +155,7 @@ def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
         if text and 0 < count < fewest
     ]
     if problems:
-        raise AuditError(*in_a_word(problems, len(texts)))
+        raise AuditError(*summarise_problems(problems, len(texts)))
 
 
 def _features(table: pa.Table, label: str) -> list[str]:
@@ -166,10 +168,10 @@ def _features(table: pa.Table, label: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != label]
 
 
-def _spread(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
+def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
     """Return a column with one of the values that each cell stands for, in turn."""
     rows, texts = texts_of(name, cell_column(table, name))
-    values = _each_known([tuple(_values(text, leaves)) for text in texts])
+    values = _expand_all([tuple(_values(text, leaves)) for text in texts])
     turns = [0] * len(texts)
     spread: list[str | None] = []
     for row in rows.tolist():
@@ -180,7 +182,7 @@ def _spread(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -
     return pa.table([pa.array(spread, pa.string())], schema=pa.schema([field]))
 
 
-def _each_known(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
+def _expand_all(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
     """Return the values of each cell; those of one that stands for all are all that others have."""
     known = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
     return [known if each == (cells.ALL,) and known else each for each in values]
@@ -200,7 +202,7 @@ def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator
         yield None
 
 
-def _masked(name: str, table: pa.Table, known: Iterable[str], mask: str) -> pa.Array:
+def _mask_texts(name: str, table: pa.Table, known: Iterable[str], mask: str) -> pa.Array:
     """Return the cells of a column's values: of each the longest masked text that it begins."""
     by_length = sorted(known, key=lambda text: len(text.rstrip(mask)), reverse=True)
     rows, texts = texts_of(name, table.column(name))

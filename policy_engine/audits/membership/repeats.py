@@ -24,7 +24,7 @@ def quota_of(sizes: Rows, share: float) -> int:
     return quota
 
 
-def draw_whole(
+def draw_groups(
     rows: Rows, codes: Rows, quota: int, random: np.random.Generator, *, fill: bool = False
 ) -> Rows:
     """Return at most so many of the rows, in order: groups of one code by lot, each as a whole.

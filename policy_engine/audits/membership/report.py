@@ -19,13 +19,13 @@ from policy_engine.audits.membership.result import (
 from policy_engine.audits.membership.settings import (
     BASELINE,
 )
-from policy_engine.audits.membership.structure import said_of, structure_of
+from policy_engine.audits.membership.structure import structure_of, structure_sentences
 from policy_engine.audits.membership.verdict import verdict
 from policy_engine.audits.privacy.empirical import (
     FEWEST_PAIRS,
+    default_delta,
     epsilon_lower,
     pairs_of,
-    usual_delta,
 )
 from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper, MembersAre
 from policy_engine.kernels.estimates import NotApplicable
@@ -43,7 +43,7 @@ def audit_report(
     right, by = evidence.target.is_right, str(found.strongest_by)
     lower = _lower(found, evidence, is_member, upper, drawn)
     structure = structure_of(evidence.target, is_member, about["architecture"], about["features"])
-    about["warnings"] = (*about["warnings"], *said_of(structure))
+    about["warnings"] = (*about["warnings"], *structure_sentences(structure))
     return MembershipAudit(
         **about,
         structure=structure,
@@ -85,7 +85,7 @@ def _lower(
         return NotApplicable(reason="no attack ranks the records by confidence")
     if pairs_of(is_member, labels) < FEWEST_PAIRS:
         return NotApplicable(reason="there are too few members and others of the same class")
-    delta = usual_delta(int(is_member.sum()))
+    delta = default_delta(int(is_member.sum()))
     if isinstance(upper, EpsilonUpper):
         delta = upper.substitution_delta
     scores = {name: found.judgements[name].scores for name in able}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.audits.membership.attacks import Attack, attack_of, expand_attacks, notations
-from policy_engine.audits.membership.attacks.attack import told
+from policy_engine.audits.membership.attacks.attack import format_terms
 from policy_engine.audits.membership.conduct import Skipped
 from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
 from policy_engine.audits.membership.measuring import FPRS
@@ -25,7 +25,7 @@ from policy_engine.errors import AuditError, Problem, join_names
 BASELINE = "label-only"
 ON_REQUEST = frozenset({VIEWS, REFERENCES})
 """What models are asked for beside the audited records, where an attack that is named needs it."""
-_OF_SHADOWS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
+_SHADOW_TERMS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ def attacks_of_model(
     (A005) with all that were asked for and need more still.
     """
     asked = tuple(map(attack_of, settings.attacks))
-    usual = gives | _OF_SHADOWS
+    usual = gives | _SHADOW_TERMS
     beyond = [one for one in asked if not one.needs <= usual | more]
     if beyond:
         lacking = sorted(frozenset[str]().union(*(one.needs - usual - more for one in beyond)))
         names = join_names([one.notation for one in beyond])
-        message = f"The model gives {told(gives)}. {names} need {' and '.join(lacking)}."
+        message = f"The model gives {format_terms(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
     every = [one for one in map(attack_of, notations()) if one.needs <= usual]
     return _with_baseline(list(asked) or every)
@@ -123,7 +123,7 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
     need shadow models that there are not (A007), or more than labels (A005).
     """
     asked = tuple(map(attack_of, settings.attacks))
-    needing = [one.notation for one in asked if (one.needs - gives) & _OF_SHADOWS]
+    needing = [one.notation for one in asked if (one.needs - gives) & _SHADOW_TERMS]
     if needing:
         message = (
             f"From predictions alone no shadow models are trained. {join_names(needing)} need some."
@@ -142,7 +142,7 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
 
 def skipped_attacks(run: Collection[str], gives: Terms, *, trains: bool) -> Iterator[Skipped]:
     """Yield the attacks of the vocabulary that were not run, each with the reason."""
-    offered = gives | _OF_SHADOWS | ON_REQUEST if trains else gives
+    offered = gives | _SHADOW_TERMS | ON_REQUEST if trains else gives
     for attack in map(attack_of, notations()):
         lacking = sorted(attack.needs - offered)
         if attack.notation in run:
@@ -153,7 +153,7 @@ def skipped_attacks(run: Collection[str], gives: Terms, *, trains: bool) -> Iter
 
 def needs_shadows(attack: Attack) -> bool:
     """Tell whether an attack cannot be run without shadow models."""
-    return bool(attack.needs & _OF_SHADOWS)
+    return bool(attack.needs & _SHADOW_TERMS)
 
 
 def _with_baseline(attacks: list[Attack]) -> tuple[Attack, ...]:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
-from policy_engine.audits.membership.disturbing import strengths, views
-from policy_engine.audits.membership.learners.learner import Learner, Trained, for_release
+from policy_engine.audits.membership.disturbing import disturbed_views, view_strengths
+from policy_engine.audits.membership.learners.learner import Learner, Trained, release_learner
 from policy_engine.audits.membership.memory import (
     available_memory,
     check_memory,
@@ -67,7 +67,7 @@ class Chunk:
     every: int
 
 
-def unheard(_chunk: Chunk) -> None:
+def ignore_chunk(_chunk: Chunk) -> None:
     """Do nothing with a chunk."""
 
 
@@ -78,7 +78,7 @@ class ModelTrainer:
     Models learn from `records`, or from what a sanitiser makes of their rows; they are asked
     about the rows of `shown` (n, d). `available` is asked how many bytes of memory there are,
     `clock` how many seconds have passed; each chunk is told to `kept` as soon as it is kept. With
-    `views` models are also asked about the records as disturbed from that seed.
+    `disturbed_views` models are also asked about the records as disturbed from that seed.
     """
 
     learner: Learner
@@ -88,7 +88,7 @@ class ModelTrainer:
     sanitiser: Sanitiser | None = None
     available: Callable[[], int] = available_memory
     clock: Callable[[], float] = time.monotonic
-    kept: Callable[[Chunk], None] = unheard
+    kept: Callable[[Chunk], None] = ignore_chunk
     views: int | None = None
 
     def check(self, jobs: Sequence[ShadowJob]) -> None:
@@ -107,7 +107,7 @@ class ModelTrainer:
     ) -> list[ModelAnswers]:
         """Return what the model of each job says, training those whose words are not kept.
 
-        With `save`, the first of them is trained in any case, `for_release`, written there, and
+        With `save`, the first of them is trained in any case, `release_learner`, written there, and
         asked as it is in that file. Progress is told in hundredths of a model. The first model is
         trained alone and shows how long one takes; the others follow as many at a time as some
         twenty seconds and the memory allow. What a model says does not depend on which others are
@@ -116,7 +116,7 @@ class ModelTrainer:
         digests = (digest_of(self.shown), self.records.digest)
         learners = [self.learner] * len(jobs)
         if save:
-            learners[0] = for_release(self.learner)
+            learners[0] = release_learner(self.learner)
         keys = [self._key(*one, digests) for one in zip(learners, jobs, strict=True)]
         forms = [self._forms(len(job.asked)) for job in jobs]
         found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
@@ -126,7 +126,7 @@ class ModelTrainer:
         while todo:
             chunk, todo, begun = todo[:size], todo[size:], self.clock()
             done = len(jobs) - len(todo) - len(chunk)
-            told = partial(_told, progress, stage, (done, len(chunk), len(jobs)))
+            told = partial(_report_progress, progress, stage, (done, len(chunk), len(jobs)))
             trained = self._train(learners[chunk[0]], [jobs[n] for n in chunk], told)
             if save and chunk[0] == 0:
                 trained = trained.save(save, 0)
@@ -142,7 +142,9 @@ class ModelTrainer:
     def _forms(self, rows: int) -> dict[str, Form]:
         shape = (rows, len(self.records.classes))
         told = {"logits": Form(shape)}
-        return told if self.views is None else {**told, "views": Form((len(strengths()), *shape))}
+        return (
+            told if self.views is None else {**told, "views": Form((len(view_strengths()), *shape))}
+        )
 
     def _key(self, learner: Learner, job: ShadowJob, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
@@ -150,12 +152,12 @@ class ModelTrainer:
         parts = (learner.name, *digests, way, rows, job.seed)
         disturbed: tuple[str | int, ...] = ()
         if self.views is not None:
-            disturbed = (self.views, *map(str, strengths()))
+            disturbed = (self.views, *map(str, view_strengths()))
         return key_of(version_of("policy-engine"), *parts, *disturbed)
 
     def _kept(self, jobs: Sequence[ShadowJob]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
-        copies = 3 if self.views is None else 3 + len(strengths())
+        copies = 3 if self.views is None else 3 + len(view_strengths())
         return copies * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
 
     def _fit(self, todo: list[int], jobs: Sequence[ShadowJob]) -> int:
@@ -167,7 +169,7 @@ class ModelTrainer:
     def _train(self, learner: Learner, jobs: Sequence[ShadowJob], progress: Progress) -> Trained:
         records, rows = self.records, [job.train for job in jobs]
         if self.sanitiser:
-            records, rows = _stacked([self.sanitiser.sanitise(one) for one in rows])
+            records, rows = _stack_records([self.sanitiser.sanitise(one) for one in rows])
         return learner.train(records, rows, [job.seed for job in jobs], progress)
 
     def _ask(self, trained: Trained, jobs: Sequence[ShadowJob]) -> list[ModelAnswers]:
@@ -181,7 +183,7 @@ class ModelTrainer:
             return [ModelAnswers({"logits": one}, notes) for one in logits]
         seen = [
             self._asked(trained, jobs, shown)
-            for shown in views(self.shown, self.records.encoding, self.views)
+            for shown in disturbed_views(self.shown, self.records.encoding, self.views)
         ]
         return [
             ModelAnswers({"logits": one, "views": np.stack(each)}, notes)
@@ -222,7 +224,7 @@ def seed_of(seed: int, role: int, number: int = 0) -> int:
     return int.from_bytes(words.astype("<u4").tobytes(), "little") >> 1
 
 
-def _told(
+def _report_progress(
     progress: Progress,
     stage: str,
     place: tuple[int, int, int],
@@ -250,7 +252,7 @@ def _notes(trained: Trained) -> Mapping[str, Any]:
     }
 
 
-def _stacked(parts: list[Records]) -> tuple[Records, list[Rows]]:
+def _stack_records(parts: list[Records]) -> tuple[Records, list[Rows]]:
     """Return records one after the other as one, and the rows of each."""
     ends = np.cumsum([0, *map(len, parts)])
     rows = [np.arange(low, high) for low, high in pairwise(ends.tolist())]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import area_under
 from policy_engine.audits.membership.readings import (
     FeatureReading,
@@ -16,7 +16,7 @@ from policy_engine.audits.membership.readings import (
     keys_of,
     ranks_of,
     reading_of,
-    some_of,
+    sample_rows,
 )
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.splits import Splits
@@ -48,7 +48,7 @@ class LabelClasses:
     names: Sequence[str]
 
 
-def of_sides(
+def side_differences(
     records: Records, splits: Splits, beside: Mapping[str, NDArray[Any]] | None = None
 ) -> Iterator[str]:
     """Yield by what the members of records differ from the others.
@@ -56,12 +56,12 @@ def of_sides(
     A forest is trained to tell the two sides by their features alone, on folds of which no record
     and no repetition of it is in two (the test of two samples by a classifier of Lopez-Paz and
     Oquab, ICLR 2017), and every column, those `beside` the features and the label too, is tested
-    by itself (see `of_columns`).
+    by itself (see `column_differences`).
     """
-    rows = some_of(splits.target_train, _SIDE), some_of(splits.target_test, _SIDE)
+    rows = sample_rows(splits.target_train, _SIDE), sample_rows(splits.target_test, _SIDE)
     judged = np.concatenate(rows)
     is_member = np.arange(len(judged)) < len(rows[0])
-    told = _telling(records.features[judged].astype(np.float32), is_member)
+    told = _classifier_auc(records.features[judged].astype(np.float32), is_member)
     if told is not None and told.low > 0.5:
         yield (
             "Members differ from the others in kind: by their features alone, whatever the model "
@@ -70,18 +70,20 @@ def of_sides(
         )
     read = {one.name: reading_of(one, records, judged) for one in columns_of(records)}
     read |= {name: ranks_of(texts[judged]) for name, texts in (beside or {}).items()}
-    yield from of_columns(read, LabelClasses(records.labels[judged], records.classes), is_member)
+    yield from column_differences(
+        read, LabelClasses(records.labels[judged], records.classes), is_member
+    )
 
 
-def of_answers(
+def answer_differences(
     columns: Mapping[str, NDArray[Any]], classes: LabelClasses, is_member: Bools
 ) -> Iterator[str]:
     """Yield in which columns beside a model's answers, (n,) texts, the two sides differ."""
     read = {name: ranks_of(texts) for name, texts in columns.items()}
-    yield from of_columns(read, classes, is_member)
+    yield from column_differences(read, classes, is_member)
 
 
-def of_columns(
+def column_differences(
     columns: Mapping[str, FeatureReading], classes: LabelClasses, is_member: Bools
 ) -> Iterator[str]:
     """Yield in which columns the two sides differ, and whether in their labels.
@@ -93,8 +95,8 @@ def of_columns(
     among = len(columns) + 1
     chances = {name: _chance(one, is_member, among) for name, one in columns.items()}
     over = f"at 5% over {among:,} columns" if columns else "at 5%"
-    if _of_counts(classes.labels, is_member, among) * among < _LEVEL:
-        yield _labels_differ(classes, is_member, over)
+    if _chi_squared(classes.labels, is_member, among) * among < _LEVEL:
+        yield _format_label_difference(classes, is_member, over)
     found = sorted((chance, name) for name, chance in chances.items() if chance * among < _LEVEL)
     if found:
         names = join_names([name for _, name in found[:_NAMED]])
@@ -102,7 +104,7 @@ def of_columns(
         yield f"Members and others are distributed differently in {names}{more} ({over})."
 
 
-def _labels_differ(classes: LabelClasses, is_member: Bools, over: str) -> str:
+def _format_label_difference(classes: LabelClasses, is_member: Bools, over: str) -> str:
     shares = np.stack(
         [
             np.bincount(classes.labels[side], minlength=len(classes.names)) / side.sum()
@@ -118,7 +120,7 @@ def _labels_differ(classes: LabelClasses, is_member: Bools, over: str) -> str:
     )
 
 
-def _telling(features: NDArray[np.float32], is_member: Bools) -> Estimate | None:
+def _classifier_auc(features: NDArray[np.float32], is_member: Bools) -> Estimate | None:
     """Return the AUC with which features tell members, without learning from those it asks."""
     if find_spec("sklearn") is None:
         return None
@@ -134,7 +136,7 @@ def _telling(features: NDArray[np.float32], is_member: Bools) -> Estimate | None
         forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
         forest.fit(features[fold != one], learnt)
         scores[fold == one] = forest.predict_proba(features[fold == one])[:, 1]
-    order = order_of(scores)
+    order = falling_order(scores)
     return area_under(curve(scores[order], is_member[order]))
 
 
@@ -145,21 +147,21 @@ def _chance(read: FeatureReading, is_member: Bools, among: int) -> float:
     """
     known, codes = np.unique(read.values, return_inverse=True)
     if len(known) <= _MOST_VALUES:
-        return _of_counts(codes, is_member, among)
-    ordered = _of_order(codes, is_member)
+        return _chi_squared(codes, is_member, among)
+    ordered = _kolmogorov_smirnov(codes, is_member)
     if not read.is_text:
         return ordered
-    return min(2 * min(ordered, _of_counts(_frequent(codes), is_member, 2 * among)), 1.0)
+    return min(2 * min(ordered, _chi_squared(_merge_rare(codes), is_member, 2 * among)), 1.0)
 
 
-def _frequent(codes: Codes) -> Codes:
+def _merge_rare(codes: Codes) -> Codes:
     """Return the codes that most have, and one for all others, also where some have as many."""
     counts = np.bincount(codes)
     least = np.sort(counts)[-_MOST_VALUES]
     return np.where(counts[codes] > least, codes, len(counts))
 
 
-def _of_order(codes: Codes, is_member: Bools) -> float:
+def _kolmogorov_smirnov(codes: Codes, is_member: Bools) -> float:
     from scipy.stats import ks_2samp  # noqa: PLC0415 (slow to import)
 
     sides = codes[is_member], codes[~is_member]
@@ -167,7 +169,7 @@ def _of_order(codes: Codes, is_member: Bools) -> float:
     return float(ks_2samp(*sides, method=way).pvalue)
 
 
-def _of_counts(codes: Codes, is_member: Bools, among: int) -> float:
+def _chi_squared(codes: Codes, is_member: Bools, among: int) -> float:
     """Return how likely the counts of few values would differ as much.
 
     Where few have a value and chi squared says that the sides differ, they are drawn anew, time and
@@ -182,10 +184,10 @@ def _of_counts(codes: Codes, is_member: Bools, among: int) -> float:
     found = chi2_contingency(np.stack(sides), correction=False)
     if found.pvalue * among >= _LEVEL or found.expected_freq.min() >= _ENOUGH:
         return float(found.pvalue)
-    return _drawn(sides[0], sides[0] + sides[1], among)
+    return _resampled(sides[0], sides[0] + sides[1], among)
 
 
-def _drawn(members: Codes, all_of_them: Codes, among: int) -> float:
+def _resampled(members: Codes, all_of_them: Codes, among: int) -> float:
     """Return how often members drawn by lot would differ from the whole as much or more."""
     draws = max(int(_DRAWS * among / _LEVEL), _FEWEST_DRAWS)
     random, size = np.random.default_rng(0), int(members.sum())

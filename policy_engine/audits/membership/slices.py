@@ -25,7 +25,7 @@ class RecordSlice:
     rows: Rows
 
 
-def parts_of(
+def record_slices(
     target: ModelSignal,
     classes: Sequence[str],
     columns: Mapping[str, NDArray[Any]],

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.nearness import again, nearly_again
+from policy_engine.audits.membership.nearness import nearly_repeated_members, repeated_members
 from policy_engine.audits.membership.readings import (
     FeatureColumn,
     codes_of,
     columns_of,
     keys_of,
     read_values,
-    some_of,
+    sample_rows,
     values_of,
 )
 from policy_engine.audits.membership.records import Records
@@ -35,7 +35,7 @@ _ERRORS = 0.01
 _GAIN = 10
 
 
-def of_data(records: Records, splits: Splits) -> Iterator[str]:
+def data_warnings(records: Records, splits: Splits) -> Iterator[str]:
     """Yield what is wrong with records on which the target was trained by lot or was told."""
     yield from _repetitions(records, splits)
     yield from _labels_in_features(records)
@@ -57,7 +57,7 @@ def check_informative(records: Records) -> None:
         raise AuditError.of("A022", message, hint)
 
 
-def uninformative(records: Records) -> Iterator[str]:
+def constant_feature_warning(records: Records) -> Iterator[str]:
     """Yield a warning of the columns that are the same feature in all records learnt from."""
     varies, start, names = _varies(records), 0, []
     for one in records.encoding:
@@ -70,7 +70,7 @@ def uninformative(records: Records) -> Iterator[str]:
         )
 
 
-def no_better(records: Records, others: AuditSide) -> Iterator[str]:
+def accuracy_warning(records: Records, others: AuditSide) -> Iterator[str]:
     """Yield a warning where a model is not seen to be right of `others`, which it never saw, more
     often than who always names the commonest class."""
     common = float(np.bincount(records.labels).max() / len(records))
@@ -95,27 +95,31 @@ def _varies(records: Records) -> NDArray[np.bool_]:
 
 def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
     """Yield how many members stand there again as they were read, or but for last digits."""
-    exact = keys_of(records.features, np.stack([records.labels, _as_read(records, _READ)], axis=1))
-    same = again(exact, splits)
+    exact = keys_of(
+        records.features, np.stack([records.labels, _read_codes(records, _READ)], axis=1)
+    )
+    same = repeated_members(exact, splits)
     digits = np.zeros_like(same)
     for keys in _near_keys(records, records.labels):
-        digits |= again(keys, splits) & ~same
-    said = _as_read(records, _WORDS) * len(records.classes) + records.labels
-    nearly, cells = nearly_again(records, splits, said, same)
+        digits |= repeated_members(keys, splits) & ~same
+    said = _read_codes(records, _WORDS) * len(records.classes) + records.labels
+    nearly, cells = nearly_repeated_members(records, splits, said, same)
     near = digits | nearly
     found = int((same | near).any(axis=0).sum())
     if found >= max(_TOLD * same.shape[1], 1):
         grid = f" Numbers count as the same within 1/{cells} of their column's deviation."
-        yield f"{_repeated(same, near, exact)}{'' if (near == digits).all() else grid}"
+        yield f"{_format_repetitions(same, near, exact)}{'' if (near == digits).all() else grid}"
 
 
-def _repeated(same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]) -> str:
+def _format_repetitions(
+    same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]
+) -> str:
     members = f" of the {same.shape[1]:,} members stand"
     judged, pool = (
-        [(int(one.sum()), how) for one, how in zip(side, _HOW, strict=True) if one.any()]
+        [(int(one.sum()), how) for one, how in zip(side, _REPEATED_HOW, strict=True) if one.any()]
         for side in zip(same, near, strict=True)
     )
-    (count, how), *digits = judged or [(0, _HOW[not same.any()])]
+    (count, how), *digits = judged or [(0, _REPEATED_HOW[not same.any()])]
     more = f", and {digits[0][0]:,} {digits[0][1]}," if digits else ""
     also = " and ".join(f"{count:,} {how}" for count, how in pool)
     also = also and f", and {also} among the records that the shadow models are trained on"
@@ -127,7 +131,7 @@ def _repeated(same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[n
     )
 
 
-_HOW = ("word for word", "but for last digits of numbers")
+_REPEATED_HOW = ("word for word", "but for last digits of numbers")
 
 
 def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
@@ -136,7 +140,7 @@ def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[
     Numbers are rounded at two places, so that no two lie on two sides of every boundary; texts
     are as they were read.
     """
-    said = np.stack([labels, _as_read(records, _TEXTS)], axis=1)
+    said = np.stack([labels, _read_codes(records, _TEXTS)], axis=1)
     if records.features.dtype == np.uint8:
         yield keys_of(records.features, said)
         return
@@ -146,7 +150,7 @@ def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[
         yield keys_of(np.round(steps + shift), said)
 
 
-def _as_read(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
+def _read_codes(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
     """Return a number for each record, the same where all columns of some kinds are read so, (n,).
 
     Features are not what was read: rare texts share one, and numbers lose digits.
@@ -168,7 +172,7 @@ _READ = _TEXTS | {"number"}
 
 
 def _labels_in_features(records: Records) -> Iterator[str]:
-    rows = some_of(np.arange(len(records)), _SAMPLE)
+    rows = sample_rows(np.arange(len(records)), _SAMPLE)
     features, labels = records.features[rows], records.labels[rows]
     rare = 1 - np.bincount(labels).max() / len(labels)
     half = _half(records)[rows]
@@ -181,13 +185,13 @@ def _labels_in_features(records: Records) -> Iterator[str]:
     if telling:
         names = join_names([name for name, _ in telling[:_FOLDS]])
         right = 1 - min(wrong for _, wrong in telling)
-        yield _contained(f"{names} alone", right)
+        yield _format_contained(f"{names} alone", right)
     else:
         bits = [one for one in columns_of(records) if _are_bits(one, features)]
-        yield from _indicated({one.name: values_of(one, features) for one in bits}, labels)
+        yield from _one_hot_labels({one.name: values_of(one, features) for one in bits}, labels)
 
 
-def _contained(names: str, right: float) -> str:
+def _format_contained(names: str, right: float) -> str:
     return (
         f"The label follows from {names}, in {right:.1%} of cases: the features contain it. A "
         "model that reads it off learns nothing else, and an audit of that model says nothing of "
@@ -212,13 +216,13 @@ def _errors(
     for known in (half, ~half):
         where = ~known & np.isin(values, values[known]) if coded else ~known
         if known.any() and where.any():
-            said = _told(values[known], labels[known], values[where])
+            said = _usual_labels(values[known], labels[known], values[where])
             wrong += int((said != labels[where]).sum())
             asked += int(where.sum())
     return wrong / asked if 2 * asked >= len(labels) else 1.0
 
 
-def _indicated(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> Iterator[str]:
+def _one_hot_labels(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> Iterator[str]:
     """Yield that there is a column of 0 and 1 for each class, but one, that says whether it is."""
     if not bits or labels.max() < 2:
         return
@@ -232,10 +236,10 @@ def _indicated(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> I
     if len(found) >= (shares > 0).sum() - 1 >= 1:
         columns = [list(bits)[place] for place in wrong.argmin(axis=0)[found].tolist()]
         right = 1 - float(wrong.min(axis=0)[found].sum())
-        yield _contained(f"{join_names(columns[:_FOLDS])} together", right)
+        yield _format_contained(f"{join_names(columns[:_FOLDS])} together", right)
 
 
-def _told(
+def _usual_labels(
     values: NDArray[Any], labels: NDArray[np.int64], asked: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Return the usual label of each value, or of the nearest one that is known."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.repeats import draw_whole
+from policy_engine.audits.membership.repeats import draw_groups
 from policy_engine.errors import AuditError, Problem
 
 Rows = NDArray[np.int64]
@@ -96,7 +96,7 @@ def make_splits(
         train, test = draw.sides(np.arange(len(labels)), sizes // _QUARTERS, (_TARGET, 0))
         pool = draw.beside(np.arange(len(labels)), np.union1d(train, test))
     else:
-        train, others = _sides_given(len(labels), members, non_members)
+        train, others = _given_sides(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
         others = draw.beside(others, train)
         needed = 3 if wanted.disjoint and not repeats else 1
@@ -199,9 +199,9 @@ class _Grouped(_Draw):
     ) -> tuple[Rows, Rows]:
         rows, codes = pool[self.labels[pool] == number], self._codes()
         if not both:
-            return draw_whole(rows, codes, quota, random, fill=True), rows[:0]
-        one = draw_whole(rows, codes, quota, random)
-        other = draw_whole(self.beside(rows, one), codes, quota, random)
+            return draw_groups(rows, codes, quota, random, fill=True), rows[:0]
+        one = draw_groups(rows, codes, quota, random)
+        other = draw_groups(self.beside(rows, one), codes, quota, random)
         size = min(len(one), len(other))
         return np.sort(random.permutation(one)[:size]), np.sort(random.permutation(other)[:size])
 
@@ -220,7 +220,7 @@ class _Grouped(_Draw):
         random, codes = np.random.default_rng([self.seed, *stage]), self._codes()
         quotas = np.bincount(self.labels[train], minlength=self.classes).tolist()
         of = self.labels[judged]
-        drawn = [draw_whole(judged[of == n], codes, q, random) for n, q in enumerate(quotas)]
+        drawn = [draw_groups(judged[of == n], codes, q, random) for n, q in enumerate(quotas)]
         return np.sort(np.concatenate(drawn))
 
 
@@ -247,7 +247,7 @@ def _check_shadows(
 TOO_REPEATED = "Leave repetitions out, or give more different records."
 
 
-def _sides_given(
+def _given_sides(
     rows: int, members: NDArray[np.integer] | None, non_members: NDArray[np.integer] | None
 ) -> tuple[Rows, Rows]:
     """Return the rows given as members, and those that are not, each once and in order."""
@@ -291,10 +291,10 @@ def _check_sizes(
         if has < needs
     ]
     if problems:
-        raise AuditError(*in_a_word(problems, len(classes)))
+        raise AuditError(*summarise_problems(problems, len(classes)))
 
 
-def in_a_word(problems: list[Problem], classes: int) -> list[Problem]:
+def summarise_problems(problems: list[Problem], classes: int) -> list[Problem]:
     """Return problems of single classes or, where there are many, one of the labels."""
     if len(problems) <= _MOST_NAMED:
         return problems

@@ -101,7 +101,7 @@ def structure_of(
     )
 
 
-def said_of(found: Structure) -> Iterator[str]:
+def structure_sentences(found: Structure) -> Iterator[str]:
     """Yield what is to be known of a model by its answers alone."""
     if found.by_heart:
         yield (

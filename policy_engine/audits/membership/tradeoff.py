@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine.audits.membership.auditing import audit
-from policy_engine.audits.membership.binning import bins_of, told
+from policy_engine.audits.membership.binning import bins_of, describe_bins
 from policy_engine.audits.membership.learners.learner import Learner
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.randomized_response import composed_epsilon
@@ -137,13 +137,13 @@ def tradeoff(
     audited by `audit` on these records, and what it says is kept in the folder `cache`. Raises
     AuditError as `audit` does.
     """
-    run = auditing or audited_on(records, cache)
+    run = auditing or make_auditing(records, cache)
     attack = settings.attacks[0] if settings.attacks else "shokri"
     jobs = list(jobs_of(network, replace(settings, attacks=(attack,)), grid))
     audits: list[MembershipAudit] = []
     points: list[TradeoffPoint] = []
     for number, job in enumerate(jobs):
-        audits.append(run(job, _part(progress, number, len(jobs))))
+        audits.append(run(job, _part_progress(progress, number, len(jobs))))
         points.append(_point(job, audits[-1], attack, audits[0], records))
     first = audits[0]
     return Tradeoff(
@@ -163,7 +163,7 @@ def tradeoff(
 def _bins(records: Records, settings: Settings, grid: Grid) -> tuple[str, ...]:
     if not grid.local_epsilons:
         return ()
-    return tuple(told(records, bins_of(records, settings.bins, settings.ranges)))
+    return tuple(describe_bins(records, bins_of(records, settings.bins, settings.ranges)))
 
 
 def jobs_of(network: Network, settings: Settings, grid: Grid) -> Iterator[GridJob]:
@@ -177,7 +177,7 @@ def jobs_of(network: Network, settings: Settings, grid: Grid) -> Iterator[GridJo
         yield GridJob("local", plain, replace(settings, local_epsilon=epsilon))
 
 
-def audited_on(
+def make_auditing(
     records: Records,
     cache: Path | None = None,
     learner_of: Callable[[Network], Learner] = NetworkLearner,
@@ -202,7 +202,7 @@ def _point(
     job: GridJob, found: MembershipAudit, attack: str, original: MembershipAudit, records: Records
 ) -> TradeoffPoint:
     result, before = found.attack(attack), original.attack(attack)
-    setting, epsilon, delta = _spent(job, found, records)
+    setting, epsilon, delta = _privacy_spent(job, found, records)
     pairs = {
         "phi_precision": (before.figures.precision, result.figures.precision),
         "phi_recall": (before.figures.recall, result.figures.recall),
@@ -239,7 +239,7 @@ def _phi(
     return mitigation_efficiency(accuracies, (before.value, after.value), len(found.classes))
 
 
-def _spent(
+def _privacy_spent(
     job: GridJob, found: MembershipAudit, records: Records
 ) -> tuple[float | NotApplicable, float | NotApplicable, float | NotApplicable]:
     """Return the setting, the epsilon and the delta of a point."""
@@ -256,7 +256,7 @@ def _spent(
     return (none if noise is None else noise), upper, upper
 
 
-def _part(progress: Progress, number: int, jobs: int) -> Progress:
+def _part_progress(progress: Progress, number: int, jobs: int) -> Progress:
     def tell(stage: str, done: int, total: int) -> None:
         progress(f"model {number + 1} of {jobs}: {stage}", done, total)
 

@@ -9,12 +9,18 @@ from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 from statistics import NormalDist
 
-from policy_engine.audits.membership.epsilon_verdict import said_of_epsilon
+from policy_engine.audits.membership.epsilon_verdict import epsilon_sentences
 from policy_engine.audits.membership.figures import Figures
-from policy_engine.audits.membership.intervals import allowing_for, beats_guessing, deviations
+from policy_engine.audits.membership.intervals import beats_guessing, deviations, widen_for
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import AttackResult, Compared, Gain, Slice
-from policy_engine.audits.membership.wording import counted, signed
+from policy_engine.audits.membership.wording import (
+    format_count,
+    format_signed,
+    interval_text,
+    rate_text,
+    share_text,
+)
 from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -43,29 +49,14 @@ def verdict(
     best = by_notation[strongest]
     other = by_notation.get(baseline) if isinstance(baseline, str) else None
     return (
-        *_gain(best, other if other is not best else None, attacks, measure),
-        *_against_baseline(attacks, other),
-        *_degenerate(attacks),
-        *_confident(attacks),
-        *_in_the_world(best, len(attacks)),
-        *_worst(best),
-        *said_of_epsilon(epsilon_upper, epsilon_lower),
+        *_gain_sentences(best, other if other is not best else None, attacks, measure),
+        *_baseline_sentences(attacks, other),
+        *_degenerate_sentences(attacks),
+        *_low_fpr_sentences(attacks),
+        *_prior_sentences(best, len(attacks)),
+        *_worst_slice_sentences(best),
+        *epsilon_sentences(epsilon_upper, epsilon_lower),
     )
-
-
-def share_text(share: float) -> str:
-    """Return a share in percent, of one decimal, or of two digits where it is below 1%."""
-    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share * 100:.2g}%"
-
-
-def interval_text(estimate: Estimate) -> str:
-    """Return the interval of a share, as `69.8% to 72.6%`."""
-    return f"{share_text(estimate.low)} to {share_text(estimate.high)}"
-
-
-def rate_text(rate: float) -> str:
-    """Return a rate that was chosen, not measured, in percent: `0.1%`."""
-    return f"{rate * 100:.6g}%"
 
 
 def slice_text(part: Slice) -> str:
@@ -81,11 +72,11 @@ _SLICES = {
 }
 
 
-def _gain(
+def _gain_sentences(
     best: AttackResult, baseline: AttackResult | None, attacks: Sequence[AttackResult], measure: str
 ) -> Iterator[str]:
-    accuracy, who = best.figures.accuracy, f"{_of(attacks, measure)} ({best.attack})"
-    told = allowing_for(accuracy, len(attacks))
+    accuracy, who = best.figures.accuracy, f"{_format_strongest(attacks, measure)} ({best.attack})"
+    told = widen_for(accuracy, len(attacks))
     cases = f"{share_text(accuracy.value)} of cases (95% interval {interval_text(accuracy)})"
     if told.low > _GUESSING:
         against = ""
@@ -102,9 +93,9 @@ def _gain(
             f"of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
         )
     else:
-        yield from _turned(attacks)
-        yield _untold(who, best.figures, len(attacks))
-    yield from _ranked(attacks)
+        yield from _turned_sentences(attacks)
+        yield _format_undecided(who, best.figures, len(attacks))
+    yield from _ranking_sentences(attacks)
 
 
 def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
@@ -114,15 +105,15 @@ def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
     best, has an AUC of at least 2(1-b)^2. That is taken from the upper end of its interval, with
     which it is allowed for how many attacks there are.
     """
-    highest = [allowing_for(one.figures.auc, len(attacks)).high for one in attacks]
+    highest = [widen_for(one.figures.auc, len(attacks)).high for one in attacks]
     return max(1 - sqrt(min(high, _GUESSING) / 2) for high in highest)
 
 
-def _turned(attacks: Sequence[AttackResult]) -> Iterator[str]:
+def _turned_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the attack by which members rank below others: it knows them by the wrong sign."""
     best = min(attacks, key=lambda one: one.figures.auc.high)
     auc = best.figures.auc
-    if allowing_for(auc, len(attacks)).high < _GUESSING:
+    if widen_for(auc, len(attacks)).high < _GUESSING:
         yield (
             f"Members rank below others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
             f"{auc.low:.3f} to {auc.high:.3f}): whoever turned its scores round would tell members "
@@ -130,13 +121,13 @@ def _turned(attacks: Sequence[AttackResult]) -> Iterator[str]:
         )
 
 
-def _untold(who: str, figures: Figures, among: int) -> str:
+def _format_undecided(who: str, figures: Figures, among: int) -> str:
     accuracy = figures.accuracy
     best = f", and the best of {among} is so partly by chance" if accuracy.low > _GUESSING else ""
     return (
         f"Whether {who} tells members from others better than guessing could not be told on "
-        f"{_records(figures)}: it is right in {interval_text(accuracy)} of cases (95% interval), "
-        f"guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
+        f"{_format_records(figures)}: it is right in {interval_text(accuracy)} of cases (95% "
+        f"interval), guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
     )
 
 
@@ -149,21 +140,22 @@ def _least_accuracy(figures: Figures, among: int) -> str:
     return f"so many records would tell, four times in five, an attack right in {share_text(least)}"
 
 
-def _records(figures: Figures) -> str:
-    return f"{counted(figures.members, 'member')} and {counted(figures.non_members, 'other')}"
+def _format_records(figures: Figures) -> str:
+    others = format_count(figures.non_members, "other")
+    return f"{format_count(figures.members, 'member')} and {others}"
 
 
-def _of(attacks: Sequence[AttackResult], measure: str) -> str:
+def _format_strongest(attacks: Sequence[AttackResult], measure: str) -> str:
     """Return what is said of how many: the best of several is so partly by chance."""
     by = "" if measure == "accuracy" else f" by {measure}"
     return f"the strongest of {len(attacks)} attacks{by}" if len(attacks) > 1 else "the one attack"
 
 
-def _ranked(attacks: Sequence[AttackResult]) -> Iterator[str]:
+def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the attack that ranks members above others though its own threshold misses them."""
     best = max(attacks, key=lambda one: one.figures.auc.low)
     auc = best.figures.auc
-    if allowing_for(auc, len(attacks)).low > _GUESSING:
+    if widen_for(auc, len(attacks)).low > _GUESSING:
         yield (
             f"Yet members do rank above others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
             f"{auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
@@ -173,7 +165,7 @@ def _ranked(attacks: Sequence[AttackResult]) -> Iterator[str]:
 # -- against the baseline -------------------------------------------------------------------------
 
 
-def _against_baseline(
+def _baseline_sentences(
     attacks: Sequence[AttackResult], baseline: AttackResult | None
 ) -> Iterator[str]:
     gains = {one.attack: one.gain for one in attacks if isinstance(one.gain, Gain)}
@@ -189,15 +181,15 @@ def _against_baseline(
     calls = {name: one.accuracy for name, one in gains.items()}
     by_area, by_calls = (_outcomes(found, among, "more") for found in (areas, calls))
     if by_area or by_calls:
-        yield _gaining(by_area, by_calls, gains, among)
+        yield _format_gains(by_area, by_calls, gains, among)
         return
     less = [_outcomes(found, among, "less") for found in (areas, calls)]
     if all(len(one) == len(gains) for one in less):
-        yield _losing(areas)
+        yield _format_losses(areas)
     elif any(less):
-        yield _partly_losing(areas, calls, among, attacks[0].figures)
+        yield _format_mixed(areas, calls, among, attacks[0].figures)
     else:
-        yield _not_told(areas, among, attacks[0].figures)
+        yield _format_not_shown(areas, among, attacks[0].figures)
 
 
 def _outcomes(found: dict[str, Compared], among: int, wanted: str) -> dict[str, Compared]:
@@ -208,7 +200,7 @@ def _nearest(found: dict[str, Compared]) -> tuple[str, Compared]:
     return max(found.items(), key=lambda pair: pair[1].difference.value)
 
 
-def _gaining(
+def _format_gains(
     by_area: dict[str, Compared], by_calls: dict[str, Compared], gains: dict[str, Gain], among: int
 ) -> str:
     tried = len(gains)
@@ -223,11 +215,11 @@ def _gaining(
     )
     who = f"{many} of {tried} attacks gain" if tried > 1 else "The attack gains"
     most = f"{name} most, with {how}" if many > 1 else f"{name}, with {how}"
-    yet = _yet(gains[name], among, by_area=bool(by_area))
+    yet = _format_reversal(gains[name], among, by_area=bool(by_area))
     return f"{who} more than the label-only baseline on the same records: {most}{yet}."
 
 
-def _yet(gain: Gain, among: int, *, by_area: bool) -> str:
+def _format_reversal(gain: Gain, among: int, *, by_area: bool) -> str:
     """Say that an attack that gains more by one measure gains less by the other."""
     other = gain.accuracy if by_area else gain.auc
     if other.outcome(among) != "less":
@@ -238,35 +230,37 @@ def _yet(gain: Gain, among: int, *, by_area: bool) -> str:
 
 
 def _less_text(difference: Estimate) -> str:
-    ends = f"{signed(-difference.high)} to {signed(-difference.low)}"
-    return f"{signed(-difference.value)} (95% interval {ends})"
+    ends = f"{format_signed(-difference.high)} to {format_signed(-difference.low)}"
+    return f"{format_signed(-difference.value)} (95% interval {ends})"
 
 
-def _partly_losing(
+def _format_mixed(
     areas: dict[str, Compared], calls: dict[str, Compared], among: int, figures: Figures
 ) -> str:
     """Say by each measure which attacks are shown to gain less, and of which nothing is told."""
     sides = (("AUC", areas), ("calls", calls))
-    parts = [part for how, found in sides for part in _by_measure(how, found, among)]
-    return f"Against the label-only baseline on the same {_records(figures)}: {'; '.join(parts)}."
+    parts = [part for how, found in sides for part in _measure_parts(how, found, among)]
+    records = _format_records(figures)
+    return f"Against the label-only baseline on the same {records}: {'; '.join(parts)}."
 
 
-def _by_measure(how: str, found: dict[str, Compared], among: int) -> Iterator[str]:
+def _measure_parts(how: str, found: dict[str, Compared], among: int) -> Iterator[str]:
     less, open_ones = (_outcomes(found, among, one) for one in ("less", "untold"))
     if less:
         name, one = _nearest(less)
-        who = _who(less, found)
+        who = _format_gainers(less, found)
         yield f"by {how}, {who} less, {name} by {_less_text(one.difference)}"
     if open_ones:
         name, one = _nearest(open_ones)
         whom = "any other" if less else f"any of {len(found)}" if len(found) > 1 else name
         yield (
             f"by {how}, whether {whom} gains more could not be told ({name}: "
-            f"{signed(one.difference.value)}, 95% interval {_difference_text(one.difference)})"
+            f"{format_signed(one.difference.value)}, 95% interval "
+            f"{_difference_text(one.difference)})"
         )
 
 
-def _who(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
+def _format_gainers(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
     if len(tried) == 1:
         return "the other attack gains"
     if len(some) == len(tried):
@@ -274,7 +268,7 @@ def _who(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
     return f"{len(some)} of {len(tried)} attacks {'gain' if len(some) > 1 else 'gains'}"
 
 
-def _losing(areas: dict[str, Compared]) -> str:
+def _format_losses(areas: dict[str, Compared]) -> str:
     name, one = _nearest(areas)
     less = one.difference
     who = f"All {len(areas)} other attacks gain" if len(areas) > 1 else "The other attack gains"
@@ -284,14 +278,14 @@ def _losing(areas: dict[str, Compared]) -> str:
     )
 
 
-def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
+def _format_not_shown(areas: dict[str, Compared], among: int, figures: Figures) -> str:
     """Say that no difference was told, and which one so many records, or more, would tell."""
     name, one = _nearest(areas)
     stricter = (deviations(among) + _POWER) / (deviations(1) + _POWER)
     who = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
     seen = (
-        f"the largest difference in AUC is {signed(one.difference.value)} ({name}, 95% interval "
-        f"{_difference_text(one.difference)})"
+        f"the largest difference in AUC is {format_signed(one.difference.value)} ({name}, 95% "
+        f"interval {_difference_text(one.difference)})"
     )
     least = one.smallest * stricter
     could = (
@@ -301,25 +295,25 @@ def _not_told(areas: dict[str, Compared], among: int, figures: Figures) -> str:
     )
     more = ""
     if isinstance(one.needed, int) and one.difference.value > 0:
-        count = _about(one.needed * stricter**2)
+        count = _round_count(one.needed * stricter**2)
         more = f", and about {count} members and as many others one as seen"
     return (
         f"Whether {who} more than the label-only baseline could not be told on "
-        f"{_records(figures)}: {seen}; {could}{more}."
+        f"{_format_records(figures)}: {seen}; {could}{more}."
     )
 
 
 def _difference_text(difference: Estimate) -> str:
-    return f"{signed(difference.low)} to {signed(difference.high)}"
+    return f"{format_signed(difference.low)} to {format_signed(difference.high)}"
 
 
-def _about(count: float) -> str:
+def _round_count(count: float) -> str:
     """Return a count of two digits."""
     size = 10 ** max(len(str(ceil(count))) - 2, 0)
     return f"{ceil(count / size) * size:,}"
 
 
-def _degenerate(attacks: Sequence[AttackResult]) -> Iterator[str]:
+def _degenerate_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     dead = [one for one in attacks if one.degenerate]
     if dead:
         why = "; ".join(f"{one.attack}: {one.degenerate}" for one in dead)
@@ -330,7 +324,7 @@ def _degenerate(attacks: Sequence[AttackResult]) -> Iterator[str]:
 # -- few false alarms, few members, few records ---------------------------------------------------
 
 
-def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
+def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     """Yield how many members the best attack at few false alarms finds.
 
     An attack that is no better than guessing on the average may know some members for certain
@@ -357,14 +351,14 @@ def _confident(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     yield (
         f"Whether more members are found at {where} than the {rate_text(at.fpr)} that guessing "
-        f"finds could not be told on {counted(others, 'other')}: {best.attack} comes nearest, with "
-        f"{interval_text(at.tpr)} (95% interval{alone})."
+        f"finds could not be told on {format_count(others, 'other')}: {best.attack} comes nearest, "
+        f"with {interval_text(at.tpr)} (95% interval{alone})."
     )
 
 
-def _in_the_world(best: AttackResult, among: int) -> Iterator[str]:
+def _prior_sentences(best: AttackResult, among: int) -> Iterator[str]:
     at = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
-    if allowing_for(best.figures.accuracy, among).low <= _GUESSING:
+    if widen_for(best.figures.accuracy, among).low <= _GUESSING:
         return
     if at is None or not isinstance(at.precision, Estimate):
         return
@@ -382,15 +376,15 @@ def _in_the_world(best: AttackResult, among: int) -> Iterator[str]:
         )
 
 
-def _worst(best: AttackResult) -> Iterator[str]:
+def _worst_slice_sentences(best: AttackResult) -> Iterator[str]:
     if isinstance(best.worst, Slice):
         found, whole = best.worst.figures, best.figures
         several = sum(_is_large(one) for one in (*best.classes, *best.slices))
         chance = "; the worst of several is so partly by chance" if several > 1 else ""
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
-            f"{slice_text(best.worst)} ({counted(found.members, 'member')}, "
-            f"{counted(found.non_members, 'other')}): there the AUC of {best.attack} is "
+            f"{slice_text(best.worst)} ({format_count(found.members, 'member')}, "
+            f"{format_count(found.non_members, 'other')}): there the AUC of {best.attack} is "
             f"{found.auc.value:.3f} (95% interval {found.auc.low:.3f} to {found.auc.high:.3f}), "
             f"against {whole.auc.value:.3f} over all records{chance}."
         )

@@ -1,11 +1,28 @@
-"""Counts and differences as sentences of audits have them."""
+"""Counts, shares and differences as the sentences of audits write them."""
+
+from policy_engine.kernels.estimates import Estimate
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return so many of something, as `1 member` and `1,200 members`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a number of three decimals, 0 without a sign."""
     return f"{round(value, 3) + 0.0:.3f}"
+
+
+def share_text(share: float) -> str:
+    """Return a share in percent, of one decimal, or of two digits where it is below 1%."""
+    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share * 100:.2g}%"
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Return the interval of a share, as `69.8% to 72.6%`."""
+    return f"{share_text(estimate.low)} to {share_text(estimate.high)}"
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate that was chosen, not measured, in percent: `0.1%`."""
+    return f"{rate * 100:.6g}%"

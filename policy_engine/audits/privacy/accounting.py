@@ -44,7 +44,7 @@ def epsilon_of(
     Raises AuditError (A006) without noise, which has no epsilon, and with arguments out
     of range.
     """
-    rdp, pld = _both(noise_multiplier, sampling_rate, steps, delta)
+    rdp, pld = _rdp_and_pld(noise_multiplier, sampling_rate, steps, delta)
     classic = _classic(noise_multiplier, sampling_rate, steps, delta)
     beside = delta / _BESIDE
     substitution = substitution_epsilon(noise_multiplier, sampling_rate, steps, beside)
@@ -85,10 +85,10 @@ def substitution_epsilon(
     orders, of_a_step = budget.renyi()
     usable = np.array(orders) >= _LEAST_ORDER
     halved = np.array(orders)[usable] / 2
-    rdp = float(compute_epsilon(halved, 3 * of_a_step[usable] * _checked(steps), delta)[0])
+    rdp = float(compute_epsilon(halved, 3 * of_a_step[usable] * _check_steps(steps), delta)[0])
     accountant = _composed(noise_multiplier, sampling_rate, steps, budget.spent(steps))
     alone = float(accountant.get_epsilon(delta))
-    splits = [_split(accountant, alone * share, delta) for share in _SPLITS]
+    splits = [_split_epsilon(accountant, alone * share, delta) for share in _SPLITS]
     return min(rdp, *splits)
 
 
@@ -103,7 +103,7 @@ def noise_for(epsilon: float, sampling_rate: float, steps: int, delta: float) ->
     if not (math.isfinite(epsilon) and epsilon > 0):
         message = f"The epsilon is not positive. Given: {epsilon!r}. Allowed: a number above 0."
         raise AuditError.of("A006", message)
-    smallest = min(_both(MOST_NOISE, sampling_rate, steps, delta))
+    smallest = min(_rdp_and_pld(MOST_NOISE, sampling_rate, steps, delta))
     if smallest > epsilon:
         message = (
             f"No noise reaches an epsilon of {epsilon:g} at a delta of {delta:g} in {steps:,} "
@@ -156,25 +156,25 @@ def _least_noise(epsilon: float, sampling_rate: float, steps: int, delta: float)
     from scipy.optimize import brentq  # noqa: PLC0415 (slow to import, an extra)
 
     def excess(log_noise: float) -> float:
-        value = min(_both(math.exp(log_noise), sampling_rate, steps, delta))
+        value = min(_rdp_and_pld(math.exp(log_noise), sampling_rate, steps, delta))
         return math.log(max(value, 1e-12) / (_AIM * epsilon))
 
     def is_enough_by_rdp(noise: float) -> bool:
         return Budget(noise, sampling_rate, delta).spent(steps) <= epsilon
 
-    high = math.log(_halved(is_enough_by_rdp, LEAST_NOISE, MOST_NOISE, 1.02))
+    high = math.log(_bisect(is_enough_by_rdp, LEAST_NOISE, MOST_NOISE, 1.02))
     low = high
     while excess(low) < 0 and low > math.log(LEAST_NOISE):
         high, low = low, max(low - 0.15, math.log(LEAST_NOISE))
     if excess(low) * excess(high) >= 0:
         return math.exp(high)
     noise = math.exp(brentq(excess, low, high, xtol=5e-4))
-    while min(_both(noise, sampling_rate, steps, delta)) > epsilon:
+    while min(_rdp_and_pld(noise, sampling_rate, steps, delta)) > epsilon:
         noise *= 1.001
     return float(noise)
 
 
-def _halved(holds: Callable[[float], bool], low: float, high: float, factor: float) -> float:
+def _bisect(holds: Callable[[float], bool], low: float, high: float, factor: float) -> float:
     """Return a place between the two where a rising condition holds, to a factor."""
     if holds(low):
         return low
@@ -198,13 +198,13 @@ def _renyi(
 
 
 @cache
-def _both(noise: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
+def _rdp_and_pld(noise: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
     """Return epsilon by RDP and by PLD."""
-    rdp = Budget(noise, rate, delta).spent(_checked(steps))
+    rdp = Budget(noise, rate, delta).spent(_check_steps(steps))
     return rdp, float(_composed(noise, rate, steps, rdp).get_epsilon(delta))
 
 
-def _split(accountant: Any, first: float, delta: float) -> float:
+def _split_epsilon(accountant: Any, first: float, delta: float) -> float:
     """Return the epsilon of two steps the first of which has so much of it; infinity for none."""
     left = (delta - float(accountant.get_delta(first))) * math.exp(-min(first, 700.0))
     return first + float(accountant.get_epsilon(left)) if left > 0 else math.inf
@@ -261,7 +261,7 @@ def _check(noise: float, rate: float, delta: float) -> None:
         raise AuditError(*[Problem("A006", message) for message in problems])
 
 
-def _checked(steps: int) -> int:
+def _check_steps(steps: int) -> int:
     if steps < 1:
         raise AuditError.of("A006", f"There is at least one step. Given: {steps!r}.")
     return steps

@@ -47,8 +47,8 @@ def epsilon_lower(
     if len(pairs.members) < FEWEST_PAIRS:
         message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
         raise AuditError.of("A011", message, "Give two of each in one class at least.")
-    attack, share = _best(attacks, chosen, len(counted.members))
-    hits = counted.hits(attacks[attack])[: _part(share, len(counted.members))]
+    attack, share = _best_attack(attacks, chosen, len(counted.members))
+    hits = counted.hits(attacks[attack])[: _guess_count(share, len(counted.members))]
     return EpsilonLower(
         attack=attack,
         delta=delta,
@@ -67,7 +67,7 @@ def pairs_of(is_member: NDArray[np.bool_], labels: NDArray[np.int64]) -> int:
     return int(np.minimum(*sides).sum())
 
 
-def usual_delta(members: int) -> float:
+def default_delta(members: int) -> float:
     """Return the delta of a bound beside which no accountant names one: a hundredth of 1/n.
 
     So many guesses may all come of a delta of 1/n, and nothing would be shown.
@@ -126,7 +126,7 @@ class _Pairs:
         return right[np.argsort(np.where(is_apart, -apart, 0.0), kind="stable")]
 
 
-def _best(
+def _best_attack(
     attacks: Mapping[str, NDArray[np.float64]], chosen: _Pairs, counted: int
 ) -> tuple[str, float]:
     """Return the attack, and the share of pairs, that promise most on so many other pairs."""
@@ -136,7 +136,7 @@ def _best(
     for name, scores in attacks.items():
         found = np.cumsum(chosen.hits(scores))
         for share in _SHARES:
-            guesses, then = _part(share, len(found)), _part(share, counted)
+            guesses, then = _guess_count(share, len(found)), _guess_count(share, counted)
             hits = then * (found[guesses - 1] + 0.5) / (guesses + 1)
             promises[name, share] = float(beta.ppf(1 - CONFIDENCE, hits, then - hits + 1))
     return max(promises, key=promises.__getitem__)
@@ -146,5 +146,5 @@ def _sides(is_member: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.
     return is_member, ~is_member
 
 
-def _part(share: float, pairs: int) -> int:
+def _guess_count(share: float, pairs: int) -> int:
     return max(1, round(share * pairs))

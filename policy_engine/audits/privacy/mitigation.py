@@ -36,14 +36,14 @@ def mitigation_efficiency(
         return NotApplicable(reason="The original model is no better than a guess.")
     if attack <= CHANCE:
         return NotApplicable(reason=_NOTHING_TO_LOSE)
-    accuracy_left = _left(accuracy, accuracies[1], guess)
-    attack_left = _left(attack, attacks[1], CHANCE)
+    accuracy_left = _share_left(accuracy, accuracies[1], guess)
+    attack_left = _share_left(attack, attacks[1], CHANCE)
     if attack_left == 0:
         return NotApplicable(reason=_UNTOLD)
     return accuracy_left / attack_left
 
 
-def _left(before: float, after: float, baseline: float) -> float:
+def _share_left(before: float, after: float, baseline: float) -> float:
     """Return (maximum decrease - actual decrease) / maximum decrease."""
     largest = before - baseline
     return (largest - (before - max(after, baseline))) / largest

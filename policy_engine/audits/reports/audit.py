@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.epsilon_verdict import bounds_contradict
 from policy_engine.audits.membership.figures import Figures, TprAtFpr
 from policy_engine.audits.membership.intervals import beats_guessing
-from policy_engine.audits.membership.over_targets import over_targets_rows
+from policy_engine.audits.membership.over_targets import target_spread_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
     FittedTarget,
@@ -14,12 +14,8 @@ from policy_engine.audits.membership.result import (
     MembershipAudit,
     Slice,
 )
-from policy_engine.audits.membership.verdict import (
-    interval_text,
-    rate_text,
-    share_text,
-    slice_text,
-)
+from policy_engine.audits.membership.verdict import slice_text
+from policy_engine.audits.membership.wording import interval_text, rate_text, share_text
 from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.audit import (
@@ -52,13 +48,13 @@ def audit_page(audit: MembershipAudit) -> str:
         "audit.html",
         title=f"Membership inference against {audit.data}",
         found=audit,
-        model=_what_model(audit),
+        model=_describe_model(audit),
         provenance=_provenance(audit.fitted) if isinstance(audit.fitted, FittedTarget) else "",
-        contradicts=contradict(audit.epsilon_upper, audit.epsilon_lower),
+        contradicts=bounds_contradict(audit.epsilon_upper, audit.epsilon_lower),
         totals=_key_figures(audit),
         attacks=_attacks(audit),
-        notes=[*_below(audit)],
-        more_attacks=[*_over_targets(audit), *_priors(audit)],
+        notes=[*_footnotes(audit)],
+        more_attacks=[*_target_tables(audit), *_priors(audit)],
         curves=_curves(audit),
         classes=_classes(audit),
         worst=_worst(audit),
@@ -67,7 +63,7 @@ def audit_page(audit: MembershipAudit) -> str:
         unbounded=[*_unbounded(audit)],
         epsilon=_epsilon(audit),
         games=_games(audit),
-        audited=_audited(audit),
+        audited=_audited_table(audit),
         encoding=_encoding(audit),
     )
 
@@ -82,7 +78,7 @@ def _provenance(fitted: FittedTarget) -> str:
     return f"{digest}{opened}it gives {' and '.join(fitted.gives)}{views}{others}."
 
 
-def _what_model(found: MembershipAudit) -> str:
+def _describe_model(found: MembershipAudit) -> str:
     model = found.architecture
     if isinstance(model, Network):
         layers = ", ".join(f"{one.units} {one.activation}" for one in model.layers)
@@ -110,21 +106,21 @@ def _attacks(found: MembershipAudit) -> Table:
     fprs = [f"found at {rate_text(at.fpr)}" for at in found.attacks[0].figures.tpr_at_fpr]
     shares = ("precision", "recall", "accuracy", "AUC", "AUC less the baseline's")
     head = ("attack", "sees", "shadows", *shares, *fprs)
-    order = _by_strength(found)
+    order = _ranked_attacks(found)
     marked = [place for place, one in enumerate(order) if one.attack == found.strongest]
     caption = f"The strongest, by {found.strongest_by}, stands out"
     return Table(caption, head, [*map(_attack_row, order)], (1,), marked)
 
 
-def _over_targets(found: MembershipAudit) -> Iterator[Table]:
+def _target_tables(found: MembershipAudit) -> Iterator[Table]:
     if isinstance(found.over_targets, NotApplicable):
         return
     over = found.over_targets
-    head, rows = over_targets_rows(over)
+    head, rows = target_spread_rows(over)
     yield Table(f"Over {over.targets} targets: mean \u00b1 standard deviation", head, rows)
 
 
-def _below(found: MembershipAudit) -> Iterator[str]:
+def _footnotes(found: MembershipAudit) -> Iterator[str]:
     """Yield what the marks in the table of attacks stand for, where there are some."""
     rates = [at for one in found.attacks for at in one.figures.tpr_at_fpr]
     if any(isinstance(one.gain, Gain) for one in found.attacks):
@@ -147,7 +143,7 @@ def _below(found: MembershipAudit) -> Iterator[str]:
 _COIN = "\N{DAGGER}"
 
 
-def _by_strength(found: MembershipAudit) -> list[AttackResult]:
+def _ranked_attacks(found: MembershipAudit) -> list[AttackResult]:
     """Return the attacks from the most accurate down, the strongest first by its measure."""
     return sorted(
         found.attacks, key=lambda one: (one.attack != found.strongest, -one.figures.accuracy.value)
@@ -158,18 +154,23 @@ def _attack_row(one: AttackResult) -> tuple[str, ...]:
     figures = one.figures
     shares = (figures.precision, figures.recall, figures.accuracy)
     return (
-        *(_named(one), ", ".join(one.needs), f"{one.shadow_models:,}", *map(_share, shares)),
-        _auc(figures),
-        _gained(one),
-        *(_found(at) for at in figures.tpr_at_fpr),
+        *(
+            _attack_name(one),
+            ", ".join(one.needs),
+            f"{one.shadow_models:,}",
+            *map(_share_cell, shares),
+        ),
+        _auc_cell(figures),
+        _gain_cell(one),
+        *(_tpr_cell(at) for at in figures.tpr_at_fpr),
     )
 
 
-def _named(one: AttackResult) -> str:
+def _attack_name(one: AttackResult) -> str:
     return f"{one.attack}\ndegenerate" if one.degenerate else one.attack
 
 
-def _gained(one: AttackResult) -> str:
+def _gain_cell(one: AttackResult) -> str:
     if isinstance(one.gain, NotApplicable):
         return "-"
     more = one.gain.auc.difference
@@ -181,17 +182,17 @@ def _reason(missing: NotApplicable) -> str:
     return reason[:1].lower() + reason[1:]
 
 
-def _auc(figures: Figures) -> str:
+def _auc_cell(figures: Figures) -> str:
     return f"{figures.auc.value:.3f}\n{figures.auc.low:.3f} to {figures.auc.high:.3f}"
 
 
-def _share(estimate: Estimate | NotApplicable) -> str:
+def _share_cell(estimate: Estimate | NotApplicable) -> str:
     if isinstance(estimate, NotApplicable):
         return f"n/a\n{estimate.reason}"
     return f"{share_text(estimate.value)}\n{interval_text(estimate)}"
 
 
-def _found(at: TprAtFpr) -> str:
+def _tpr_cell(at: TprAtFpr) -> str:
     marks = ("" if beats_guessing(at) else " *") + (f" {_COIN}" if at.randomised else "")
     return f"{share_text(at.tpr.value)}{marks}\n{interval_text(at.tpr)}"
 
@@ -202,8 +203,8 @@ def _priors(found: MembershipAudit) -> Iterator[Table]:
         return
     head = ("attack", *(f"{rate_text(one.prior)} are members" for one in priors))
     rows = [
-        (one.attack, *(_share(at.precision) for at in one.figures.at_priors))
-        for one in _by_strength(found)
+        (one.attack, *(_share_cell(at.precision) for at in one.figures.at_priors))
+        for one in _ranked_attacks(found)
     ]
     caption = "How likely a record that is called a member is one, by how many of all are"
     yield Table(caption, head, rows)
@@ -223,20 +224,20 @@ def _classes(found: MembershipAudit) -> PagePicture | None:
     best = found.attack(found.strongest)
     if not best.classes:
         return None
-    means = f"{_mean(best.mean_precision)} and {_mean(best.mean_recall)}"
+    means = f"{_mean_cell(best.mean_precision)} and {_mean_cell(best.mean_recall)}"
     caption = f"Precision and recall of {best.attack}; their means over the classes are {means}."
     head = ("class", "members", "others", "precision", "recall", "accuracy")
     rows = [(one.name, *_slice_cells(one.figures)) for one in best.classes]
     return picture("Precision and recall", classes_chart(best), caption, Table("", head, rows))
 
 
-def _mean(value: float | NotApplicable) -> str:
+def _mean_cell(value: float | NotApplicable) -> str:
     return "n/a" if isinstance(value, NotApplicable) else share_text(value)
 
 
 def _slice_cells(figures: Figures) -> tuple[str, ...]:
     shares = (figures.precision, figures.recall, figures.accuracy)
-    return f"{figures.members:,}", f"{figures.non_members:,}", *map(_share, shares)
+    return f"{figures.members:,}", f"{figures.non_members:,}", *map(_share_cell, shares)
 
 
 def _worst(found: MembershipAudit) -> dict[str, str]:
@@ -261,12 +262,12 @@ def _slices(found: MembershipAudit) -> Table:
         parts = (worst, *parts)
     marked = [place for place, one in enumerate(parts) if one == worst]
     head = ("slice", "members", "others", "precision", "recall", "accuracy", "AUC")
-    rows = [(slice_text(one), *_slice_cells(one.figures), _auc(one.figures)) for one in parts]
+    rows = [(slice_text(one), *_slice_cells(one.figures), _auc_cell(one.figures)) for one in parts]
     return Table("The worst stands out", head, rows, marked=marked)
 
 
 def _scores(found: MembershipAudit) -> list[PagePicture]:
-    shown = [one for one in _by_strength(found) if one.ranks][:_MOST_HISTOGRAMS]
+    shown = [one for one in _ranked_attacks(found) if one.ranks][:_MOST_HISTOGRAMS]
     return [_score(one, place) for place, one in enumerate(shown)]
 
 
@@ -305,7 +306,7 @@ def _epsilon_caption(
     elif (
         isinstance(upper, EpsilonUpper)
         and isinstance(lower, EpsilonLower)
-        and not contradict(upper, lower)
+        and not bounds_contradict(upper, lower)
     ):
         said.append("The true one lies between what the attack shows and what is proven.")
     if isinstance(lower, EpsilonLower):
@@ -354,8 +355,8 @@ def _games(found: MembershipAudit) -> Table:
             f"{one.records:,}",
             f"{one.repetitions:,}",
             f"{one.models:,}",
-            _share(one.single),
-            _share(one.set),
+            _share_cell(one.single),
+            _share_cell(one.set),
         )
         for one in found.games
     ]
@@ -363,14 +364,20 @@ def _games(found: MembershipAudit) -> Table:
     return Table("", head, rows)
 
 
-def _audited(found: MembershipAudit) -> Table:
+def _audited_table(found: MembershipAudit) -> Table:
     rows = [
         ("data", f"{found.data}, {found.records:,} records, {found.features:,} features"),
         ("sha-256 of the data", found.data_digest),
-        ("classes", f"{len(found.classes):,}: {_some(found.classes)}"),
+        ("classes", f"{len(found.classes):,}: {_first_names(found.classes)}"),
         ("model", _architecture(found)),
-        ("the target's members", _side(found.target_train.records, found.target_train.accuracy)),
-        ("the target's others", _side(found.target_test.records, found.target_test.accuracy)),
+        (
+            "the target's members",
+            _format_side(found.target_train.records, found.target_train.accuracy),
+        ),
+        (
+            "the target's others",
+            _format_side(found.target_test.records, found.target_test.accuracy),
+        ),
         ("shadow models", f"{found.shadow_models:,}"),
         ("seed", str(found.seed)),
         ("sha-256 of all splits", found.splits_digest),
@@ -385,7 +392,7 @@ def _encoding(found: MembershipAudit) -> Table:
     return Table("Encoding", head, rows, (1, 3))
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:20])
     return f"{shown}, ..." if len(names) > 20 else shown
 
@@ -395,5 +402,5 @@ def _architecture(found: MembershipAudit) -> str:
     return model if isinstance(model, str) else model.model_dump_json(exclude_none=True)
 
 
-def _side(records: int, accuracy: float) -> str:
+def _format_side(records: int, accuracy: float) -> str:
     return f"{records:,} records, {share_text(accuracy)} of them classified rightly"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.learners import Learner
-from policy_engine.audits.membership.manifest import Keeper
+from policy_engine.audits.membership.manifest import ManifestKeeper
 from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.result import MembershipAudit
@@ -44,13 +44,13 @@ def check_output(out: Path | None, report: Path | None) -> None:
         raise OutputError.of("O002", message, source=str(out)) from None
 
 
-def write_found(
+def write_audit_files(
     found: MembershipAudit,
     out: Path | None,
     report: Path | None,
     splits: Mapping[str, NDArray[Any]],
     inputs: list[Path],
-    keeper: Keeper | None = None,
+    keeper: ManifestKeeper | None = None,
     scores: RecordScores | None = None,
 ) -> None:
     """Write all of an audit; the figures last, so that a folder that has them has all.
@@ -61,7 +61,7 @@ def write_found(
         write_audit_report(found, report, *inputs)
     if out is None:
         return
-    _begin(out / "audit.json", out / "splits.npz", out / "scores.csv")
+    _remove_old(out / "audit.json", out / "splits.npz", out / "scores.csv")
     if scores is not None:
         write_whole(out / "scores.csv", scores.as_csv(), *inputs, private=True)
     if splits:
@@ -78,13 +78,13 @@ def write_found(
 
 def write_tradeoff(found: "Tradeoff", out: Path, inputs: list[Path]) -> None:
     """Write the pictures of a trade-off and, last, its figures."""
-    _begin(out / "tradeoff.json")
+    _remove_old(out / "tradeoff.json")
     for kind in ("svg", "png"):
         write_whole(out / f"tradeoff.{kind}", tradeoff_chart(found, kind), *inputs)
     write_whole(out / "tradeoff.json", _as_json(found), *inputs)
 
 
-def _begin(*files: Path) -> None:
+def _remove_old(*files: Path) -> None:
     """Take away what an earlier audit left, which does not go with what is written now."""
     for file in files:
         try:

@@ -61,7 +61,7 @@ def report_page(comparison: Comparison) -> str:
         title=comparison.title,
         found=comparison,
         totals=_totals(comparison),
-        sides=_sides(comparison),
+        sides=_sides_table(comparison),
         bounds=_bounds(comparison),
         classes=_classes(comparison),
         class_pictures=_class_pictures(comparison),
@@ -81,11 +81,11 @@ def _totals(found: Comparison) -> dict[str, str]:
         "equivalence classes": f"{found.classes.classes:,}",
         "certainty penalty (GCP)": _penalty(found.certainty_penalty),
         "information lost": percent(found.entropy),
-        "median query error": _of_queries(found.queries),
+        "median query error": _median_error(found.queries),
     }
 
 
-def _sides(found: Comparison) -> Table:
+def _sides_table(found: Comparison) -> Table:
     sides = {"original": found.original, "release": found.release}
     rows = [_side(what, one) for what, one in sides.items() if one]
     caption = "The two tables" if found.original else "The table"
@@ -96,7 +96,7 @@ def _side(what: str, side: TableSide) -> tuple[str, ...]:
     return what, side.name, f"{side.rows:,}", side.digest
 
 
-def _of_queries(queries: QueryErrors | NotApplicable) -> str:
+def _median_error(queries: QueryErrors | NotApplicable) -> str:
     return f"{queries.median:.1%}" if isinstance(queries, QueryErrors) else "not measured"
 
 

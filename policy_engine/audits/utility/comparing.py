@@ -19,7 +19,7 @@ from policy_engine.audits.utility.model import (
     TableSide,
 )
 from policy_engine.audits.utility.prediction import Task, classification
-from policy_engine.audits.utility.sharing import MOST_BINS, of_release
+from policy_engine.audits.utility.sharing import MOST_BINS, shareable_comparison
 from policy_engine.data.catalog import Dataset, missing_columns
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
@@ -66,9 +66,9 @@ def compare(
     `asked` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells
-    of the release alone, see `of_release`; that this may be its original is still checked. Raises
-    DataError where a table cannot be read or lacks a column (C005), CertificateError where the
-    release was not made from this original (V002, V003).
+    of the release alone, see `shareable_comparison`; that this may be its original is still
+    checked. Raises DataError where a table cannot be read or lacks a column (C005),
+    CertificateError where the release was not made from this original (V002, V003).
     """
     settings, trees = settings or ComparisonSettings(), taxonomies or {}
     progress("reading", 0, 0)
@@ -81,7 +81,7 @@ def compare(
     progress("matching", 0, second.rows)
     found = groups(after, asked, trees)  # which refuses cells of other shapes than are asked for
     columns = list(match(before, after, asked, trees))
-    alone = of_release(
+    alone = shareable_comparison(
         after, second, asked, found, measured or tuple(asked.measure(found, found.ancestries))
     )
     if shareable:
@@ -169,7 +169,7 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
 
 def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]:
     """Yield the distribution as it is drawn: equally wide ranges, or the most frequent values."""
-    bins = _drawn(column, before)
+    bins = _value_bins(column, before)
     for one in range(int(bins.max()) + 1):
         inside = bins == one
         if inside.any():
@@ -180,7 +180,7 @@ def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]
             )
 
 
-def _drawn(column: MatchedColumn, before: Floats) -> Ints:
+def _value_bins(column: MatchedColumn, before: Floats) -> Ints:
     """Return the bin of every value, (size,)."""
     if column.size <= MOST_BINS and column.is_ordered:
         return np.arange(column.size)
@@ -239,12 +239,12 @@ def _pair(first: MatchedColumn, second: MatchedColumn, a: Ints, b: Ints) -> Pair
         hellinger=utility.hellinger(*shares),
         total_variation=utility.total_variation(*shares),
         measure="pearson" if first.is_ordered and second.is_ordered else "cramers-v",
-        before=_known(correlations[0]),
-        after=_known(correlations[1]),
+        before=_nan_to_none(correlations[0]),
+        after=_nan_to_none(correlations[1]),
     )
 
 
-def _known(figure: float) -> float | None:
+def _nan_to_none(figure: float) -> float | None:
     return None if np.isnan(figure) else figure
 
 

@@ -74,13 +74,13 @@ def match(
     columns = asked.columns
     for one in columns.quasi_identifier:
         if one.generalization in PERTURBATIVE:
-            yield _same(one.name, "quasi-identifier", "representative", original, release)
+            yield _match_values(one.name, "quasi-identifier", "representative", original, release)
         else:
             yield _generalised(one, original, release, taxonomies.get(one.taxonomy))
     for role in ("sensitive", "insensitive"):
         names = columns.sensitive_names if role == "sensitive" else columns.insensitive
         for name in names:
-            yield _same(name, role, "kept", original, release)
+            yield _match_values(name, role, "kept", original, release)
     for name in columns.pseudonymize:
         yield _pseudonyms(name, original, release)
 
@@ -94,18 +94,20 @@ def _generalised(
     codes_of = generalizations.covering(asked, values, taxonomy)
     codes = [codes_of(label or None) for label in cells.labels]
     if not all(map(len, codes)):
-        raise _foreign(name)
+        raise _foreign_release(name)
     after = spread(cells.codes, codes, len(values.labels))
-    return _matched(name, "quasi-identifier", "generalised", values, _exact(values), after)
+    return _matched_column(name, "quasi-identifier", "generalised", values, _exact(values), after)
 
 
-def _foreign(name: str) -> PolicyEngineError:
+def _foreign_release(name: str) -> PolicyEngineError:
     message = f"A cell of {name!r} covers no value of the original."
     hint = "Compare the release with the table that it was made from."
     return CertificateError.of("V002", message, hint)
 
 
-def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table) -> MatchedColumn:
+def _match_values(
+    name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table
+) -> MatchedColumn:
     """Match a column whose cells are values, over those of both tables."""
     field, rows = original.schema.field(name), original.num_rows
     both = [original.column(name), release.column(name)]
@@ -114,7 +116,7 @@ def _same(name: str, role: str, kind: Kind, original: pa.Table, release: pa.Tabl
     values = encoded(name, field, pa.chunked_array([c for one in both for c in one.chunks]))
     size = len(values.labels)
     before, after = exact(values.codes[:rows], size), exact(values.codes[rows:], size)
-    return _matched(name, role, kind, values, before, after)
+    return _matched_column(name, role, kind, values, before, after)
 
 
 def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> MatchedColumn:
@@ -123,7 +125,9 @@ def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> MatchedColu
     size = int(max(before.max(initial=0), after.max(initial=0))) + 1
     labels = np.array([f"number {rank + 1}" for rank in range(size)], dtype=object)
     values = Encoded(before, labels, np.linspace(0, 1, size), is_ordered=True, has_missing=False)
-    return _matched(name, "pseudonymize", "pseudonym", values, _exact(values), exact(after, size))
+    return _matched_column(
+        name, "pseudonymize", "pseudonym", values, _exact(values), exact(after, size)
+    )
 
 
 def _ranks(name: str, column: pa.ChunkedArray) -> NDArray[np.int32]:
@@ -163,7 +167,7 @@ def _exact(values: Encoded) -> Spread:
     return exact(values.codes, len(values.labels))
 
 
-def _matched(
+def _matched_column(
     name: str, role: str, kind: Kind, values: Encoded, before: Spread, after: Spread
 ) -> MatchedColumn:
     facts: dict[str, Any] = {

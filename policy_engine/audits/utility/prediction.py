@@ -63,7 +63,7 @@ def classification(
     except PolicyEngineError as error:
         return NotApplicable(reason=f"the rows learnt from cannot be anonymised: {error}")
     columns = {one.name: one for one in match(original, anonymised, asked, taxonomies)}
-    return _judged(columns, target, held_out, task.seed)
+    return _score_models(columns, target, held_out, task.seed)
 
 
 def _first_target(original: pa.Table, asked: Anonymization) -> str | None:
@@ -83,7 +83,7 @@ def _held_out(original: pa.Table, unit: str, seed: int) -> NDArray[np.bool_]:
     return drawn[rows]
 
 
-def _judged(
+def _score_models(
     columns: Mapping[str, MatchedColumn], target: str, held_out: NDArray[np.bool_], seed: int
 ) -> Classification | NotApplicable:
     truth = columns[target].before.cell_of

@@ -28,7 +28,7 @@ MOST_BINS = 20
 _NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alone")
 
 
-def of_release(
+def shareable_comparison(
     release: pa.Table,
     side: TableSide,
     asked: Anonymize,
@@ -49,7 +49,7 @@ def of_release(
         original=None,
         release=side,
         is_certified_input=None,
-        methods=tuple(_method(asked)),
+        methods=tuple(_format_methods(asked)),
         measurements=measurements,
         suppressed=None,
         certainty_penalty=whole.certainty_penalty(),
@@ -106,7 +106,7 @@ def _column(name: str, role: str, kind: Kind, loss: float | None, cells: int) ->
     )
 
 
-def _method(asked: Anonymization) -> Iterator[str]:
+def _format_methods(asked: Anonymization) -> Iterator[str]:
     """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
     for notation, method in asked.methods.items():
         given = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())

@@ -16,7 +16,7 @@ from policy_engine.data.catalog import (
 from policy_engine.data.storage import Place, writing
 from policy_engine.errors import OutputError, join_names
 from policy_engine.plan.plan import Plan
-from policy_engine.release.staging import CERTIFICATE, strangers, told
+from policy_engine.release.staging import CERTIFICATE, format_names, unknown_names
 from policy_engine.terms import local_name
 
 
@@ -109,10 +109,12 @@ def check_alone(model: Place, report: str | Path | None) -> None:
     folder = storage.parent(model)
     with storage.writing(folder):
         released = (CERTIFICATE, storage.name(model))
-        found = strangers(folder, released) if storage.is_folder(folder) else ()
+        found = unknown_names(folder, released) if storage.is_folder(folder) else ()
     if found:
         message = f"A model is released into a folder of its own. {str(folder)!r} holds "
-        raise OutputError.of("O001", f"{message}{told(found)}.", "Give the path of a new folder.")
+        raise OutputError.of(
+            "O001", f"{message}{format_names(found)}.", "Give the path of a new folder."
+        )
     here = Path(folder).resolve()
     if report is not None and here in (Path(report).resolve(), *Path(report).resolve().parents):
         message = f"The report {str(report)!r} would lie in the folder of the released model, "

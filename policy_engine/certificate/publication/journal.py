@@ -18,7 +18,7 @@ from policy_engine.release.staging import (
     OLD,
     is_certificate,
     is_stage,
-    unfit,
+    name_problem,
 )
 
 _OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
@@ -315,8 +315,8 @@ def _is_sound_pair(pair: Pair) -> bool:
     own = pair.certificate.removesuffix(CERTIFICATE).removesuffix(".")
     return (
         is_certificate(pair.certificate)
-        and (own == "" or not unfit(own))
-        and (pair.file == "" or not unfit(pair.file))
+        and (own == "" or not name_problem(own))
+        and (pair.file == "" or not name_problem(pair.file))
     )
 
 

@@ -9,14 +9,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.audits.membership.figures import Figures, TprAtFpr
-from policy_engine.audits.membership.over_targets import OverTargets, over_targets_rows
+from policy_engine.audits.membership.over_targets import OverTargets, target_spread_rows
 from policy_engine.audits.membership.result import (
     AttackResult,
     FittedTarget,
     MembershipAudit,
     Slice,
 )
-from policy_engine.audits.membership.verdict import rate_text, share_text
+from policy_engine.audits.membership.wording import rate_text, share_text
 from policy_engine.cli.tables.tables import new_table
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
@@ -75,7 +75,7 @@ def marks_lines(audit: MembershipAudit) -> Iterator[str]:
 
 def over_targets_table(found: OverTargets) -> Table:
     """Return what every attack reaches over all targets: means and standard deviations."""
-    head, rows = over_targets_rows(found)
+    head, rows = target_spread_rows(found)
     short = [_FPR.sub("\nat ", name).removesuffix(" FPR") for name in head]
     title = f"Over {found.targets} targets: mean \u00b1 standard deviation"
     table = _plain(new_table(title, *short))

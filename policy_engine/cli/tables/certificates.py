@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.markup import escape
 from rich.table import Table
 
-from policy_engine.audits.gate import said, state
+from policy_engine.audits.gate import format_measurement, measurement_state
 from policy_engine.certificate.certificate import Certificate, files_of
 from policy_engine.certificate.record import Record
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
@@ -31,7 +31,7 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
         if one.bound.fpr is not None:
             name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
         asked = f"{one.bound.sense} {one.bound.asked:g}"
-        table.add_row(escape(name), asked, said(one), _STATES[state(one)])
+        table.add_row(escape(name), asked, format_measurement(one), _STATES[measurement_state(one)])
     for name, asked, achieved, holds in files_of(certificate):
         table.add_row(name, asked, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
     table.add_section()

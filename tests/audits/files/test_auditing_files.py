@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.files.auditing import Learnt, audit_files
+from policy_engine.audits.files.auditing import TrainingInputs, audit_files
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.scikit import _MODULES
 from policy_engine.audits.membership.records import FittedFeatures
-from policy_engine.audits.membership.released.estimators import _BARE
+from policy_engine.audits.membership.released.estimators import _STRIPPERS
 from policy_engine.audits.membership.released.files import write_estimator
-from policy_engine.audits.membership.releases import described, fit_for_release
+from policy_engine.audits.membership.releases import describe_features, fit_for_release
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.plan.training import FileBounds
@@ -48,7 +48,7 @@ def architecture(name):
 
 def learnt(what, fitted):
     records = fitted.records(PEOPLE, "people")
-    return Learnt((PEOPLE,), records, records, what)
+    return TrainingInputs((PEOPLE,), records, records, what)
 
 
 def write_text(folder, what, encoding):
@@ -64,7 +64,7 @@ def released(folder, what, ending="skops"):
         warnings.simplefilter("ignore")
         models = learner_of(what, 10).train(given.records, [np.arange(ROWS)], [SEED])
     models.save(folder / f"model.{ending}")
-    write_text(folder, what, described(fitted))
+    write_text(folder, what, describe_features(fitted))
     return given
 
 
@@ -77,11 +77,11 @@ def as_it_is(folder, what):
     if "random_state" in model.get_params():
         model.set_params(random_state=SEED)
     write_estimator(model.fit(given.records.features, given.records.labels), folder / "model.skops")
-    write_text(folder, what, described(fitted))
+    write_text(folder, what, describe_features(fitted))
     return given
 
 
-@pytest.mark.parametrize("name", sorted(_BARE))
+@pytest.mark.parametrize("name", sorted(_STRIPPERS))
 def test_a_released_model_gives_nothing_away(tmp_path, name):
     given = released(tmp_path, architecture(name))
     found = audit_files(tmp_path, given, FileBounds())

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.audits.files.edges import edges_told
+from policy_engine.audits.files.edges import revealing_edges
 from policy_engine.audits.membership.coarsening import levels_of
 
 AGES = Counter({float(age): 5 for age in range(20, 60)})
@@ -33,7 +33,7 @@ NUMBERS = st.one_of(
     ],
 )
 def test_an_edge_tells_where_a_few_records_moved_it(edges, values, telling):
-    assert edges_told(edges, values, 10) == set(telling)
+    assert revealing_edges(edges, values, 10) == set(telling)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=80), st.integers(2, 12))
@@ -41,4 +41,4 @@ def test_an_edge_tells_where_a_few_records_moved_it(edges, values, telling):
 def test_the_edges_of_levels_tell_nothing(values, fewest):
     values = [one + 0.0 for one in values]
     told = levels_of(np.array(values), fewest).edges
-    assert edges_told(told, Counter(values), fewest) == frozenset()
+    assert revealing_edges(told, Counter(values), fewest) == frozenset()

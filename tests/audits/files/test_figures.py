@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.files.contents import Contents
-from policy_engine.audits.files.figures import exact_figures, figures_told
+from policy_engine.audits.files.figures import count_exact_figures, exact_figures
 from policy_engine.audits.membership.records import records_of_arrays
 
 
@@ -26,7 +26,7 @@ def test_a_mean_of_many_values_is_exact():
 def in_file(numbers):
     """Return how many of 900 figures are told by a file with numbers."""
     exact = np.random.default_rng(1).random(900)
-    return figures_told([Contents("m", b"", numbers=(np.asarray(numbers(exact)),))], exact)
+    return count_exact_figures([Contents("m", b"", numbers=(np.asarray(numbers(exact)),))], exact)
 
 
 def test_among_many_thresholds_some_are_near_a_figure_by_chance():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import (
     advantage,
     area,
@@ -199,7 +199,7 @@ KINDS = {
 
 
 def points_of(scores, is_member):
-    order = order_of(scores)
+    order = falling_order(scores)
     return curve(scores[order], is_member[order])
 
 

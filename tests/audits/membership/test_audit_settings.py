@@ -1,6 +1,6 @@
 import pytest
 
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS
 from policy_engine.audits.membership.settings import (
     Settings,
     attacks_of_model,
@@ -36,15 +36,15 @@ def test_a_local_epsilon_that_is_none(epsilon):
 
 
 def test_the_baseline_comes_last_where_it_was_not_asked_for():
-    found = attacks_of_model(Settings(("rmia",)), OF_CONFIDENCES)
+    found = attacks_of_model(Settings(("rmia",)), CONFIDENCE_ANSWERS)
     assert [one.notation for one in found] == ["rmia", "label-only"]
 
 
 def test_what_models_are_to_be_asked_beside_is_run_where_it_is_named():
-    usual = {one.notation for one in attacks_of_model(Settings(), OF_CONFIDENCES)}
+    usual = {one.notation for one in attacks_of_model(Settings(), CONFIDENCE_ANSWERS)}
     assert not usual & {"qmia", "lira-views", "label-only-boundary"}
     assert {"rmia", "rmia-online", "shokri"} < usual
-    [first, _] = attacks_of_model(Settings(("label-only-boundary",)), OF_LABELS)
+    [first, _] = attacks_of_model(Settings(("label-only-boundary",)), LABEL_ANSWERS)
     assert first.notation == "label-only-boundary"
     with pytest.raises(AuditError, match=r"A005 .qmia. learns from records that are not judged"):
-        attacks_of_predictions(Settings(("qmia",)), OF_CONFIDENCES)
+        attacks_of_predictions(Settings(("qmia",)), CONFIDENCE_ANSWERS)

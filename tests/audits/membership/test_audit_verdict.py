@@ -4,18 +4,13 @@ import numpy as np
 import pytest
 from audits_made import LOWER, NONE, UPPER, attack, estimate, figures, gained
 
-from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.epsilon_verdict import bounds_contradict
 from policy_engine.audits.membership.figures import AtPrior, TprAtFpr
 from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import Slice
-from policy_engine.audits.membership.verdict import (
-    share_text,
-    shown_if_turned,
-    slice_text,
-    verdict,
-)
-from policy_engine.audits.membership.wording import counted, signed
+from policy_engine.audits.membership.verdict import shown_if_turned, slice_text, verdict
+from policy_engine.audits.membership.wording import format_count, format_signed, share_text
 
 _GAIN = gained(0.0)
 
@@ -126,8 +121,16 @@ def test_what_a_turned_score_is_shown_to_reach_follows_from_its_auc(high, right)
 
 
 def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
-    assert [counted(n, "other") for n in (0, 1, 1200)] == ["0 others", "1 other", "1,200 others"]
-    assert [signed(value) for value in (-0.0001, 0.0, -0.0006)] == ["0.000", "0.000", "-0.001"]
+    assert [format_count(n, "other") for n in (0, 1, 1200)] == [
+        "0 others",
+        "1 other",
+        "1,200 others",
+    ]
+    assert [format_signed(value) for value in (-0.0001, 0.0, -0.0006)] == [
+        "0.000",
+        "0.000",
+        "-0.001",
+    ]
     one = few(made("loss", (0.5, 0.48, 0.52)), 1, 1)
     assert "on 1 member and 1 other: it is right" in said(one, strongest="loss")[0]
 
@@ -361,10 +364,10 @@ def test_both_bounds_on_epsilon_stand_side_by_side():
 
 def test_an_attack_that_shows_more_than_is_proven_is_a_contradiction():
     more = LOWER.model_copy(update={"value": 8.0})
-    assert contradict(UPPER, more)
-    assert not contradict(UPPER, LOWER.model_copy(update={"value": 7.9}))
-    assert not contradict(UPPER, more.model_copy(update={"delta": 1e-7}))
-    assert not contradict(UPPER, NONE)
+    assert bounds_contradict(UPPER, more)
+    assert not bounds_contradict(UPPER, LOWER.model_copy(update={"value": 7.9}))
+    assert not bounds_contradict(UPPER, more.model_copy(update={"delta": 1e-7}))
+    assert not bounds_contradict(UPPER, NONE)
     sentence = said(BASELINE, strongest="label-only", upper=UPPER, lower=more)[-1]
     assert "one of the two is wrong" in sentence
 

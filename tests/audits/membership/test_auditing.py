@@ -9,10 +9,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from policy_engine.audits.membership.auditing import audit
-from policy_engine.audits.membership.caveats import beyond_epsilon
+from policy_engine.audits.membership.caveats import epsilon_caveats
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
-from policy_engine.audits.membership.observations import OF_CONFIDENCES
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.records import read_records, records_of_arrays
 from policy_engine.audits.membership.released.files import read_estimator
 from policy_engine.audits.membership.result import EncodedColumn, MembershipAudit
@@ -220,7 +220,7 @@ def test_progress_tells_of_models_and_attacks():
 class Private:
     """A learner whose models are said to be differentially private."""
 
-    name, gives = "private", OF_CONFIDENCES
+    name, gives = "private", CONFIDENCE_ANSWERS
     proven = EpsilonUpper(
         delta=1e-3,
         noise_multiplier=1,
@@ -268,13 +268,13 @@ def test_no_epsilon_is_claimed_of_records_that_were_sanitised_together():
 def test_epsilon_is_of_the_training_and_not_of_the_encoding():
     records = bits()
     about = EncodedColumn(name="age", kind="number", width=24, says="standardised")
-    [_, said] = beyond_epsilon(replace(records, encoding=(about,)), is_secret=False)
-    [noise] = beyond_epsilon(replace(records, encoding=()), is_secret=True)
+    [_, said] = epsilon_caveats(replace(records, encoding=(about,)), is_secret=False)
+    [noise] = epsilon_caveats(replace(records, encoding=()), is_secret=True)
     assert noise.endswith(
         "another training from the same seed gives another model and other figures."
     )
     assert "by which 'age' became features were read off the records without noise" in said
-    assert len(list(beyond_epsilon(records, is_secret=False))) == 1
+    assert len(list(epsilon_caveats(records, is_secret=False))) == 1
 
 
 def test_attacks_that_ask_models_more_are_run_where_they_are_named(tmp_path):

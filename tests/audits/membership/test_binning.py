@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.membership.binning import bins_of, told
+from policy_engine.audits.membership.binning import bins_of, describe_bins
 from policy_engine.audits.membership.records import read_records, records_of_arrays
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import AuditError
@@ -32,7 +32,7 @@ def test_a_declared_range_is_told_in_the_units_of_the_feature(people):
 
 
 def test_ends_that_are_read_off_the_records_are_told_of(people):
-    said = " ".join(told(people, bins_of(people, 10, (("age", 0, 120),))))
+    said = " ".join(describe_bins(people, bins_of(people, 10, (("age", 0, 120),))))
     assert said == (
         "Numbers of 'age' were answered as the middle of one of 10 bins, between the ends that "
         "were declared. Numbers of 'wage' and 'born' were answered as the middle of one of 10 "
@@ -43,10 +43,10 @@ def test_ends_that_are_read_off_the_records_are_told_of(people):
 
 def test_few_numbers_and_bits_need_no_bins():
     records = records_of_arrays(np.arange(60).reshape(20, 3) % 2, np.arange(20) % 2)
-    assert not list(told(records, bins_of(records, 10)))
+    assert not list(describe_bins(records, bins_of(records, 10)))
     few = records_of_arrays(np.arange(60).reshape(20, 3) % 7, np.arange(20) % 2)
-    assert not list(told(few, bins_of(few, 10)))
-    assert list(told(few, bins_of(few, 6)))
+    assert not list(describe_bins(few, bins_of(few, 10)))
+    assert list(describe_bins(few, bins_of(few, 6)))
 
 
 def test_a_range_of_what_is_not_a_column_of_numbers_is_refused(people):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.coarsening import cells_of, levels_of, rounded
+from policy_engine.audits.membership.coarsening import cells_of, levels_of, round_to_step
 
 NUMBERS = st.one_of(
     st.integers(-50, 50).map(float),
@@ -104,4 +104,4 @@ def test_one_record_does_not_show_in_the_levels():
     [(38.58, 0.9, 39), (38.58, 1.1, 38), (38.58, 3, 40), (0.1, 0, 0.1)],
 )
 def test_numbers_are_rounded_to_1_2_or_5_times_a_power_of_ten(value, step, expected):
-    assert rounded(value, step) == pytest.approx(expected)
+    assert round_to_step(value, step) == pytest.approx(expected)

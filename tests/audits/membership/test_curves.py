@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.curves import curve, histogram, order_of
+from policy_engine.audits.membership.curves import curve, falling_order, histogram
 
 RECORDS = st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=25)
 
@@ -11,7 +11,7 @@ RECORDS = st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max
 def of(records):
     scores = np.array([score for score, _ in records], float)
     is_member = np.array([member for _, member in records], bool)
-    order = order_of(scores)
+    order = falling_order(scores)
     return curve(scores[order], is_member[order])
 
 
@@ -120,7 +120,7 @@ def test_a_thinned_curve_is_fine_at_low_rates():
     draw = np.random.default_rng(0)
     is_member = np.arange(40_000) < 20_000
     scores = draw.normal(size=40_000) + 2 * is_member
-    order = order_of(scores)
+    order = falling_order(scores)
     whole = curve(scores[order], is_member[order])
     roc = whole.thinned()
     fpr, tpr = np.array(roc.fpr), np.array(roc.tpr)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from test_auditing import NEIGHBOURS, bits, run
 
-from policy_engine.audits.membership.attacks.references import unseen
+from policy_engine.audits.membership.attacks.references import unseen_by_shadows
 from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.gathering import gather
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
-from policy_engine.audits.membership.over_targets import over_targets_rows, spread_of
+from policy_engine.audits.membership.over_targets import spread_of, target_spread_rows
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
 from policy_engine.audits.membership.shadows import ModelTrainer
 from policy_engine.errors import AuditError
@@ -29,7 +29,7 @@ def test_online_shadows_serve_every_attack_and_each_record_has_those_that_do_not
     evidence = found.turn.evidence
     assert trained == 5
     assert len(evidence.shadows) == len(evidence.online) == 4
-    assert unseen(evidence).sum(axis=0).tolist() == [2] * 200
+    assert unseen_by_shadows(evidence).sum(axis=0).tolist() == [2] * 200
     for shadow, (_, seen) in zip(evidence.shadows, evidence.online, strict=True):
         assert (shadow.seen == seen).all()
         assert (shadow.is_member == seen).all()
@@ -46,7 +46,7 @@ def test_disjoint_shadows_are_trained_where_no_attack_needs_online_ones():
     found, trained = gathered(("rmia", "loss"))
     assert trained == 5
     assert not found.turn.evidence.online
-    assert unseen(found.turn.evidence).all()
+    assert unseen_by_shadows(found.turn.evidence).all()
 
 
 @pytest.mark.parametrize(("attacks", "trained"), [(("lira-online",), 5), (("rmia",), 7)])
@@ -80,7 +80,7 @@ def test_means_and_deviations_are_over_targets():
     assert "tpr at 0.01" in over.attack("loss").figures
     with pytest.raises(KeyError):
         over.attack("rmia")
-    head, rows = over_targets_rows(over)
+    head, rows = target_spread_rows(over)
     assert head[-2:] == ("TPR at 1% FPR", "TPR at 0.1% FPR")
     assert (
         next(row for row in rows if row[0] == "lira-online")[3]

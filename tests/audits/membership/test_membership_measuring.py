@@ -12,7 +12,7 @@ from policy_engine.audits.membership.measuring import (
     figures,
 )
 from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
-from policy_engine.audits.membership.slices import RecordSlice, parts_of
+from policy_engine.audits.membership.slices import RecordSlice, record_slices
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.kernels.estimates import NotApplicable, clopper_pearson
 
@@ -30,7 +30,7 @@ def measured(records):
 def result(margins, is_member=HALVES, notation="loss", columns=None, labels=None, **more):
     target = observed(margins, labels)
     seen = evidence(target, **more)
-    parts = parts_of(target, ("a", "b"), columns or {})
+    parts = record_slices(target, ("a", "b"), columns or {})
     attack = attack_of(notation)
     return attack_result(attack, attack.judge(seen), seen, is_member, parts)
 
@@ -197,7 +197,7 @@ def test_means_over_classes_leave_out_those_without_a_call():
     labels = np.arange(200) % 2
     scores = np.where((labels == 0) & (np.arange(200) % 4 == 0), 1.0, 0)
     seen = evidence(observed(scores, labels))
-    parts = parts_of(seen.target, ("a", "b"), {})
+    parts = record_slices(seen.target, ("a", "b"), {})
     found = attack_result(attack_of("loss"), Judgement(scores, 0.5), seen, HALVES, parts)
     assert found.mean_precision == 0.5
     assert found.mean_recall == 0.25
@@ -231,7 +231,7 @@ def test_a_model_that_gives_scores_alone_is_measured_without_a_baseline():
     shadows = tuple(Shadow(one, HALVES, one) for one in unseen)
     seen = Evidence(Scored(hard + HALVES, "likelihood"), shadows, (), 0)
     attack, column = attack_of("lira-offline"), np.repeat(["a", "b"], 100)
-    parts = parts_of(seen.target, (), {"kind": column})
+    parts = record_slices(seen.target, (), {"kind": column})
     found = attack_result(attack, attack.judge(seen), seen, HALVES, parts)
     assert found.figures.auc.value == 1
     assert found.gain == NotApplicable(reason="the model gives no labels, and there is no baseline")

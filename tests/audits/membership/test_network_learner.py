@@ -12,9 +12,9 @@ from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.one_by_one import OneByOne
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.training import runtime
-from policy_engine.audits.membership.training.batches import in_order
+from policy_engine.audits.membership.training.batches import epoch_batches
 from policy_engine.audits.membership.training.optimizers import optimizer_of
-from policy_engine.audits.membership.training.parameters import Design, activated, logits_of
+from policy_engine.audits.membership.training.parameters import Design, activate, logits_of
 from policy_engine.audits.membership.training.steps import TrainingState
 from policy_engine.errors import AuditError, DataError
 from policy_engine.kernels.estimates import NotApplicable
@@ -104,17 +104,20 @@ def test_activations_and_their_derivatives_are_those_of_keras(activation):
     import keras
     import tensorflow as tf
 
-    from policy_engine.audits.membership.training.differentiation import _activated, _derived
+    from policy_engine.audits.membership.training.differentiation import (
+        _activate,
+        _multiply_derivative,
+    )
 
     z = np.linspace(-4, 4, 41, dtype=np.float32)
     function = keras.activations.get(activation)
-    np.testing.assert_allclose(activated(activation, z), function(z), atol=1e-6)
+    np.testing.assert_allclose(activate(activation, z), function(z), atol=1e-6)
     with tf.GradientTape() as tape:
         point = tf.constant(z)
         tape.watch(point)
         value = function(point)
-    output = _activated(tf, activation, tf.constant(z))
-    ours = _derived(tf, activation, output, tf.ones(41))
+    output = _activate(tf, activation, tf.constant(z))
+    ours = _multiply_derivative(tf, activation, output, tf.ones(41))
     np.testing.assert_allclose(ours, tape.gradient(value, point), atol=1e-6)
 
 
@@ -210,7 +213,7 @@ def test_dropout_trains_and_is_off_when_asked(records):
 
 def test_an_epoch_has_every_row_once_in_an_order_of_its_own():
     rows = [np.arange(7), np.arange(10, 14)]
-    batches = in_order(rows, 3, [np.random.default_rng(one) for one in (0, 1)])
+    batches = epoch_batches(rows, 3, [np.random.default_rng(one) for one in (0, 1)])
     assert batches.counts.tolist() == [[3, 3], [3, 1], [1, 0]]
     assert batches.widths.tolist() == [3, 3, 1]
     tables = np.split(batches.rows, batches.offsets()[1:-1])

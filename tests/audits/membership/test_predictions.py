@@ -5,7 +5,7 @@ import pytest
 
 from policy_engine.audits.membership.auditing import audit_predictions
 from policy_engine.audits.membership.membership_labels import parse_truths
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS
 from policy_engine.audits.membership.predictions import read_predictions
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.errors import AuditError, DataError
@@ -40,7 +40,7 @@ def test_probabilities_by_any_names_are_the_same(columns):
     assert softmax(found.logits) == pytest.approx(PROBABILITIES)
     assert found.labels.tolist() == LABELS
     assert found.is_member.tolist() == [True, True, False, False]
-    assert found.gives == OF_CONFIDENCES
+    assert found.gives == CONFIDENCE_ANSWERS
 
 
 def test_columns_named_otherwise_than_the_labels_are_of_no_class():
@@ -108,7 +108,7 @@ def test_logits_of_an_npz_file(tmp_path):
 
 def test_labels_alone():
     found = read(predicted=["1", "1", "0", "0"])
-    assert found.gives == OF_LABELS
+    assert found.gives == LABEL_ANSWERS
     assert found.logits.tolist() == [[0, 1], [0, 1], [1, 0], [1, 0]]
 
 
@@ -277,4 +277,4 @@ def test_numbers_of_many_digits_in_a_file_are_numbers(tmp_path):
     lines = [f"{n % 2},{n % 2},{1 - 0.1 * 2.441!r},{0.1 * 2.441!r}" for n in range(8)]
     path = tmp_path / "said.csv"
     path.write_text("label,member,p0,p1\n" + "\n".join(lines) + "\n")
-    assert read_predictions(path).gives == OF_CONFIDENCES
+    assert read_predictions(path).gives == CONFIDENCE_ANSWERS

@@ -6,7 +6,7 @@ import pytest
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.training import stacks
-from policy_engine.audits.membership.training.batches import poisson
+from policy_engine.audits.membership.training.batches import poisson_batches
 from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.parameters import Design, first_parameters
 from policy_engine.audits.membership.training.spending import (
@@ -169,7 +169,7 @@ def test_steps_have_the_same_noise_however_many_are_filled_at_once():
 def test_poisson_samples_take_each_row_with_the_rate_and_lose_none():
     rngs = [np.random.default_rng(one) for one in (0, 1)]
     rows = [np.arange(100, 150), np.arange(20)]
-    batches = poisson(rows, [0.2, 1.0], [2000, 2000], rngs)
+    batches = poisson_batches(rows, [0.2, 1.0], [2000, 2000], rngs)
     assert (batches.counts[:, 1] == 20).all()
     assert batches.counts[:, 0].mean() == pytest.approx(10, abs=0.25)
     assert batches.counts[:, 0].var() == pytest.approx(8, rel=0.12)

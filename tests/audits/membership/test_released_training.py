@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from policy_engine.audits.membership.learners.learner import for_release
+from policy_engine.audits.membership.learners.learner import release_learner
 from policy_engine.audits.membership.learners.network import NetworkLearner
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.records import records_of_arrays
@@ -137,15 +137,15 @@ def test_a_model_to_be_released_is_trained_in_secret_and_its_shadows_from_their_
 
 
 def test_only_private_networks_are_trained_otherwise_for_release():
-    private = for_release(NetworkLearner(NETWORK))
+    private = release_learner(NetworkLearner(NETWORK))
     assert private.is_secret
     assert private.name != NetworkLearner(NETWORK).name
     plain = NetworkLearner(NETWORK.model_copy(update={"privacy": None}))
-    assert not for_release(plain).is_secret
-    assert for_release(plain).name == plain.name
+    assert not release_learner(plain).is_secret
+    assert release_learner(plain).name == plain.name
     tree = EstimatorLearner.of_object
-    assert for_release(tree) is tree
+    assert release_learner(tree) is tree
     without = replace(
         plain, network=NETWORK.model_copy(update={"privacy": CentralPrivacy(noise_multiplier=0)})
     )
-    assert not for_release(without).is_secret
+    assert not release_learner(without).is_secret

@@ -7,7 +7,7 @@ import pytest
 from policy_engine.audits.membership.releases import (
     Covered,
     as_released,
-    described,
+    describe_features,
     fit_for_release,
     fit_on_release,
     leaves_of,
@@ -31,7 +31,7 @@ def features(fitted, table, covered=NONE):
 
 def test_ranges_are_numbers_fitted_on_their_ends_and_encoded_as_their_middles():
     fitted = fit_on_release(RELEASE.select(["age", "ill"]), "ill", NONE)
-    [age] = described(fitted)["columns"]
+    [age] = describe_features(fitted)["columns"]
     assert (age["kind"], age["mean"]) == ("number", 45.0)  # of 20, 40, 50 and 70
     assert age["deviation"] == pytest.approx(np.std([20, 40, 50, 70]))
     low, _, high, _ = np.array(features(fitted, RELEASE))[:4, 0] * age["deviation"] + 45
@@ -40,7 +40,7 @@ def test_ranges_are_numbers_fitted_on_their_ends_and_encoded_as_their_middles():
 
 def test_a_set_is_equal_shares_and_an_original_record_one_of_them():
     fitted = fit_on_release(RELEASE.select(["city", "ill"]), "ill", NONE)
-    assert described(fitted)["columns"][0]["values"] == ("Bern", "Oslo", "Rome")
+    assert describe_features(fitted)["columns"][0]["values"] == ("Bern", "Oslo", "Rome")
     assert features(fitted, RELEASE)[0] == [0, 0.5, 0.5]
     original = pa.table({"city": ["Rome", "Kiev"], "ill": ["no", "yes"]})
     rome, kiev = features(fitted, original)
@@ -52,7 +52,7 @@ def test_ranges_in_two_columns_are_read_as_one():
     ends = pa.table(
         {"age_low": ["20", "50"] * 4, "age_high": ["40", "70"] * 4, "ill": [*"abababab"]}
     )
-    [age] = described(fit_on_release(ends, "ill", NONE))["columns"]
+    [age] = describe_features(fit_on_release(ends, "ill", NONE))["columns"]
     assert (age["name"], age["mean"]) == ("age", 45.0)
 
 
@@ -64,7 +64,7 @@ def test_a_label_of_a_taxonomy_stands_for_its_leaves():
     covered = Covered(leaves, {})
     table = pa.table({"city": ["North", "North", "Rome", "Rome"] * 2, "ill": [*"abababab"]})
     fitted = fit_on_release(table, "ill", covered)
-    assert described(fitted)["columns"][0]["values"] == ("Bergen", "Oslo", "Rome")
+    assert describe_features(fitted)["columns"][0]["values"] == ("Bergen", "Oslo", "Rome")
     assert features(fitted, table, covered)[0] == [0.5, 0.5, 0]
 
 
@@ -91,7 +91,7 @@ def test_of_one_person_nothing_is_told():
     salaries = [30_000 + 500 * (n % 40) for n in range(600)]
     salaries += [51_237 + 1_111 * n for n in range(10)]
     table = pa.table({"disease": diseases, "salary": salaries, "ill": ["no", "yes"] * 305})
-    told = json.dumps(described(fit_for_release(table, "ill", 10)))
+    told = json.dumps(describe_features(fit_for_release(table, "ill", 10)))
     assert "common 29" in told
     assert "rare" not in told
     assert not [salary for salary in salaries[600:] if str(salary) in told]
@@ -104,7 +104,9 @@ def test_of_one_person_nothing_is_told():
 def test_one_record_does_not_show_in_a_column_of_bits():
     bits = [0, 1] * 30
     told = [
-        described(fit_for_release(pa.table({"x": [*bits[:-1], last], "ill": bits}), "ill", 10))
+        describe_features(
+            fit_for_release(pa.table({"x": [*bits[:-1], last], "ill": bits}), "ill", 10)
+        )
         for last in (1, 0, 2, 0.5, 1e9)
     ]
     assert all(one == told[0] for one in told)

@@ -1,11 +1,11 @@
 import numpy as np
 
-from policy_engine.audits.membership.repeats import codes_of, draw_whole, quota_of
+from policy_engine.audits.membership.repeats import codes_of, draw_groups, quota_of
 
 
 def drawn(codes, quota, **more):
     codes = np.array(codes)
-    rows = draw_whole(np.arange(len(codes)), codes, quota, np.random.default_rng(1), **more)
+    rows = draw_groups(np.arange(len(codes)), codes, quota, np.random.default_rng(1), **more)
     return rows.tolist()
 
 

@@ -8,7 +8,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Observations
+from policy_engine.audits.membership.observations import (
+    CONFIDENCE_ANSWERS,
+    LABEL_ANSWERS,
+    Observations,
+)
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Estimator
@@ -51,7 +55,7 @@ def softmax(logits):
 def test_logits_are_of_the_probabilities_that_the_model_gives(name, parameters):
     learner = described(name, **parameters)
     models = trained(learner)
-    assert learner.gives == OF_CONFIDENCES
+    assert learner.gives == CONFIDENCE_ANSWERS
     logits = models.logits(RECORDS.features)
     assert (logits.shape, logits.dtype) == ((2, 60, 3), np.float32)
     for said, model in zip(logits, models.models, strict=True):
@@ -72,7 +76,7 @@ def test_every_name_of_a_description_is_known_to_scikit_learn():
 def test_a_model_without_probabilities_is_asked_for_what_it_decides_by():
     learner = described("LinearSVC")
     models = trained(learner)
-    assert learner.gives == OF_CONFIDENCES
+    assert learner.gives == CONFIDENCE_ANSWERS
     logits = models.logits(RECORDS.features)
     assert np.allclose(logits[0], models.models[0].decision_function(FEATURES), atol=1e-5)
     assert logits[0].argmax(axis=1).tolist() == models.models[0].predict(FEATURES).tolist()
@@ -193,7 +197,7 @@ class Constant(ClassifierMixin, BaseEstimator):
 
 def test_an_estimator_of_one_s_own():
     learner = EstimatorLearner.of_object(Constant())
-    assert learner.gives == OF_LABELS
+    assert learner.gives == LABEL_ANSWERS
     assert trained(learner).logits(RECORDS.features)[:, :, 0].all()
 
 

@@ -12,13 +12,13 @@ from policy_engine.audits.membership.memory import (
     check_memory,
     models_at_once,
 )
-from policy_engine.audits.membership.observations import OF_CONFIDENCES
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.shadows import (
     ModelTrainer,
     Sanitiser,
     ShadowJob,
-    _told,
+    _report_progress,
     seed_of,
 )
 from policy_engine.errors import AuditError, OutputError
@@ -49,7 +49,7 @@ class Summing:
 class Learner:
     each: int = 10
     name: str = "sums"
-    gives: frozenset = OF_CONFIDENCES
+    gives: frozenset = CONFIDENCE_ANSWERS
     trained: list = field(default_factory=list)
     dies_at: int = 99
 
@@ -284,7 +284,7 @@ def test_a_secret_seed_makes_seeds_that_cannot_be_tried_out():
 
 def test_what_a_training_says_of_itself_is_passed_on():
     told = []
-    progress = partial(_told, lambda *said: told.append(said), "models", (2, 3, 10))
+    progress = partial(_report_progress, lambda *said: told.append(said), "models", (2, 3, 10))
     progress("training, epsilon 1.23 spent", 1, 2)
     progress("training", 2, 2)
     assert told == [("models, epsilon 1.23 spent", 350, 1000), ("models", 500, 1000)]

@@ -1,17 +1,17 @@
 import numpy as np
 from attacked import observed
 
-from policy_engine.audits.membership.observations import OF_LABELS
-from policy_engine.audits.membership.slices import parts_of
+from policy_engine.audits.membership.observations import LABEL_ANSWERS
+from policy_engine.audits.membership.slices import record_slices
 
 
 def by_name(target, columns=None):
-    parts = parts_of(target, ("a", "b", "c"), columns or {})
+    parts = record_slices(target, ("a", "b", "c"), columns or {})
     return {part.name: part.rows.tolist() for part in parts}
 
 
 def test_classes_and_what_is_right():
-    found = by_name(observed([1, -1, 1, -1], [0, 1, 1, 0], OF_LABELS))
+    found = by_name(observed([1, -1, 1, -1], [0, 1, 1, 0], LABEL_ANSWERS))
     assert found == {
         "a": [0, 3],
         "b": [1, 2],

@@ -7,8 +7,8 @@ import pytest
 from test_auditing import run
 
 from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
-from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
-from policy_engine.audits.membership.soundness import of_data
+from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
+from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import ModelCounts, Splits, make_splits
 
 RANDOM = np.random.default_rng(8)
@@ -20,7 +20,7 @@ def sides(records, disjoint=0, **told):
 
 
 def found(records, disjoint=0):
-    return list(of_data(records, sides(records, disjoint)))
+    return list(data_warnings(records, sides(records, disjoint)))
 
 
 @cache
@@ -187,14 +187,14 @@ def test_members_of_another_kind_are_told_with_how_well_and_where():
     features = RANDOM.normal(size=(400, 3))
     features[later, 1] += 1.0
     records = records_of_arrays(features, np.arange(400) % 2)
-    kinds, columns = of_sides(records, sides(records, members=np.flatnonzero(later)))
+    kinds, columns = side_differences(records, sides(records, members=np.flatnonzero(later)))
     assert "told apart with an AUC of 0.6" in kinds
     assert columns.startswith("Members and others are distributed differently in 'features 1' (")
 
 
 def test_members_drawn_by_lot_are_of_one_kind():
     records = records_of_arrays(RANDOM.normal(size=(400, 3)), np.arange(400) % 2)
-    assert list(of_sides(records, sides(records))) == []
+    assert list(side_differences(records, sides(records))) == []
 
 
 def test_columns_beside_answers_are_compared():
@@ -203,25 +203,25 @@ def test_columns_beside_answers_are_compared():
     age = (RANDOM.normal(40, 9, 200) + 9 * is_member).round(2).astype(str).astype(object)
     age[7] = ""
     name = RANDOM.permutation([f"n{row}" for row in range(200)]).astype(object)
-    [warning] = of_answers({"city": city, "age": age, "name": name}, ALIKE, is_member)
+    [warning] = answer_differences({"city": city, "age": age, "name": name}, ALIKE, is_member)
     assert "differently in 'city' and 'age' (at 5% over 4 columns)" in warning
 
 
 def test_texts_of_many_values_are_compared_by_their_order():
     days = np.array([f"2020-{1 + row // 40:02}-{1 + row % 28:02} {row}" for row in range(400)])
-    [warning] = of_answers({"day": days.astype(object)}, ALIKE, np.arange(400) < 200)
+    [warning] = answer_differences({"day": days.astype(object)}, ALIKE, np.arange(400) < 200)
     assert "differently in 'day'" in warning
 
 
 def test_labels_that_differ_between_the_sides_are_told():
     is_member = np.arange(200) < 100
     labels = np.where(np.arange(200) % 10 == 0, is_member, ~is_member).astype(int)
-    [warning] = of_answers({}, LabelClasses(labels, ("no", "yes")), is_member)
+    [warning] = answer_differences({}, LabelClasses(labels, ("no", "yes")), is_member)
     assert "differ in their labels (at 5%), most in the class 'no': 90.0% of the members" in warning
     assert "10.0% of the others" in warning
     records = records_of_arrays(RANDOM.normal(size=(200, 2)), labels)
     splits = Splits(*map(np.flatnonzero, (is_member, ~is_member)), (), (), (), "")
-    [warning] = of_sides(records, splits)
+    [warning] = side_differences(records, splits)
     assert "differ in their labels (at 5% over 3 columns)" in warning
 
 
@@ -237,14 +237,14 @@ def test_columns_of_one_kind_differ_in_one_table_of_twenty(members, others, colu
     for _ in range(200):
         drawn = random.choice(40, (columns, len(is_member)), p=weights / weights.sum())
         texts = {str(place): one.astype(str) for place, one in enumerate(drawn)}
-        found += bool(list(of_answers(texts, ALIKE, is_member)))
+        found += bool(list(answer_differences(texts, ALIKE, is_member)))
     assert found <= 17
 
 
 def test_a_rare_value_that_members_alone_have_is_told():
     is_member = np.arange(1530) < 30
     few = np.where(np.arange(1530) < 8, "Oslo", "Rome").astype(object)
-    [warning] = of_answers({"city": few}, ALIKE, is_member)
+    [warning] = answer_differences({"city": few}, ALIKE, is_member)
     assert "differently in 'city'" in warning
 
 

@@ -4,7 +4,7 @@ from attacked import of_probabilities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.audits.membership.structure import said_of, structure_of
+from policy_engine.audits.membership.structure import structure_of, structure_sentences
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Layer, Network
 
@@ -28,7 +28,7 @@ def test_groups_are_members_with_one_answer():
     assert (found.of_one_class, found.few_of_a_class) == (1, 1)
     assert found.right_on_members == 28 / 31
     assert isinstance(found.freedom, NotApplicable)
-    [said] = said_of(found)
+    [said] = structure_sentences(found)
     assert said.startswith("4 of 31 members have an answer that fewer than 10 members have")
 
 
@@ -37,7 +37,7 @@ def test_answers_of_one_member_each_are_told():
     found = structure_of(answered(*((one, 1, 0) for one in shares), OTHERS), np.arange(42) < 30)
     assert any(
         one.startswith("No answer is shared by 10 members; 30 of 30 are different")
-        for one in said_of(found)
+        for one in structure_sentences(found)
     )
 
 
@@ -45,7 +45,7 @@ def test_a_model_that_is_right_about_members_alone_has_learnt_them_by_heart():
     target = answered((0.9, 0, 20), (0.1, 20, 0), OTHERS)
     found = structure_of(target, np.arange(52) < 40)
     assert found.by_heart
-    [said] = said_of(found)
+    [said] = structure_sentences(found)
     assert said == (
         "The model is right about all 40 members and about 50% of the others: it has learnt its "
         "records by heart."
@@ -70,7 +70,7 @@ def test_parameters_are_counted_against_members():
     target = answered((0.9, 5, 15), OTHERS)
     found = structure_of(target, np.arange(32) < 20, network, 5)
     assert found.freedom == 20 - 34
-    assert "34 parameters for 20 records" in list(said_of(found))[-1]
+    assert "34 parameters for 20 records" in list(structure_sentences(found))[-1]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))

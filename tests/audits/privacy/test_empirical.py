@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from policy_engine.audits.membership.epsilon_verdict import contradict
+from policy_engine.audits.membership.epsilon_verdict import bounds_contradict
 from policy_engine.audits.privacy.accounting import epsilon_of
-from policy_engine.audits.privacy.empirical import ceiling, epsilon_lower, pairs_of, usual_delta
+from policy_engine.audits.privacy.empirical import ceiling, default_delta, epsilon_lower, pairs_of
 from policy_engine.audits.privacy.epsilon import EpsilonUpper
 from policy_engine.audits.privacy.one_run_bound import one_run_bound
 from policy_engine.errors import AuditError
@@ -104,7 +104,9 @@ def _contradictions(noise, counted, runs):
     random = np.random.default_rng(7)
     upper = epsilon_of(counted, 1.0, 1, 1e-3)
     return sum(
-        contradict(upper, shown("loss", *_trained(noise, 400, random), upper.substitution_delta, n))
+        bounds_contradict(
+            upper, shown("loss", *_trained(noise, 400, random), upper.substitution_delta, n)
+        )
         for n in range(runs)
     )
 
@@ -129,7 +131,7 @@ def test_members_who_were_told_contradict_nothing():
             {"a": scores}, is_member, labels, upper.substitution_delta, members=members
         )
         assert lower.value > upper.substitution
-        assert contradict(upper, lower) is contradicts
+        assert bounds_contradict(upper, lower) is contradicts
     assert isinstance(upper, EpsilonUpper)
 
 
@@ -177,5 +179,5 @@ def test_the_best_of_many_guesses_proves_nothing():
 
 def test_at_a_delta_of_one_over_the_records_less_can_be_shown():
     """Why bounds are compared at a hundredth of it."""
-    assert ceiling(666, 1 / 1_000) < 0.7 * ceiling(666, usual_delta(1_000))
-    assert ceiling(666, usual_delta(1_000)) > 0.95 * one_run_bound(666, 666, 666, 0.0)
+    assert ceiling(666, 1 / 1_000) < 0.7 * ceiling(666, default_delta(1_000))
+    assert ceiling(666, default_delta(1_000)) > 0.95 * one_run_bound(666, 666, 666, 0.0)

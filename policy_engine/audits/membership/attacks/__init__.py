@@ -24,7 +24,7 @@ def notations() -> tuple[str, ...]:
 
 def attack_of(notation: str) -> Attack:
     """Return an attack of the vocabulary. Raises AuditError (A012) where there is none."""
-    found = _class(notation)
+    found = _attack_class(notation)
     if found is None:
         raise AuditError(_unknown(notation))
     return found()
@@ -37,13 +37,13 @@ def expand_attacks(names: Iterable[str]) -> tuple[str, ...]:
     """
     single = [one for name in names for one in _GROUPS.get(name, (name,))]
     expanded = tuple(dict.fromkeys(single))
-    problems = [_unknown(name) for name in expanded if _class(name) is None]
+    problems = [_unknown(name) for name in expanded if _attack_class(name) is None]
     if problems:
         raise AuditError(*problems)
     return expanded
 
 
-def _class(notation: str) -> type[Attack] | None:
+def _attack_class(notation: str) -> type[Attack] | None:
     module = f"{__name__}.{notation.replace('-', '_')}"
     if not notation.replace("-", "").isalnum() or find_spec(module) is None:
         return None

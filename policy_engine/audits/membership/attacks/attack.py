@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.observations import (
     FEWEST_SHADOWS,
-    OF_LABELS,
+    LABEL_ANSWERS,
     SHADOW_MEMBERS,
     Bools,
     Evidence,
@@ -53,9 +53,9 @@ class Attack(Protocol):
         ...
 
 
-def told(gives: Terms) -> str:
+def format_terms(gives: Terms) -> str:
     """Return in words what a model gives."""
-    return "labels alone" if gives == OF_LABELS else " and ".join(sorted(gives))
+    return "labels alone" if gives == LABEL_ANSWERS else " and ".join(sorted(gives))
 
 
 class Offer(Protocol):
@@ -85,9 +85,9 @@ def check(attack: Attack, offer: Offer) -> None:
     ]
     beyond = sorted(lacking - set(offer.counts))
     if beyond:
-        needed, has = " and ".join(beyond), told(offer.gives)
+        needed, has = " and ".join(beyond), format_terms(offer.gives)
         message = f"The attack {attack.notation!r} needs {needed}. The model gives {has}."
-        hint = "Run 'label-only'." if offer.gives >= OF_LABELS else ""
+        hint = "Run 'label-only'." if offer.gives >= LABEL_ANSWERS else ""
         problems.insert(0, Problem("A005", message, hint))
     if problems:
         raise AuditError(*problems)
@@ -110,10 +110,10 @@ def best_threshold(scores: Floats, is_member: Bools) -> float:
     best = ends[gain[ends].argmax()]
     if gain[best] <= 0:
         return np.inf
-    return -np.inf if best == len(scores) - 1 else _between(ordered[best + 1], ordered[best])
+    return -np.inf if best == len(scores) - 1 else _midpoint(ordered[best + 1], ordered[best])
 
 
-def _between(low: float, high: float) -> float:
+def _midpoint(low: float, high: float) -> float:
     halfway = float(low + (high - low) / 2)
     return halfway if low <= halfway < high else float(low)
 

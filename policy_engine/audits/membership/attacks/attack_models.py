@@ -24,7 +24,7 @@ _LARGEST_SAMPLE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingSet:
     """What one attack model learns from: features (n, d), and which records were members."""
 
     shown: NDArray[np.float32]
@@ -49,7 +49,7 @@ class AttackModel(Protocol):
         ...
 
     def odds(
-        self, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Learn each lesson, and return the log-odds of "in" for the records asked of each."""
         ...
@@ -68,7 +68,7 @@ def log_odds(observed: Observations) -> NDArray[np.float32]:
     return np.asarray(observed.log_odds, np.float32)
 
 
-def ranked(observed: Observations) -> NDArray[np.float32]:
+def ranked_log_odds(observed: Observations) -> NDArray[np.float32]:
     """Return the logits of the confidences, the true class's first, the others in falling order."""
     odds = np.asarray(observed.log_odds, np.float32)
     chosen = observed.labels[:, None]
@@ -79,7 +79,7 @@ def ranked(observed: Observations) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class OfClassifier:
+class ClassifierModel:
     """A clone of a binary classifier with scikit-learn's interface for every lesson."""
 
     name: str
@@ -87,7 +87,7 @@ class OfClassifier:
     make: Callable[[int], Any]
 
     def odds(
-        self, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Return the log-odds that each classifier gives, kept finite."""
         return [
@@ -95,7 +95,7 @@ class OfClassifier:
             for lesson, questions in zip(lessons, asked, strict=True)
         ]
 
-    def _learnt(self, lesson: Lesson, asked: NDArray[np.float32], seed: int) -> Floats:
+    def _learnt(self, lesson: TrainingSet, asked: NDArray[np.float32], seed: int) -> Floats:
         if not len(asked):
             return np.empty(0)
         own = self.make(len(lesson.shown))
@@ -114,7 +114,7 @@ class OfClassifier:
 
 
 @dataclass(frozen=True)
-class OfNetwork:
+class NetworkModel:
     """A dense network with two outputs, one for each lesson, all trained at once."""
 
     network: Network
@@ -122,7 +122,7 @@ class OfNetwork:
     view: View = confidences
 
     def odds(
-        self, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Return the differences of the two logits."""
         from policy_engine.audits.membership.training.stacks import (  # noqa: PLC0415 (slow)
@@ -144,17 +144,17 @@ class OfNetwork:
         return odds
 
 
-def given_model(model: Network | Any) -> AttackModel:
+def custom_model(model: Network | Any) -> AttackModel:
     """Return a network with two outputs, or a binary classifier of scikit-learn, on confidences."""
     if isinstance(model, Network):
-        return OfNetwork(model)
+        return NetworkModel(model)
 
     def make(_: int) -> Any:
         from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
 
         return clone(model)
 
-    return OfClassifier(f"the given {type(model).__name__} on confidences", confidences, make)
+    return ClassifierModel(f"the given {type(model).__name__} on confidences", confidences, make)
 
 
 def _network(records: int) -> Any:
@@ -190,10 +190,10 @@ def _linear(_: int) -> Any:
 
 
 ATTACK_MODELS: tuple[AttackModel, ...] = (
-    OfClassifier("network on confidences", confidences, _network),
-    OfClassifier("network on log-odds", log_odds, _scaled_network),
-    OfClassifier("forest on log-odds", log_odds, _forest),
-    OfClassifier("forest on ranked log-odds", ranked, _forest),
-    OfClassifier("logistic regression on ranked log-odds", ranked, _linear),
+    ClassifierModel("network on confidences", confidences, _network),
+    ClassifierModel("network on log-odds", log_odds, _scaled_network),
+    ClassifierModel("forest on log-odds", log_odds, _forest),
+    ClassifierModel("forest on ranked log-odds", ranked_log_odds, _forest),
+    ClassifierModel("logistic regression on ranked log-odds", ranked_log_odds, _linear),
 )
 """Shokri's network as the papers have it, and what sees more where a softmax saturates."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.references import (
-    compared,
+    compare_with_shadows,
     left_out_threshold,
     mean_of,
 )
@@ -34,7 +34,9 @@ class CalibratedLoss:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the differences of the losses, and one threshold for all."""
         check(self, evidence)
-        return Judgement(compared(evidence, _score), left_out_threshold(evidence, _score))
+        return Judgement(
+            compare_with_shadows(evidence, _score), left_out_threshold(evidence, _score)
+        )
 
 
 def _score(margin: Floats, margins: Floats, counts: Bools) -> Floats:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack_models import (
     AttackModel,
-    Lesson,
     Rows,
+    TrainingSet,
     View,
 )
-from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import area
 from policy_engine.audits.membership.observations import Bools, Evidence, Floats
 from policy_engine.kernels.estimates import Estimate
@@ -146,7 +146,7 @@ class Trials:
         return ModelChoice(tuple(ranked), flaws, classes is not None)
 
 
-def tried(known: AttackerKnowledge, models: Sequence[AttackModel], seed: int) -> Trials:
+def try_models(known: AttackerKnowledge, models: Sequence[AttackModel], seed: int) -> Trials:
     """Try every attack model: let it learn from some shadows, and ask it about the others.
 
     A third of the shadows is held out, at least one. Where there are many classes, and too few
@@ -155,16 +155,16 @@ def tried(known: AttackerKnowledge, models: Sequence[AttackModel], seed: int) ->
     rng = np.random.default_rng([seed, _TRIED])
     is_held = known.shadow >= known.shadow.max() + 1 - max((known.shadow.max() + 1) // 3, 1)
     sets, own = known.sets(~is_held, rng)
-    lessons = [_some(rows, rng) for rows in sets]
+    lessons = [_sample(rows, rng) for rows in sets]
     of_set = own[known.labels]
-    held = [_some(np.flatnonzero(is_held & (of_set == n)), rng) for n in range(len(sets))]
-    wanted = _wanted(known, held)
+    held = [_sample(np.flatnonzero(is_held & (of_set == n)), rng) for n in range(len(sets))]
+    wanted = _sets_to_try(known, held)
     scores, raised = {}, {}
     for model in models:
         shown = known.seen(model.view)
         learnt = learn(
             model,
-            [Lesson(shown[lessons[n]], known.is_in[lessons[n]]) for n in wanted],
+            [TrainingSet(shown[lessons[n]], known.is_in[lessons[n]]) for n in wanted],
             [shown[held[n]] for n in wanted],
             seed,
         )
@@ -180,7 +180,10 @@ _TRIED = 19
 
 
 def learn(
-    model: AttackModel, lessons: Sequence[Lesson], asked: Sequence[NDArray[np.float32]], seed: int
+    model: AttackModel,
+    lessons: Sequence[TrainingSet],
+    asked: Sequence[NDArray[np.float32]],
+    seed: int,
 ) -> list[Floats] | str:
     """Return what a model says of the records asked, or what it raised in place of it.
 
@@ -220,7 +223,7 @@ def flatness(scores: Floats, margins: Floats) -> str:
 
 def auc(scores: Floats, is_in: Bools) -> Estimate:
     """Return how often a member scores higher than another record, with its interval."""
-    order = order_of(scores)
+    order = falling_order(scores)
     points = curve(scores[order], is_in[order])
     return area(points.area(), points.members, points.others)
 
@@ -231,11 +234,11 @@ def _is_one_value(scores: Floats) -> bool:
     return bool(np.unique(scores, return_counts=True)[1].max() >= _ONE_VALUE * len(scores))
 
 
-def _some(rows: Rows, rng: np.random.Generator) -> Rows:
+def _sample(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= _MOST_TRIED else np.sort(rng.permutation(rows)[:_MOST_TRIED])
 
 
-def _wanted(known: AttackerKnowledge, held: Sequence[Rows]) -> list[int]:
+def _sets_to_try(known: AttackerKnowledge, held: Sequence[Rows]) -> list[int]:
     """Return the sets in which models are tried: all, or some where none could choose alone."""
     fewest = [min(known.is_in[rows].sum(), (~known.is_in[rows]).sum()) for rows in held]
     if len(held) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:

@@ -37,29 +37,31 @@ class LabelOnlyBoundary:
         check(self, evidence)
         assert evidence.target.views is not None  # noqa: S101 (checked above)
         every = evidence.target.views.strengths
-        chosen = _best(evidence, every)
+        chosen = _best_strengths(evidence, every)
 
         def score(observed: Observations) -> Floats:
-            return _share(observed, chosen)
+            return _share_right(observed, chosen)
 
         told = "all strengths together" if len(chosen) > 1 else f"strength {chosen[0]:g}"
         notes = (f"Records were disturbed {len(every)} times, and counted with {told}.",)
         return Judgement(score(evidence.target), learnt_threshold(evidence, score), notes=notes)
 
 
-def _best(evidence: Evidence, every: tuple[float, ...]) -> tuple[float, ...]:
+def _best_strengths(evidence: Evidence, every: tuple[float, ...]) -> tuple[float, ...]:
     """Return the strengths by which the shadows' own members are told best; without any, all."""
     levels = tuple(dict.fromkeys(every))
     ways = (levels, *((one,) for one in levels))
     if SHADOW_MEMBERS not in evidence.gives:
         return levels
     is_member = np.concatenate([one.is_member for one in evidence.shadows])
-    scores = [np.concatenate([_share(one.own, way) for one in evidence.shadows]) for way in ways]
+    scores = [
+        np.concatenate([_share_right(one.own, way) for one in evidence.shadows]) for way in ways
+    ]
     reached = [auc(one, is_member).value for one in scores]
     return ways[int(np.argmax(reached))]
 
 
-def _share(observed: Observations, chosen: tuple[float, ...]) -> Floats:
+def _share_right(observed: Observations, chosen: tuple[float, ...]) -> Floats:
     views = observed.views
     assert views is not None  # noqa: S101 (the shadows are asked as the target is)
     kept = np.isin(views.strengths, chosen)

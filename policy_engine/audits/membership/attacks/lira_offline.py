@@ -4,7 +4,10 @@ from typing import Any, ClassVar
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.likelihood import gaussians
-from policy_engine.audits.membership.attacks.references import compared, left_out_threshold
+from policy_engine.audits.membership.attacks.references import (
+    compare_with_shadows,
+    left_out_threshold,
+)
 from policy_engine.audits.membership.observations import (
     SCORES,
     SHADOWS,
@@ -33,7 +36,7 @@ class LiraOffline:
         """Return the distances, and one threshold for all."""
         check(self, evidence)
         threshold = left_out_threshold(evidence, _score) if _has_deviations(evidence) else None
-        return Judgement(compared(evidence, _score), threshold)
+        return Judgement(compare_with_shadows(evidence, _score), threshold)
 
 
 def _has_deviations(evidence: Evidence[Any]) -> bool:

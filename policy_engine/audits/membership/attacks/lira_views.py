@@ -6,7 +6,7 @@ import numpy as np
 
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.likelihood import gaussians
-from policy_engine.audits.membership.attacks.references import unseen
+from policy_engine.audits.membership.attacks.references import unseen_by_shadows
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
     SHADOWS,
@@ -37,12 +37,12 @@ class LiraViews:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return how many deviations the means lie above those of shadows without the record."""
         check(self, evidence)
-        others = np.stack([_mean(one.judged) for one in evidence.shadows])
-        distribution = gaussians(others, unseen(evidence))
-        return Judgement(distribution.distance(_mean(evidence.target)), None)
+        others = np.stack([_mean_margin(one.judged) for one in evidence.shadows])
+        distribution = gaussians(others, unseen_by_shadows(evidence))
+        return Judgement(distribution.distance(_mean_margin(evidence.target)), None)
 
 
-def _mean(observed: Observations) -> Floats:
+def _mean_margin(observed: Observations) -> Floats:
     views = observed.views
     assert views is not None  # noqa: S101 (the shadows are asked as the target is)
     weak = sorted(set(views.strengths))[:_WEAK]

@@ -41,7 +41,7 @@ class Qmia:
         check(self, evidence)
         known = evidence.references
         assert known is not None  # noqa: S101 (checked above)
-        given = _with_labels(known.features, known.seen)
+        given = _add_labels(known.features, known.seen)
         order = np.random.default_rng([evidence.seed, _DRAW]).permutation(len(given))
         learnt, tried = np.split(order, [int(_LEARN * len(order))])
         middle, high = (
@@ -57,12 +57,12 @@ class Qmia:
 
         least = max(float(known.seen.margin.std()) / 100, 1e-9)
         others = score(given[tried], known.seen.margin[tried])
-        judged = _with_labels(known.judged, evidence.target)
+        judged = _add_labels(known.judged, evidence.target)
         threshold = float(np.quantile(others, 1 - _ALARMS))
         return Judgement(score(judged, evidence.target.margin), threshold)
 
 
-def _with_labels(features: NDArray[Any], observed: Observations) -> NDArray[np.float32]:
+def _add_labels(features: NDArray[Any], observed: Observations) -> NDArray[np.float32]:
     flat = features.reshape(len(features), -1).astype(np.float32)
     return np.concatenate([flat, observed.labels[:, None].astype(np.float32)], axis=1)
 

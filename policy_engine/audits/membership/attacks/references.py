@@ -18,13 +18,13 @@ Those that count have not seen the record; of online shadows, those that have.
 """
 
 
-def compared(evidence: Evidence[Any], score: Comparison) -> Floats:
+def compare_with_shadows(evidence: Evidence[Any], score: Comparison) -> Floats:
     """Return the scores of the audited records against the shadows that do not know them."""
     signals = np.stack([shadow.judged.signal for shadow in evidence.shadows])
-    return score(evidence.target.signal, signals, unseen(evidence))
+    return score(evidence.target.signal, signals, unseen_by_shadows(evidence))
 
 
-def unseen(evidence: Evidence[Any]) -> Bools:
+def unseen_by_shadows(evidence: Evidence[Any]) -> Bools:
     """Return which of the audited records, (S, 2m), each shadow was not trained on."""
     shape = evidence.shadows[0].judged.signal.shape
     return np.stack(
@@ -37,11 +37,11 @@ def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | No
 
     None where it is not known what the others say of a shadow's records.
     """
-    known = left_out(evidence, score)
+    known = left_out_scores(evidence, score)
     return best_threshold(*known) if known else None
 
 
-def left_out(evidence: Evidence[Any], score: Comparison) -> tuple[Floats, Bools] | None:
+def left_out_scores(evidence: Evidence[Any], score: Comparison) -> tuple[Floats, Bools] | None:
     """Return the scores of the shadows' own records, and which of these were members.
 
     Each shadow in turn is taken for the target, and compared with those others that were not

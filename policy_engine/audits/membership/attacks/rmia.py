@@ -8,8 +8,8 @@ import numpy as np
 from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.attacks.references import (
-    compared,
-    left_out,
+    compare_with_shadows,
+    left_out_scores,
     left_out_threshold,
     mean_of,
 )
@@ -47,18 +47,18 @@ class Rmia:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the logarithms of the ratios, and one threshold for all."""
         check(self, evidence)
-        score = partial(_score, a=tuned(evidence))
-        return Judgement(compared(evidence, score), left_out_threshold(evidence, score))
+        score = partial(_score, a=tune_slope(evidence))
+        return Judgement(compare_with_shadows(evidence, score), left_out_threshold(evidence, score))
 
 
-def tuned(evidence: Evidence) -> float:
+def tune_slope(evidence: Evidence) -> float:
     """Return the a that tells best which of their own records shadows were trained on.
 
     It is the slope where what shadows say of each other's records is not known.
     """
     found: dict[float, float] = {}
-    for a in (slope(evidence), *_STEPS):
-        known = left_out(evidence, partial(_score, a=a))
+    for a in (estimate_slope(evidence), *_STEPS):
+        known = left_out_scores(evidence, partial(_score, a=a))
         if known is None:
             return a
         found.setdefault(a, auc(*known).value)
@@ -68,7 +68,7 @@ def tuned(evidence: Evidence) -> float:
 _STEPS = tuple(step / 10 for step in range(11))
 
 
-def slope(evidence: Evidence) -> float:
+def estimate_slope(evidence: Evidence) -> float:
     """Return a: the mean doubt on the shadows' members over that on others, at most 1.
 
     Of reference models no members are known. Theirs on the audited records is that on others, and

@@ -45,9 +45,11 @@ class RmiaOnline:
 
 
 def _score(margin: Floats, margins: Floats, seen: Bools) -> Floats:
-    return log_ratio(margin, _halves(doubts(margins), seen), _halves(doubts(-margins), seen))
+    return log_ratio(
+        margin, _mean_of_halves(doubts(margins), seen), _mean_of_halves(doubts(-margins), seen)
+    )
 
 
-def _halves(figures: Floats, seen: Bools) -> Floats:
+def _mean_of_halves(figures: Floats, seen: Bools) -> Floats:
     """Return the mean of the two means, of the models with the record and of those without."""
     return (mean_of(figures, seen) + mean_of(figures, ~seen)) / 2

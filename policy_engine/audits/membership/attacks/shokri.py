@@ -11,9 +11,9 @@ from policy_engine.audits.membership.attacks.attack import Judgement, check
 from policy_engine.audits.membership.attacks.attack_models import (
     ATTACK_MODELS,
     AttackModel,
-    Lesson,
     Rows,
-    given_model,
+    TrainingSet,
+    custom_model,
 )
 from policy_engine.audits.membership.attacks.choosing import (
     AttackerKnowledge,
@@ -21,7 +21,7 @@ from policy_engine.audits.membership.attacks.choosing import (
     flatness,
     flaw,
     learn,
-    tried,
+    try_models,
 )
 from policy_engine.audits.membership.observations import (
     CONFIDENCES,
@@ -62,8 +62,8 @@ class Shokri:
         """Return the log-odds that a record is a member. Raises AuditError (A005, A007)."""
         check(self, evidence)
         known = AttackerKnowledge.of(evidence)
-        models = self.models if self.model is None else (given_model(self.model),)
-        trials = tried(known, models, evidence.seed)
+        models = self.models if self.model is None else (custom_model(self.model),)
+        trials = try_models(known, models, evidence.seed)
         everything = np.ones(len(known.labels), bool)
         sets, own = known.sets(everything, np.random.default_rng([evidence.seed, _DRAW]))
         overall = trials.choice()
@@ -110,7 +110,7 @@ class _Refit:
     def _learnt(self, model: AttackModel, alike: Sequence[int]) -> list[int]:
         """Let a model learn some sets and judge by it; return those for which it has failed."""
         shown, target = self.known.seen(model.view), model.view(self.known.evidence.target)
-        lessons = [Lesson(shown[self.sets[n]], self.known.is_in[self.sets[n]]) for n in alike]
+        lessons = [TrainingSet(shown[self.sets[n]], self.known.is_in[self.sets[n]]) for n in alike]
         asked = [np.concatenate([target[self.asked[n]], shown[self.sets[n]]]) for n in alike]
         learnt = learn(model, lessons, asked, self.known.evidence.seed)
         failed = []

@@ -11,7 +11,7 @@ from policy_engine.audits.membership.answer_checks import WIDEST, check_logits, 
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import About, Answer
 from policy_engine.audits.membership.fitted.questions import blocks_of
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import plain_number
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
@@ -20,7 +20,7 @@ Outputs = Literal["", "probabilities", "logits"]
 
 
 @dataclass(frozen=True, eq=False)
-class Spoken:
+class ClassAnswers:
     """What a model says of n records: `logits` (n, C), of labels alone 1 and 0."""
 
     logits: NDArray[np.float32]
@@ -37,31 +37,33 @@ class AnswerReading:
     outputs: Outputs = ""
 
 
-def spoken(
+def ask_model(
     ask: Callable[[Block], Answer],
     about: About,
     given: Block,
     labels: Sequence[str],
     reading: AnswerReading = AnswerReading(),
     progress: Progress = silent,
-) -> Spoken:
+) -> ClassAnswers:
     """Ask a model about records, and return what it says of them.
 
     Raises AuditError where its answers are no probabilities of classes (A004), or the labels
     none of its classes (A002), and whatever `ask` does.
     """
-    answer = _asked(ask, given, progress)
+    answer = _ask_in_blocks(ask, given, progress)
     if "labels" in answer and not {"probabilities", "logits", "output"} & set(answer):
-        return _of_labels(answer["labels"], about, labels)
+        return _label_answers(answer["labels"], about, labels)
     logits = logits_of(answer, len(given), reading.outputs)
     told = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
-    return Spoken(logits, _classes(logits.shape[1], told, reading.classes, labels), OF_CONFIDENCES)
+    return ClassAnswers(
+        logits, _classes(logits.shape[1], told, reading.classes, labels), CONFIDENCE_ANSWERS
+    )
 
 
-def numbers_of(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+def class_numbers(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
     """Return labels as places of classes. Raises AuditError (A002) for one that is none."""
-    place = {_key(one, classes): number for number, one in enumerate(classes)}
-    numbers = np.array([place.get(_key(one, classes), -1) for one in labels], dtype=np.int64)
+    place = {_class_key(one, classes): number for number, one in enumerate(classes)}
+    numbers = np.array([place.get(_class_key(one, classes), -1) for one in labels], dtype=np.int64)
     if (numbers < 0).any():
         wrong, known = int((numbers < 0).sum()), len(classes)
         message = f"{wrong:,} records have a label that is none of the model's {known:,} classes."
@@ -70,12 +72,12 @@ def numbers_of(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int6
     return numbers
 
 
-def _key(text: str, classes: Sequence[str]) -> str:
+def _class_key(text: str, classes: Sequence[str]) -> str:
     """Return a class as it is compared: truth values in any case, whole numbers without point."""
     return text.lower() if set(classes) == {"False", "True"} else plain_number(text)
 
 
-def _asked(ask: Callable[[Block], Answer], given: Block, progress: Progress) -> Answer:
+def _ask_in_blocks(ask: Callable[[Block], Answer], given: Block, progress: Progress) -> Answer:
     parts: list[Answer] = []
     done = 0
     progress("answers", 0, len(given))
@@ -115,10 +117,10 @@ def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.fl
         shares = _matrix(answer["probabilities"])
         check_probabilities(shares, _NO_LOGITS)
         if "logits" in answer:
-            return _checked(_matrix(answer["logits"]))
+            return _clip_logits(_matrix(answer["logits"]))
         return _logarithms(shares)
     if "logits" in answer:
-        return _checked(_matrix(answer["logits"]))
+        return _clip_logits(_matrix(answer["logits"]))
     values = answer["output"]
     is_one = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
     values = _matrix(values.reshape(rows, -1) if is_one else values)
@@ -132,7 +134,7 @@ def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.fl
     if outputs == "probabilities" or (not outputs and are_shares):
         check_probabilities(values, _ARE_LOGITS)
         return _logarithms(values)
-    return _checked(values)
+    return _clip_logits(values)
 
 
 _ARE_LOGITS = "Are these logits? Then say so: outputs='logits'."
@@ -147,7 +149,7 @@ def _matrix(values: NDArray[Any]) -> NDArray[np.float64]:
     return values.astype(np.float64)
 
 
-def _checked(logits: NDArray[np.float64]) -> NDArray[np.float32]:
+def _clip_logits(logits: NDArray[np.float64]) -> NDArray[np.float32]:
     if logits.shape[1] < 2:
         raise AuditError.of("A004", "The model answers with one number that is of no class.")
     check_logits(logits)
@@ -183,7 +185,7 @@ def _classes(
     return numbered
 
 
-def _of_labels(said: NDArray[Any], about: About, labels: Sequence[str]) -> Spoken:
+def _label_answers(said: NDArray[Any], about: About, labels: Sequence[str]) -> ClassAnswers:
     """Return labels alone as 1 and 0."""
     texts = [plain_number(str(one)) for one in said.ravel().tolist()]
     told = tuple(plain_number(one) for one in about.classes)
@@ -191,5 +193,5 @@ def _of_labels(said: NDArray[Any], about: About, labels: Sequence[str]) -> Spoke
         message = "No label that the model gives is a label of the data."
         raise AuditError.of("A002", message, "Is this a classifier of these labels?")
     classes = told or tuple(sorted({*texts, *labels}))
-    numbers = numbers_of(texts, classes)
-    return Spoken(np.eye(len(classes), dtype=np.float32)[numbers], classes, OF_LABELS)
+    numbers = class_numbers(texts, classes)
+    return ClassAnswers(np.eye(len(classes), dtype=np.float32)[numbers], classes, LABEL_ANSWERS)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.model import Answer, Fitted
-from policy_engine.audits.membership.fitted.refitting import refitted
+from policy_engine.audits.membership.fitted.refitting import refit
 from policy_engine.errors import AuditError, PolicyEngineError
 
 _T = TypeVar("_T")
@@ -19,11 +19,11 @@ _VALUES = re.compile(r"(?<!\w)(['\"]).*\1(?!\w)|-?\d+\.\d\S*")
 _LONGEST = 300
 
 
-def say(model: Fitted, block: Block) -> Answer:
+def ask_in_process(model: Fitted, block: Block) -> Answer:
     """Return what a model says of records. Raises AuditError (A008, A009) where it cannot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return told(lambda: model.say(block), "A009", "The model refuses the data")
+        return call_library(lambda: model.say(block), "A009", "The model refuses the data")
 
 
 def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
@@ -31,10 +31,10 @@ def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fi
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         what = "The model cannot be trained anew"
-        return told(lambda: refitted(model, block, labels, seed), "A009", what)
+        return call_library(lambda: refit(model, block, labels, seed), "A009", what)
 
 
-def told(does: Callable[[], _T], code: str, what: str) -> _T:
+def call_library(does: Callable[[], _T], code: str, what: str) -> _T:
     """Return what a function does; whatever it raises becomes an AuditError in one sentence.
 
     Too little memory has a code of its own (A008). Texts and fractions that a library quotes are
@@ -48,10 +48,10 @@ def told(does: Callable[[], _T], code: str, what: str) -> _T:
         message = "The model needs more memory than there is."
         raise AuditError.of("A008", message, "Give fewer records.") from None
     except Exception as error:  # noqa: BLE001 (code of any library, and of the user's own)
-        raise AuditError.of(code, f"{what}: {line_of(error)}") from None
+        raise AuditError.of(code, f"{what}: {first_line(error)}") from None
 
 
-def line_of(error: object) -> str:
+def first_line(error: object) -> str:
     """Return the first line of what a library says, without the values that it quotes."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:

@@ -10,10 +10,10 @@ from typing import Any
 from policy_engine.audits.membership.attacks import attack_of, notations
 from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import Examined, examine_predictions
-from policy_engine.audits.membership.fitted.answers import Spoken, numbers_of, spoken
+from policy_engine.audits.membership.fitted.answers import ClassAnswers, ask_model, class_numbers
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.doubts import of_questions
-from policy_engine.audits.membership.fitted.keeping import Answered, Keeping, keeping
+from policy_engine.audits.membership.fitted.doubts import question_warnings
+from policy_engine.audits.membership.fitted.keeping import AnswerCache, ViewAnswers, cached_trainer
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.fitted.shadowing import (
@@ -25,19 +25,19 @@ from policy_engine.audits.membership.fitted.shadowing import (
 from policy_engine.audits.membership.fitted.target import (
     FittedModel,
     Target,
-    aligned,
-    opened_target,
+    align,
+    open_target,
 )
 from policy_engine.audits.membership.fitted.training import (
-    FittedLesson,
-    anew,
-    by_estimator,
-    by_learner,
+    ShadowData,
+    estimator_trainer,
+    learner_trainer,
+    refit_trainer,
 )
 from policy_engine.audits.membership.fitted.views import (
     Logits,
     most_views,
-    seen,
+    observe_views,
     strengths_of,
     views_of,
 )
@@ -57,7 +57,7 @@ from policy_engine.audits.membership.settings import Settings, needs_shadows
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
-_NOWHERE = Keeping()
+_NOWHERE = AnswerCache()
 
 
 def audit_fitted(
@@ -66,7 +66,7 @@ def audit_fitted(
     settings: Settings,
     recipe: Learner | Any = None,
     progress: Progress = silent,
-    kept: Keeping = _NOWHERE,
+    kept: AnswerCache = _NOWHERE,
 ) -> Examined:
     """Attack a fitted model with what it says of members of its training data and of others.
 
@@ -77,49 +77,51 @@ def audit_fitted(
     gives (A005) or models to compare it with (A007); DataError for files, columns to slice by
     (C005) and packages (C011).
     """
-    _check_company(fitted, recipe)
-    with opened_target(fitted) as (target, described):
-        given = aligned(questions.given, target.about)
-        views = _views(fitted, settings, given)
+    _check_comparisons(fitted, recipe)
+    with open_target(fitted) as (target, described):
+        given = align(questions.given, target.about)
+        views = _view_count(fitted, settings, given)
         way = views, settings.seed
-        every = _asked(target, given, questions, fitted, way, progress)
+        every = _ask_views(target, given, questions, fitted, way, progress)
         said, strengths = every[0], strengths_of(given, views)
-        labels = numbers_of(questions.labels, said.classes)
-        observed = seen([one.logits for one in every], strengths, labels, said.gives)
-        lesson = FittedLesson(given, labels, said.classes, views, settings.seed)
+        labels = class_numbers(questions.labels, said.classes)
+        observed = observe_views([one.logits for one in every], strengths, labels, said.gives)
+        lesson = ShadowData(given, labels, said.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
         shape = views, len(questions), len(said.classes)
         kept = kept.of("fitted", questions.digest, *target.about.features, *said.classes, *way)
         if trainer is not None:
-            others = _kept_of(kept, described, recipe)
+            others = _shadow_cache(kept, described, recipe)
             count = -(-settings.shadows // 2) * 2
-            trainer = keeping(trainer, partial(_is_settled, target, recipe), others, count, shape)
+            trainer = cached_trainer(
+                trainer, partial(_is_reproducible, target, recipe), others, count, shape
+            )
         evidence = None
-        if trainer is not None and CONFIDENCES in said.gives and _needs_others(settings):
+        if trainer is not None and CONFIDENCES in said.gives and _needs_shadows(settings):
             drawn, inside = (settings.shadows, settings.seed), questions.is_member
             evidence = trained_evidence(observed, inside, trainer, drawn, said.classes, progress)
     notes, digests = target.about.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in said.gives:
         digests = tuple(map(_digest, fitted.references))
         _check_different(described.digest, digests)
-        heard = _references(fitted, questions, (shape, said.classes), way, kept, progress)
+        heard = _ask_references(fitted, questions, (shape, said.classes), way, kept, progress)
         evidence = reference_evidence(observed, heard, settings.seed, said.classes)
-        notes = (*notes, *_doubts(evidence, questions.is_member))
+        notes = (*notes, *_reference_warnings(evidence, questions.is_member))
     predictions = _predictions(questions, said, labels, notes)
     evidence = evidence or Evidence(observed, (), (), settings.seed, said.classes)
-    doubts = tuple(of_questions(questions, given, labels, said.classes))
+    doubts = tuple(question_warnings(questions, given, labels, said.classes))
     found = examine_predictions(predictions, settings, progress, evidence, doubts)
     about = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
-    return _told(found, questions.width, described.model_copy(update=about))
+    return _with_target(found, questions.width, described.model_copy(update=about))
 
 
-def _told(found: Examined, width: int, described: FittedTarget) -> Examined:
+def _with_target(found: Examined, width: int, described: FittedTarget) -> Examined:
     """Return what was found with what was attacked."""
     about = {"architecture": described.text, "features": width, "fitted": described}
     return replace(found, report=found.report.model_copy(update=about))
 
 
-def _check_company(fitted: FittedModel, recipe: Any) -> None:
+def _check_comparisons(fitted: FittedModel, recipe: Any) -> None:
     given = {
         "a recipe": recipe is not None,
         "retrain": fitted.retrain,
@@ -136,54 +138,56 @@ def _check_company(fitted: FittedModel, recipe: Any) -> None:
         raise AuditError.of("A007", message)
 
 
-def _asked(
+def _ask_views(
     target: Target,
     given: Block,
     questions: Questions,
     fitted: FittedModel,
     way: tuple[int, int],
     progress: Progress = silent,
-) -> list[Spoken]:
+) -> list[ClassAnswers]:
     """Return what a model says of records in each of their views; `way` is their number and seed.
 
     The first is of the records themselves.
     """
     return [
-        spoken(target.ask, target.about, view, questions.labels, fitted.reading, progress)
+        ask_model(target.ask, target.about, view, questions.labels, fitted.reading, progress)
         for view in views_of(given, *way)
     ]
 
 
-def _views(fitted: FittedModel, settings: Settings, given: Block) -> int:
+def _view_count(fitted: FittedModel, settings: Settings, given: Block) -> int:
     """Return in how many views records are seen: in all, where an attack that was named asks so."""
     needed = any(VIEWS in attack_of(one).needs for one in settings.attacks)
     return most_views(given) if needed and fitted.views == 1 else fitted.views
 
 
 def _trainer(
-    target: Target, fitted: FittedModel, recipe: Any, lesson: FittedLesson
+    target: Target, fitted: FittedModel, recipe: Any, lesson: ShadowData
 ) -> Trainer | None:
     """Return what trains shadow models, None where nothing says how."""
     if fitted.retrain:
-        return anew(target, lesson)
+        return refit_trainer(target, lesson)
     if recipe is None:
         return None
     return (
-        by_learner(recipe, lesson) if isinstance(recipe, Learner) else by_estimator(recipe, lesson)
+        learner_trainer(recipe, lesson)
+        if isinstance(recipe, Learner)
+        else estimator_trainer(recipe, lesson)
     )
 
 
-def _needs_others(settings: Settings) -> bool:
+def _needs_shadows(settings: Settings) -> bool:
     names = settings.attacks or notations()
     return any(needs_shadows(attack_of(one)) for one in names)
 
 
-def _is_settled(target: Target, recipe: Any) -> bool:
+def _is_reproducible(target: Target, recipe: Any) -> bool:
     """Return whether shadows would be the same again; a recipe's name tells all that they are."""
     return recipe is not None or target.is_settled
 
 
-def _kept_of(kept: Keeping, target: FittedTarget, recipe: Any) -> Keeping:
+def _shadow_cache(kept: AnswerCache, target: FittedTarget, recipe: Any) -> AnswerCache:
     """Return where shadows are kept: by the model's file, or their recipe's name, if either is."""
     if recipe is None:
         facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), versions()
@@ -199,12 +203,12 @@ def _digest(model: Any) -> str:
     return fitted_file(Path(model)).digest if isinstance(model, str | Path) else ""
 
 
-def _references(
+def _ask_references(
     fitted: FittedModel,
     questions: Questions,
     wanted: tuple[tuple[int, int, int], tuple[str, ...]],
     way: tuple[int, int],
-    kept: Keeping,
+    kept: AnswerCache,
     progress: Progress,
 ) -> list[list[Logits]]:
     """Return what each of the references says, (n, C), by view.
@@ -217,26 +221,26 @@ def _references(
         reference, digest = replace(fitted, model=model, references=()), _digest(model)
         way_of_it = digest, versions(), fitted.outputs, *fitted.classes
         known = kept.of("reference", *way_of_it) if digest else kept.nowhere()
-        ask = partial(_of_reference, reference, questions, classes, way, number + 1)
+        ask = partial(_ask_reference, reference, questions, classes, way, number + 1)
         heard.append(known.said(shape, ask, (number + 1, len(fitted.references))))
     return heard
 
 
-def _of_reference(
+def _ask_reference(
     reference: FittedModel,
     questions: Questions,
     classes: tuple[str, ...],
     way: tuple[int, int],
     number: int,
-) -> Answered:
-    with opened_target(reference) as (target, _):
-        given = aligned(questions.given, target.about)
-        every = _asked(target, given, questions, reference, way)
+) -> ViewAnswers:
+    with open_target(reference) as (target, _):
+        given = align(questions.given, target.about)
+        every = _ask_views(target, given, questions, reference, way)
         is_settled = target.is_settled
     if every[0].classes != classes or CONFIDENCES not in every[0].gives:
         message = f"Reference {number} does not answer with probabilities of the same classes."
         raise AuditError.of("A014", message)
-    return Answered([one.logits for one in every], is_settled)
+    return ViewAnswers([one.logits for one in every], is_settled)
 
 
 def _check_different(target: str, references: Sequence[str]) -> None:
@@ -246,7 +250,7 @@ def _check_different(target: str, references: Sequence[str]) -> None:
         raise AuditError.of("A014", message, "A model is compared with others than itself.")
 
 
-def _doubts(evidence: Evidence, is_member: Bools) -> Iterator[str]:
+def _reference_warnings(evidence: Evidence, is_member: Bools) -> Iterator[str]:
     """Yield what is to be said of references that know members better than others, too."""
     known = [auc(shadow.judged.signal, is_member).low > _CHANCE for shadow in evidence.shadows]
     if any(known):
@@ -261,7 +265,7 @@ _CHANCE = 0.5
 
 
 def _predictions(
-    questions: Questions, said: Spoken, labels: Rows, notes: tuple[str, ...]
+    questions: Questions, said: ClassAnswers, labels: Rows, notes: tuple[str, ...]
 ) -> Predictions:
     return Predictions(
         logits=said.logits,

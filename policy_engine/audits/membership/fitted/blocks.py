@@ -45,14 +45,14 @@ def as_frame(block: pa.Table) -> Any:
         raise DataError.of("C011", message, "pip install 'policy-engine[pandas]'.") from None
 
 
-def packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return a message as bytes: a header that JSON has, and arrays of numbers or texts."""
     out = io.BytesIO()
     np.savez(out, **{_HEADER: np.array(json.dumps(dict(header))), **arrays})  # type: ignore[arg-type]
     return out.getvalue()
 
 
-def unpacked(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a message; nothing is unpickled.
 
     Raises ValueError for what is not a message, or packed more tightly than these are, and whatever

@@ -9,15 +9,20 @@ import numpy as np
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
 from policy_engine.audits.membership.fitted.categories import (
     Categories,
-    numbered,
-    of_lightgbm,
-    of_xgboost,
+    lightgbm_categories,
+    number_categories,
+    xgboost_categories,
 )
-from policy_engine.audits.membership.fitted.model import About, Answer, of_two, versions_of
+from policy_engine.audits.membership.fitted.model import (
+    About,
+    Answer,
+    two_class_logits,
+    versions_of,
+)
 from policy_engine.errors import AuditError
 
 
-def _no_classifier(what: str, objective: str) -> Exception:
+def _not_a_classifier(what: str, objective: str) -> Exception:
     message = f"The {what} model was fitted for {objective!r}, which does not classify."
     return AuditError.of("A014", message)
 
@@ -48,16 +53,18 @@ class XgboostModel:
             said = self.booster.predict(given, iteration_range=trees)
             return {"labels": said.astype(np.int64).astype(str)}
         if not objective.startswith(("binary:", "multi:", "reg:logistic")):
-            raise _no_classifier("XGBoost", objective)
+            raise _not_a_classifier("XGBoost", objective)
         return {
-            "logits": of_two(self.booster.predict(given, output_margin=True, iteration_range=trees))
+            "logits": two_class_logits(
+                self.booster.predict(given, output_margin=True, iteration_range=trees)
+            )
         }
 
     def given(self, block: Block) -> Block:
         """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
         if isinstance(block, np.ndarray):
             return block
-        return numbered(block, of_xgboost(self.booster, block))
+        return number_categories(block, xgboost_categories(self.booster, block))
 
 
 def _objective_of_booster(booster: Any) -> str:
@@ -88,18 +95,18 @@ class LightgbmModel:
         found = next((line for line in lines if line.startswith("objective=")), "objective=")
         objective, *settings = found.removeprefix("objective=").split()[:3] or [""]
         if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
-            raise _no_classifier("LightGBM", objective)
+            raise _not_a_classifier("LightGBM", objective)
         steep = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
         raw = self.booster.predict(as_matrix(self.given(block), np.float64), raw_score=True)
-        return {"logits": of_two(raw) * (steep[0] if steep else 1.0)}
+        return {"logits": two_class_logits(raw) * (steep[0] if steep else 1.0)}
 
     def given(self, block: Block) -> Block:
         """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
         if isinstance(block, np.ndarray):
             return block
-        return numbered(block, self.known)
+        return number_categories(block, self.known)
 
     @property
     def known(self) -> Categories:
         """Its categories. Raises AuditError (A014) where it does not tell of which features."""
-        return self.categories or of_lightgbm(self.booster)
+        return self.categories or lightgbm_categories(self.booster)

@@ -16,7 +16,7 @@ Categories = Mapping[int, Sequence[Any]]
 """The categories that a booster was fitted on, in the order of their numbers, by feature."""
 
 
-def of_lightgbm(booster: Any) -> Categories:
+def lightgbm_categories(booster: Any) -> Categories:
     """Return the categories of a Booster of LightGBM that was fitted on a frame.
 
     Raises AuditError (A014) where it does not tell which features they are of.
@@ -33,7 +33,7 @@ def of_lightgbm(booster: Any) -> Categories:
     return dict(zip(sorted(places), known, strict=True)) if known else {}
 
 
-def of_xgboost(booster: Any, block: Block) -> Categories:
+def xgboost_categories(booster: Any, block: Block) -> Categories:
     """Return the categories of a Booster of XGBoost, of which an array has the numbers already.
 
     Raises AuditError (A014) where a table is given and the model does not keep them.
@@ -51,7 +51,7 @@ def of_xgboost(booster: Any, block: Block) -> Categories:
     return known
 
 
-def numbered(block: pa.Table, categories: Categories) -> pa.Table:
+def number_categories(block: pa.Table, categories: Categories) -> pa.Table:
     """Return a table with the numbers of its categories in their place; nan of unknown ones.
 
     Raises AuditError (A003) where no value of a column is a category that the model knows.

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.asking import fit, say, told
-from policy_engine.audits.membership.fitted.blocks import block_of, packed, unpacked
+from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
+from policy_engine.audits.membership.fitted.blocks import block_of, pack, unpack
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
 from policy_engine.audits.membership.fitted.loading import Opening, load
 from policy_engine.audits.membership.fitted.model import Fitted
@@ -30,7 +30,7 @@ _Reply = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 def main() -> None:
     """Open the model that the first message names, and answer every other."""
-    incoming, outgoing = _taken_over()
+    incoming, outgoing = _take_over_streams()
     messages = _messages(incoming)
     header, _ = next(messages)
     models: dict[str, Fitted] = {}
@@ -39,7 +39,7 @@ def main() -> None:
         file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
         opening = Opening(header["trust_pickle"], header["model_class"])
         what = f"The file cannot be opened by {LIBRARIES[file.kind]}"
-        models["target"], notes = told(lambda: load(file, opening), "A014", what)
+        models["target"], notes = call_library(lambda: load(file, opening), "A014", what)
         return _about(models["target"], what, notes)
 
     _answer(outgoing, opened)
@@ -54,7 +54,7 @@ def _reply(
 ) -> _Reply:
     """Answer as the target, or as its like; or train that anew."""
     if asked["do"] == "ask":
-        return {}, dict(say(models[asked["model"]], block_of(arrays)))
+        return {}, dict(ask_in_process(models[asked["model"]], block_of(arrays)))
     models.pop("like", None)
     labels = arrays.pop("labels")
     models["like"] = fit(models["target"], block_of(arrays), labels, asked["seed"])
@@ -62,11 +62,11 @@ def _reply(
 
 
 def _about(model: Fitted, what: str, notes: tuple[str, ...] = ()) -> _Reply:
-    about = asdict(told(lambda: model.about, "A014", what))
+    about = asdict(call_library(lambda: model.about, "A014", what))
     return {"about": about | {"notes": notes}}, {}
 
 
-def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
+def _take_over_streams() -> tuple[IO[bytes], IO[bytes]]:
     """Return standard input and output, for messages alone from now on."""
     with suppress(OSError):  # the first to be stopped where the machine runs out of memory
         Path("/proc/self/oom_score_adj").write_text("1000")
@@ -79,17 +79,17 @@ def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
 
 def _messages(incoming: IO[bytes]) -> Iterator[_Reply]:
     while len(length := incoming.read(LENGTH.size)) == LENGTH.size:
-        yield unpacked(incoming.read(LENGTH.unpack(length)[0]))
+        yield unpack(incoming.read(LENGTH.unpack(length)[0]))
 
 
 def _answer(outgoing: IO[bytes], does: Callable[[], _Reply]) -> None:
     try:
         header, arrays = does()
-        message = packed({**header, "settled": are_installed([*sys.modules.values()])}, arrays)
+        message = pack({**header, "settled": are_installed([*sys.modules.values()])}, arrays)
     except PolicyEngineError as error:
         problems = [(one.code, one.message, one.hint) for one in error.problems]
         kind = type(error).__name__
-        message = packed({"error": kind, "problems": problems, "source": error.source}, {})
+        message = pack({"error": kind, "problems": problems, "source": error.source}, {})
     outgoing.write(LENGTH.pack(len(message)) + message)
     outgoing.flush()
 

@@ -11,8 +11,8 @@ from policy_engine.audits.membership.fitted.blocks import Block, as_matrix, is_n
 from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.records import FeatureTexts, Records
 from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.audits.membership.sides import LabelClasses, of_answers, of_sides
-from policy_engine.audits.membership.soundness import of_data
+from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
+from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import AuditError, DataError
 
@@ -20,7 +20,7 @@ _WIDEST = 256
 """How many numbers of a record are compared one by one; of larger ones, as images, means are."""
 
 
-def of_questions(
+def question_warnings(
     questions: Questions, given: Block, labels: NDArray[np.int64], classes: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield what is wrong with records, as a model takes them, with their labels (n,).
@@ -34,13 +34,13 @@ def of_questions(
         records = _records(given, told, questions)
     except (AuditError, DataError) as error:
         yield f"Whether records are repeated or contain their labels was not tested: {error}"
-        yield from of_answers(questions.columns, told, questions.is_member)
+        yield from answer_differences(questions.columns, told, questions.is_member)
         return
     splits = Splits(*sides, shadow_train=(), shadow_test=(), online_train=(), digest="")
     taken = given.column_names if isinstance(given, pa.Table) else ()
     beside = {name: questions.columns[name] for name in questions.columns if name not in taken}
-    yield from of_data(records, splits)
-    yield from of_sides(records, splits, beside)
+    yield from data_warnings(records, splits)
+    yield from side_differences(records, splits, beside)
 
 
 def _records(given: Block, told: LabelClasses, questions: Questions) -> Records:
@@ -52,7 +52,7 @@ def _records(given: Block, told: LabelClasses, questions: Questions) -> Records:
         features, encoding = _numbers(given)
         columns = FeatureTexts(pa.table({}))
     else:
-        filled = _filled(given)
+        filled = _fill_missing(given)
         known = Encoding.fit(filled)
         features, encoding, columns = known.apply(filled), known.stated(), FeatureTexts(given)
     return Records(
@@ -66,16 +66,18 @@ def _records(given: Block, told: LabelClasses, questions: Questions) -> Records:
     )
 
 
-def _filled(table: pa.Table) -> pa.Table:
+def _fill_missing(table: pa.Table) -> pa.Table:
     for place, field in enumerate(table.schema):
         if is_number(field.type):
             values = as_matrix(table.select([place]), np.float64)
             if not np.isfinite(values).all():
-                table = table.set_column(place, field.name, pa.array(_below(values)[:, 0]))
+                table = table.set_column(
+                    place, field.name, pa.array(_replace_missing(values)[:, 0])
+                )
     return table
 
 
-def _below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _replace_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers (n, d), in the place of those missing or infinite less than all of theirs."""
     known = np.isfinite(values)
     least = np.min(values, axis=0, where=known, initial=np.inf)
@@ -92,7 +94,7 @@ def _numbers(given: NDArray[np.generic]) -> tuple[NDArray[np.generic], tuple[Enc
         sums = np.add.reduceat(flat, starts, axis=1, dtype=np.float64)
         flat = sums / np.diff([*starts, width])
     if flat.dtype.kind == "f":
-        flat = _below(flat.astype(np.float64))
+        flat = _replace_missing(flat.astype(np.float64))
     name = "features" if size == 1 else f"features by {size}, number"
     says = f"{flat.shape[1]:,} numbers"
     return flat, (EncodedColumn(name=name, kind="kept", width=flat.shape[1], says=says),)

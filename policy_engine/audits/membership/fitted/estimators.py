@@ -12,10 +12,16 @@ from policy_engine.audits.membership.fitted.blocks import Block, as_frame, as_ma
 from policy_engine.audits.membership.fitted.categories import (
     Categories,
     codes_of,
-    of_lightgbm,
-    of_xgboost,
+    lightgbm_categories,
+    xgboost_categories,
 )
-from policy_engine.audits.membership.fitted.model import About, Answer, of_any, softmax, versions_of
+from policy_engine.audits.membership.fitted.model import (
+    About,
+    Answer,
+    softmax,
+    to_answer,
+    versions_of,
+)
 from policy_engine.errors import AuditError
 
 
@@ -32,10 +38,12 @@ class FunctionModel:
 
     def say(self, block: Block) -> Answer:
         """Return what the function does, of an array, or of a frame where columns are texts."""
-        return of_any(self.function(block if isinstance(block, np.ndarray) else _either(block)))
+        return to_answer(
+            self.function(block if isinstance(block, np.ndarray) else _array_or_frame(block))
+        )
 
 
-def _either(block: pa.Table) -> Any:
+def _array_or_frame(block: pa.Table) -> Any:
     """Return a table of numbers as an array, any other as a frame."""
     try:
         return as_matrix(block, np.float64)
@@ -63,9 +71,9 @@ class EstimatorModel:
             package,
             kind.__name__,
             versions_of(*dict.fromkeys((package, "scikit-learn"))),
-            _texts(_told(self.model, "classes_")),
-            _names(_told(self.model, "feature_names_in_")),
-            int(_told(self.model, "n_features_in_") or 0),
+            _texts(_attribute(self.model, "classes_")),
+            _names(_attribute(self.model, "feature_names_in_")),
+            int(_attribute(self.model, "n_features_in_") or 0),
         )
 
     def say(self, block: Block) -> Answer:
@@ -74,8 +82,8 @@ class EstimatorModel:
         if hasattr(self.model, "predict_proba"):
             probabilities = np.asarray(self.model.predict_proba(given))
             return {"probabilities": probabilities, **_logits(self.model, given, probabilities)}
-        classes = len(_texts(_told(self.model, "classes_")))
-        decided = _decided(self.model, given, classes)
+        classes = len(_texts(_attribute(self.model, "classes_")))
+        decided = _decisions(self.model, given, classes)
         if decided is not None:
             return {"logits": decided}
         return {"labels": np.asarray(self.model.predict(given)).ravel().astype(str)}
@@ -99,8 +107,8 @@ def _categories(model: Any, block: pa.Table) -> Categories:
     package = type(model).__module__.partition(".")[0]
     try:
         if package == "lightgbm":
-            return of_lightgbm(model.booster_)
-        return of_xgboost(model.get_booster(), block) if package == "xgboost" else {}
+            return lightgbm_categories(model.booster_)
+        return xgboost_categories(model.get_booster(), block) if package == "xgboost" else {}
     except (AttributeError, ValueError):  # it is not fitted
         return {}
 
@@ -115,7 +123,7 @@ def _categorical(block: pa.Table, categories: Categories) -> Any:
     return frame
 
 
-def _told(model: Any, name: str) -> Any:
+def _attribute(model: Any, name: str) -> Any:
     try:
         return getattr(model, name, None)
     except (AttributeError, ValueError, TypeError):
@@ -126,7 +134,7 @@ def _names(values: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in values) if values is not None else ()
 
 
-def _decided(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
+def _decisions(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
     """Return what a classifier decides by, (n, C), where it tells."""
     if not hasattr(model, "decision_function"):
         return None
@@ -141,7 +149,7 @@ def _margins(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
     package = type(model).__module__.partition(".")[0]
     asked = {"xgboost": {"output_margin": True}, "lightgbm": {"raw_score": True}}.get(package)
     if asked is None:
-        return _decided(model, given, classes)
+        return _decisions(model, given, classes)
     raw = np.asarray(model.predict(given, **asked), dtype=np.float64)
     return np.stack([np.zeros(len(raw)), raw], axis=1) if raw.ndim == 1 else raw
 

@@ -12,12 +12,12 @@ from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache
 from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
 from policy_engine.audits.membership.fitted.views import Logits
 from policy_engine.audits.membership.records import digest_of
-from policy_engine.audits.membership.shadows import Chunk, unheard
+from policy_engine.audits.membership.shadows import Chunk, ignore_chunk
 from policy_engine.engines.versions import version_of
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class ViewAnswers:
     """What a model said, by view, and whether it would say the same as long as its facts are."""
 
     logits: list[Logits]
@@ -25,26 +25,26 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class AnswerCache:
     """A folder in which it is kept, and who is told of each model; without a folder nothing is.
 
     `facts` are what decides what all of these models say.
     """
 
     folder: Path | None = None
-    tell: Callable[[Chunk], None] = unheard
+    tell: Callable[[Chunk], None] = ignore_chunk
     facts: tuple[str | int, ...] = ()
 
-    def of(self, *facts: str | int) -> "Keeping":
+    def of(self, *facts: str | int) -> "AnswerCache":
         """Return the same for models of which more is known."""
         return replace(self, facts=(*self.facts, *facts))
 
-    def nowhere(self) -> "Keeping":
+    def nowhere(self) -> "AnswerCache":
         """Return the same where nothing is kept, for models that no digest is known of."""
         return replace(self, folder=None)
 
     def said(
-        self, shape: tuple[int, int, int], ask: Callable[[], Answered], place: tuple[int, int]
+        self, shape: tuple[int, int, int], ask: Callable[[], ViewAnswers], place: tuple[int, int]
     ) -> list[Logits]:
         """Return what a model said, (views, n, C), or what it says now, which is kept.
 
@@ -63,10 +63,10 @@ class Keeping:
         return said.logits
 
 
-def keeping(
+def cached_trainer(
     train: Trainer,
     is_settled: Callable[[], bool],
-    kept: Keeping,
+    kept: AnswerCache,
     models: int,
     shape: tuple[int, int, int],
 ) -> Trainer:
@@ -79,8 +79,8 @@ def keeping(
     def trained(rows: Rows, seed: int) -> list[Logits]:
         known = kept.of(digest_of(rows), seed)
 
-        def ask() -> Answered:
-            return Answered(train(rows, seed), is_settled())
+        def ask() -> ViewAnswers:
+            return ViewAnswers(train(rows, seed), is_settled())
 
         return known.said(shape, ask, (next(numbers), models))
 

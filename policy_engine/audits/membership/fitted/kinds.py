@@ -80,7 +80,7 @@ def digest_of_file(path: Path) -> str:
 def _kind(path: Path, head: bytes) -> Kind:
     suffix = path.suffix.lower()
     if zipfile.is_zipfile(path):
-        return _of_archive(path)
+        return _archive_kind(path)
     if head.startswith(b"{") and b"learner" in head[:64]:
         return "xgboost"
     if re.match(rb"(?:tree|average_output)\s*\n", head):
@@ -92,7 +92,7 @@ def _kind(path: Path, head: bytes) -> Kind:
     raise _unknown(path, head)
 
 
-def _of_archive(path: Path) -> Kind:
+def _archive_kind(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.partition("/")[2] or name for name in archive.namelist()]

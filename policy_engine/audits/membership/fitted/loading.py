@@ -28,7 +28,7 @@ from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
 from policy_engine.errors import AuditError, DataError, join_names
 
-_KNOWN = frozenset(
+_HARMLESS = frozenset(
     {
         *("collections.OrderedDict", "collections.defaultdict"),
         *("lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"),
@@ -44,7 +44,7 @@ _KNOWN = frozenset(
 )
 """Types that skops leaves to its caller: parts of classifiers, which run no code of the file."""
 
-_WITH_CODE: Mapping[Kind, str] = {
+_RUNS_CODE: Mapping[Kind, str] = {
     "pickle": "a pickle",
     "torch-export": "an exported program of PyTorch",
     "torchscript": "a program of TorchScript",
@@ -70,7 +70,7 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
     AuditError (A015) for a file that runs code and is not trusted, (A014) for weights without
     their class, DataError (C011) where the library is not installed.
     """
-    if file.kind in _WITH_CODE and not opening.trust_pickle:
+    if file.kind in _RUNS_CODE and not opening.trust_pickle:
         raise _untrusted(file)
     if file.kind == "torch-weights" and not (opening.model_class or opening.trust_pickle):
         message = "The file is of torch.save: tensors, and not the code that they belong to."
@@ -90,7 +90,7 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
 
 def _untrusted(file: FittedFile) -> Exception:
     message = (
-        f"The file is {_WITH_CODE[file.kind]}: to open it is to run whatever its maker put into it."
+        f"The file is {_RUNS_CODE[file.kind]}: to open it is to run whatever its maker put into it."
     )
     hint = "Save the model in a format without code, such as skops or ONNX, or say that you trust "
     hint += "it: trust_pickle=True."
@@ -134,7 +134,7 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
     import skops.io  # noqa: PLC0415 (an extra)
 
     found = skops.io.get_untrusted_types(file=file.path)
-    unknown = [one for one in found if one not in _KNOWN]
+    unknown = [one for one in found if one not in _HARMLESS]
     if unknown and not opening.trust_pickle:
         message = (
             f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"
@@ -169,7 +169,7 @@ def _keras(file: FittedFile, _: Opening) -> Fitted:
     import keras  # noqa: PLC0415 (an extra)
 
     model = keras.models.load_model(file.path, compile=False, safe_mode=True)
-    return KerasModel(model, is_linear=_made_linear(keras, model))
+    return KerasModel(model, is_linear=_remove_last_activation(keras, model))
 
 
 def _choose_backend() -> None:
@@ -181,7 +181,7 @@ def _choose_backend() -> None:
             return
 
 
-def _made_linear(keras: Any, model: Any) -> bool:
+def _remove_last_activation(keras: Any, model: Any) -> bool:
     """Take away the last softmax or sigmoid, and tell whether the rest gives its logits.
 
     A sigmoid in float32 says 1 of all that it is quite sure of; whoever has the file sees more.
@@ -198,13 +198,13 @@ def _made_linear(keras: Any, model: Any) -> bool:
     last.activation = keras.activations.linear
     model.predict_function = None
     after = np.asarray(model.predict(tried, verbose=0))
-    if before.shape == after.shape and np.allclose(_shares(after, name), before, atol=1e-5):
+    if before.shape == after.shape and np.allclose(_probabilities(after, name), before, atol=1e-5):
         return True
     last.activation, model.predict_function = kept, None
     return False
 
 
-def _shares(logits: Any, name: str) -> Any:
+def _probabilities(logits: Any, name: str) -> Any:
     return softmax(logits) if name == "softmax" else 1 / (1 + np.exp(-logits))
 
 

@@ -46,7 +46,7 @@ class Fitted(Protocol):
         ...
 
 
-def of_any(said: Any) -> Answer:
+def to_answer(said: Any) -> Answer:
     """Return what a function or a module gave: whole numbers and texts are labels."""
     values = np.asarray(said)
     if values.ndim == 1 and values.dtype.kind in "biuUSO":
@@ -61,7 +61,7 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     return raised
 
 
-def of_two(raw: NDArray[Any]) -> NDArray[Any]:
+def two_class_logits(raw: NDArray[Any]) -> NDArray[Any]:
     """Return the score of class 1 of two as logits of both."""
     raw = np.asarray(raw, dtype=np.float64)
     return np.stack([np.zeros(len(raw)), raw], axis=1) if raw.ndim == 1 else raw

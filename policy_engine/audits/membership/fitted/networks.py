@@ -10,7 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
-from policy_engine.audits.membership.fitted.model import About, Answer, of_any, of_two, versions_of
+from policy_engine.audits.membership.fitted.model import (
+    About,
+    Answer,
+    to_answer,
+    two_class_logits,
+    versions_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,7 @@ class KerasModel:
         given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
         said = np.asarray(self.model.predict(given, verbose=0))
         if self.is_linear:
-            return {"logits": of_two(said[:, 0] if said.shape[1] == 1 else said)}
+            return {"logits": two_class_logits(said[:, 0] if said.shape[1] == 1 else said)}
         return {"output": said}
 
 
@@ -67,7 +73,7 @@ class TorchModel:
                 self.module.eval()
         try:
             with torch.no_grad():
-                return of_any(_tensor_of(self._asked(torch, given)).detach().cpu().numpy())
+                return to_answer(_tensor_of(self._asked(torch, given)).detach().cpu().numpy())
         finally:
             if was_training:
                 with suppress(NotImplementedError):
@@ -112,13 +118,13 @@ class OnnxModel:
     def say(self, block: Block) -> Answer:
         """Return the probabilities where it gives some, its first output of numbers, or labels."""
         inputs = self.session.get_inputs()
-        given = {inputs[0].name: _typed(inputs[0].type, block)}
+        given = {inputs[0].name: _to_input(inputs[0].type, block)}
         if len(inputs) > 1 and isinstance(block, pa.Table):
             given = {
                 one.name: _column(one.type, block.column(one.name)).reshape(-1, 1) for one in inputs
             }
         outputs = [one.name for one in self.session.get_outputs()]
-        return _of_outputs(dict(zip(outputs, self.session.run(None, given), strict=True)))
+        return _read_outputs(dict(zip(outputs, self.session.run(None, given), strict=True)))
 
 
 _ONNX = {
@@ -132,7 +138,7 @@ _ONNX = {
 }
 
 
-def _typed(kind: str, block: Block) -> NDArray[Any]:
+def _to_input(kind: str, block: Block) -> NDArray[Any]:
     wanted = _ONNX.get(kind, np.float32)
     if isinstance(block, np.ndarray):
         return block.astype(wanted)
@@ -146,7 +152,7 @@ def _column(kind: str, column: pa.ChunkedArray) -> NDArray[Any]:
     return as_matrix(pa.table({"": column}), _ONNX.get(kind, np.float32))[:, 0]
 
 
-def _of_outputs(said: Mapping[str, Any]) -> Answer:
+def _read_outputs(said: Mapping[str, Any]) -> Answer:
     maps = [
         one for one in said.values() if isinstance(one, list) and one and isinstance(one[0], dict)
     ]

@@ -14,8 +14,8 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.asking import line_of
-from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, packed, unpacked
+from policy_engine.audits.membership.fitted.asking import first_line
+from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, pack, unpack
 from policy_engine.audits.membership.fitted.child import LENGTH
 from policy_engine.audits.membership.fitted.kinds import FittedFile
 from policy_engine.audits.membership.fitted.loading import (
@@ -27,13 +27,13 @@ from policy_engine.audits.membership.fitted.model import About, Answer
 from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem
 
 _MODULE = "policy_engine.audits.membership.fitted.child"
-_PASSED = (
+_ENVIRONMENT = (
     *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH"),
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "KERAS_BACKEND", "KERAS_HOME"),
     *("CUDA_VISIBLE_DEVICES", "TF_CPP_MIN_LOG_LEVEL"),
 )
 """What of the environment a model may know: no key, no token."""
-_KEPT = 8192
+_PRINTED_BYTES = 8192
 """How many bytes of what a model prints are kept, to say what it died of."""
 _GRACE = 2.0
 _LONGEST = 1 << 32
@@ -46,7 +46,7 @@ class ModelProcess:
     """A process with an open model, which is asked block by block."""
 
     about: About
-    line: "_Line"
+    line: "_Channel"
     model: Literal["target", "like"] = "target"
     has_own_code: bool = False
 
@@ -62,7 +62,7 @@ class ModelProcess:
         needs more memory than there is (A008).
         """
         header = {"do": "ask", "model": self.model}
-        return self.line.exchange(packed(header, arrays_of(block)))[1]
+        return self.line.exchange(pack(header, arrays_of(block)))[1]
 
     def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "ModelProcess":
         """Return the model's like, trained anew on some records, instead of the one before it.
@@ -70,12 +70,12 @@ class ModelProcess:
         Raises AuditError where that cannot be done (A009, A014), and as `ask`.
         """
         arrays = {**arrays_of(block), "labels": labels}
-        header, _ = self.line.exchange(packed({"do": "fit", "seed": seed}, arrays))
+        header, _ = self.line.exchange(pack({"do": "fit", "seed": seed}, arrays))
         return ModelProcess(_about(header), self.line, "like", self.has_own_code)
 
 
 @contextmanager
-def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[ModelProcess]:
+def open_process(file: FittedFile, opening: Opening, seconds: float) -> Iterator[ModelProcess]:
     """Open a file in a process of its own, which ends with the block.
 
     `seconds` is how long opening it, and each answer, may take. Raises as `check_opening`, and
@@ -84,7 +84,7 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
     check_opening(file, opening)
     opening = with_absolute_class(opening)
     with _process() as process:
-        line = _Line(process, seconds)
+        line = _Channel(process, seconds)
         first = {
             "path": str(file.path),
             "kind": file.kind,
@@ -92,7 +92,7 @@ def opened(file: FittedFile, opening: Opening, seconds: float) -> Iterator[Model
             "trust_pickle": opening.trust_pickle,
             "model_class": opening.model_class,
         }
-        header, _ = line.exchange(packed(first, {}), str(file.path))
+        header, _ = line.exchange(pack(first, {}), str(file.path))
         has_own_code = bool(opening.model_class)
         yield ModelProcess(_about(header), line, has_own_code=has_own_code)
 
@@ -108,7 +108,7 @@ def _about(header: Mapping[str, Any]) -> About:
 
 @contextmanager
 def _process() -> Iterator["subprocess.Popen[bytes]"]:
-    environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     paths = [os.path.abspath(one) for one in sys.path if one]  # noqa: PTH100 (some do not exist)
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     process = subprocess.Popen(  # noqa: S603 (our own module)
@@ -139,7 +139,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             stream.close()
 
 
-class _Line:
+class _Channel:
     """The line to a process: one message there, one back, within a time."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
@@ -167,7 +167,7 @@ class _Line:
         if answer is None:
             raise self._died(source)
         try:
-            header, arrays = unpacked(answer)
+            header, arrays = unpack(answer)
             error = _error(header) if "problems" in header else None
             self.is_settled &= header.get("settled") is True
         except Exception:  # noqa: BLE001 (whatever a forged message makes of its reader)
@@ -204,9 +204,9 @@ class _Line:
 
     def _drain(self, stream: IO[bytes]) -> None:
         with suppress(OSError, ValueError):
-            while chunk := stream.read1(_KEPT):  # type: ignore[attr-defined]
+            while chunk := stream.read1(_PRINTED_BYTES):  # type: ignore[attr-defined]
                 self._printed += chunk
-                del self._printed[:-_KEPT]
+                del self._printed[:-_PRINTED_BYTES]
 
     def _died(self, source: str) -> PolicyEngineError:
         with suppress(subprocess.TimeoutExpired):
@@ -218,7 +218,7 @@ class _Line:
             return AuditError.of("A008", message, "Give fewer records.", source=source)
         lines = self._printed.decode(errors="replace").strip().splitlines()
         how = f"by signal {-code}" if code is not None and code < 0 else f"with {code}"
-        last = f", saying {line_of(lines[-1])}" if lines else "."
+        last = f", saying {first_line(lines[-1])}" if lines else "."
         return AuditError.of("A016", f"The model's process ended {how}{last}", source=source)
 
 

@@ -16,7 +16,7 @@ from policy_engine.audits.membership.records import (
     LABELS,
     FeatureTexts,
     digest_of,
-    one_of,
+    first_array,
     plain_number,
     read_npz,
     source_table,
@@ -92,30 +92,30 @@ def read_questions(
     members (A011).
     """
     if isinstance(data, tuple):
-        return _of_arrays(*[*data, None][:3])
+        return _array_questions(*[*data, None][:3])
     if isinstance(data, str | Path) and str(data).lower().endswith(".npz"):
         arrays = read_npz(Path(data))
         wanted = (members,) if members else _MEMBERS
-        parts = [one_of(arrays, names) for names in (FEATURES, LABELS, wanted)]
+        parts = [first_array(arrays, names) for names in (FEATURES, LABELS, wanted)]
         if parts[2] is None:
-            raise without_members(members, tuple(arrays))
+            raise missing_members_error(members, tuple(arrays))
         if parts[0] is None or parts[1] is None:
             lacking = "features" if parts[0] is None else "labels"
             message = f"The file has no {lacking}. It has {', '.join(arrays)}."
             raise AuditError.of("A003", message, source=str(data))
-        return _of_arrays(parts[0], parts[1], parts[2], Path(data).name)
-    return _of_table(source_table(data), label, members, features, _name(data))
+        return _array_questions(parts[0], parts[1], parts[2], Path(data).name)
+    return _table_questions(source_table(data), label, members, features, _name(data))
 
 
 def _name(data: Any) -> str:
     return Path(data).name if isinstance(data, str | Path) else "a table in memory"
 
 
-def _of_arrays(
+def _array_questions(
     features: Any, labels: Any, members: Any = None, name: str = "arrays in memory"
 ) -> Questions:
     if members is None:
-        raise without_members("", ())
+        raise missing_members_error("", ())
     given, true = np.asarray(features), np.asarray(labels).ravel()
     inside = np.asarray(members).ravel()
     if given.ndim < 2 or not len(given) or given.dtype.kind not in "biuf":
@@ -132,12 +132,12 @@ def _of_arrays(
     return Questions(given, texts, is_member, {}, name, digest)
 
 
-def _of_table(
+def _table_questions(
     table: pa.Table, label: str, members: str, features: Sequence[str], name: str
 ) -> Questions:
     names = table.column_names
     if not members or members not in names:
-        raise without_members(members, names)
+        raise missing_members_error(members, names)
     rest = [one for one in names if one != members]
     label = label or (rest[-1] if rest else "")
     if label not in rest:
@@ -170,7 +170,7 @@ def _check_features(chosen: list[str], names: list[str], label: str) -> None:
         raise AuditError(*problems)
 
 
-def without_members(members: str, names: Sequence[str]) -> Exception:
+def missing_members_error(members: str, names: Sequence[str]) -> Exception:
     """Return the error where nothing says which records a model was trained on."""
     if not members:
         message = "Which records the model was trained on is not said."

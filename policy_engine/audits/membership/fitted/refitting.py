@@ -22,22 +22,22 @@ _TEXTS = ("boosting", "objective", "metric", "data_sample_strategy", "monotone_c
 """The settings of LightGBM that are texts and name neither a file nor another machine."""
 
 
-def refitted(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
+def refit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
     """Return a model of the same settings, trained on other records; labels are 0 to C-1.
 
     Raises AuditError (A014) where a model does not tell its settings, and whatever its library
     makes of the records.
     """
     if isinstance(model, EstimatorModel) and callable(getattr(model.model, "fit", None)):
-        return _estimator(model, block, labels, seed)
+        return _refit_estimator(model, block, labels, seed)
     if isinstance(model, LightgbmModel):
-        return _lightgbm(model, block, labels, seed)
+        return _refit_lightgbm(model, block, labels, seed)
     message = f"A {model.about.name} of {model.about.library} does not tell how it was trained."
     hint = "Give its recipe: model=RECIPE. Or other models of its kind: references=(FILE, ...)."
     raise AuditError.of("A014", message, hint)
 
 
-def _estimator(
+def _refit_estimator(
     model: EstimatorModel, block: Block, labels: NDArray[np.int64], seed: int
 ) -> EstimatorModel:
     """Return a clone, fitted in one thread with a seed of its own."""
@@ -71,15 +71,15 @@ def _check_places(estimator: Any) -> None:
     settings = estimator.get_params()
     for name, value in settings.items():
         if any(one.split("__")[-1] == _MEMORY for one in _keys_in(value)):
-            raise _of_places(f"setting {name!r} would try folders to unpickle from")
+            raise _place_error(f"setting {name!r} would try folders to unpickle from")
     for one in (estimator, *settings.values()):
         if type(one).__module__.partition(".")[0] == "lightgbm" and hasattr(one, "get_params"):
             found = [name for name in _PLACES if one.get_params().get(name)]
             if found:
-                raise _of_places(f"setting {found[0]!r} names files or machines")
+                raise _place_error(f"setting {found[0]!r} names files or machines")
 
 
-def _of_places(what: str) -> Exception:
+def _place_error(what: str) -> Exception:
     hint = "Give its recipe without that: model=RECIPE."
     return AuditError.of("A014", f"The model's {what}.", hint)
 
@@ -97,7 +97,7 @@ def _keys_in(value: Any) -> Iterator[str]:
             yield from _keys_in(one)
 
 
-def _lightgbm(
+def _refit_lightgbm(
     model: LightgbmModel, block: Block, labels: NDArray[np.int64], seed: int
 ) -> LightgbmModel:
     import lightgbm  # noqa: PLC0415 (slow to import, an extra)

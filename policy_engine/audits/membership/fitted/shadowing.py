@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.attacks.attack import rows_by_class
-from policy_engine.audits.membership.fitted.views import Logits, seen
-from policy_engine.audits.membership.gathering import Heard, online_turn
+from policy_engine.audits.membership.fitted.views import Logits, observe_views
+from policy_engine.audits.membership.gathering import ModelObservations, online_turn
 from policy_engine.audits.membership.observations import (
     VIEWS,
     Bools,
@@ -64,9 +64,9 @@ def trained_evidence(
     for number, rows in enumerate(halves):
         progress("shadow models", number, len(halves))
         said = train(rows, seed_of(seed, ONLINE, number))
-        heard.append(Heard(_like(target, said), np.isin(every, rows)))
+        heard.append(ModelObservations(_observe_like(target, said), np.isin(every, rows)))
     progress("shadow models", len(halves), len(halves))
-    return online_turn(Heard(target, is_member), heard, seed, names).evidence
+    return online_turn(ModelObservations(target, is_member), heard, seed, names).evidence
 
 
 def reference_evidence(
@@ -78,14 +78,14 @@ def reference_evidence(
         Shadow(
             Observations(one[0][:0], target.labels[:0], target.gives - {VIEWS}),
             nobody,
-            _like(target, one),
+            _observe_like(target, one),
         )
         for one in references
     )
     return Evidence(target, shadows, (), seed, names)
 
 
-def _like(target: Observations, said: Sequence[Logits]) -> Observations:
+def _observe_like(target: Observations, said: Sequence[Logits]) -> Observations:
     """Return what another model says of the records that the target was asked about."""
     strengths = target.views.strengths if target.views else ()
-    return seen(said, strengths, target.labels, target.gives - {VIEWS})
+    return observe_views(said, strengths, target.labels, target.gives - {VIEWS})

@@ -11,13 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.answers import AnswerReading, Outputs
-from policy_engine.audits.membership.fitted.asking import fit, say, told
+from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.loading import Opening
 from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
 from policy_engine.audits.membership.fitted.models import model_of
-from policy_engine.audits.membership.fitted.process import opened
+from policy_engine.audits.membership.fitted.process import open_process
 from policy_engine.audits.membership.result import FittedTarget
 from policy_engine.errors import ArgumentError, AuditError, Problem, did_you_mean, join_names
 
@@ -106,14 +106,14 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Present:
+class InProcessModel:
     """A model of this very process: an object of the caller's."""
 
     model: Fitted
     about: About = field(init=False)
 
     def __post_init__(self) -> None:
-        about = told(lambda: self.model.about, "A014", "The model does not tell what it is")
+        about = call_library(lambda: self.model.about, "A014", "The model does not tell what it is")
         object.__setattr__(self, "about", about)
 
     @property
@@ -123,29 +123,29 @@ class Present:
 
     def ask(self, block: Block) -> Answer:
         """Return what the model says. Raises AuditError (A008, A009)."""
-        return say(self.model, block)
+        return ask_in_process(self.model, block)
 
-    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Present":
+    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "InProcessModel":
         """Return the model's like, trained anew. Raises AuditError (A008, A009, A014)."""
-        return Present(fit(self.model, block, labels, seed))
+        return InProcessModel(fit(self.model, block, labels, seed))
 
 
 @contextmanager
-def opened_target(fitted: FittedModel) -> Iterator[tuple[Target, FittedTarget]]:
+def open_target(fitted: FittedModel) -> Iterator[tuple[Target, FittedTarget]]:
     """Open a model, in a process of its own where it is in a file, and say what it is.
 
     Raises DataError (C002, C003, C011), AuditError (A008, A014, A015, A016).
     """
     if not fitted.is_file:
-        target = Present(model_of(fitted.model))
-        yield target, _described(target.about, "object", "")
+        target = InProcessModel(model_of(fitted.model))
+        yield target, _describe(target.about, "object", "")
         return
     file = fitted_file(Path(fitted.model))
-    with opened(file, fitted.opening, fitted.time_limit) as process:
-        yield process, _described(process.about, file.kind, file.digest, file.path.name)
+    with open_process(file, fitted.opening, fitted.time_limit) as process:
+        yield process, _describe(process.about, file.kind, file.digest, file.path.name)
 
 
-def _described(about: About, kind: str, digest: str, name: str = "") -> FittedTarget:
+def _describe(about: About, kind: str, digest: str, name: str = "") -> FittedTarget:
     return FittedTarget(
         kind=kind,
         library=about.library,
@@ -156,7 +156,7 @@ def _described(about: About, kind: str, digest: str, name: str = "") -> FittedTa
     )
 
 
-def aligned(given: Block, about: About) -> Block:
+def align(given: Block, about: About) -> Block:
     """Return records with the features that a model takes: columns by name where it has names.
 
     Raises AuditError (A003) where columns are not there, or are too many or too few.
@@ -167,7 +167,7 @@ def aligned(given: Block, about: About) -> Block:
         if not lacking:
             return given.select(list(about.features))
         if len(lacking) < len(about.features):
-            raise AuditError(*[_lacking(one, names) for one in lacking[:10]])
+            raise AuditError(*[_missing_column(one, names) for one in lacking[:10]])
         message = f"The model takes other columns: {join_names(about.features)}. "
         hint = "Name the columns as the model does: their order tells nothing."
         raise AuditError.of("A003", f"{message}The data has {join_names(names)}.", hint)
@@ -179,6 +179,6 @@ def aligned(given: Block, about: About) -> Block:
     return given
 
 
-def _lacking(name: str, names: list[str]) -> Problem:
+def _missing_column(name: str, names: list[str]) -> Problem:
     message = f"The model takes a column {name!r}, which the data does not have."
     return Problem("A003", message, did_you_mean(name, names))

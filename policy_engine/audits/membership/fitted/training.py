@@ -13,7 +13,7 @@ from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
 from policy_engine.audits.membership.fitted.estimators import EstimatorModel
 from policy_engine.audits.membership.fitted.questions import blocks_of, rows_of
 from policy_engine.audits.membership.fitted.shadowing import Rows, Trainer
-from policy_engine.audits.membership.fitted.target import Present, Target
+from policy_engine.audits.membership.fitted.target import InProcessModel, Target
 from policy_engine.audits.membership.fitted.views import Logits, views_of
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.records import Records, digest_of
@@ -21,7 +21,7 @@ from policy_engine.errors import AuditError
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLesson:
+class ShadowData:
     """What shadows learn from: records as the target takes them, and their labels (n,).
 
     They are asked about records in as many `views` as the target is, the same ones by the `seed`.
@@ -38,19 +38,19 @@ class FittedLesson:
         yield from views_of(self.given, self.views, self.seed)
 
 
-def anew(target: Target, lesson: FittedLesson) -> Trainer:
+def refit_trainer(target: Target, lesson: ShadowData) -> Trainer:
     """Return what trains a model's like, with the settings that it carries itself."""
 
     def train(rows: Rows, seed: int) -> list[Logits]:
         given = rows_of(lesson.given, rows)
         like = target.refitted(given, lesson.labels[rows], seed)
-        ask = partial(_placed, like, len(lesson.classes))
+        ask = partial(_place_logits, like, len(lesson.classes))
         return [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen()]
 
     return train
 
 
-def _placed(like: Target, classes: int, block: Block) -> Logits:
+def _place_logits(like: Target, classes: int, block: Block) -> Logits:
     """Return what a model says of the classes that it has seen; of the others, that they are not.
 
     It was trained on the places of the classes, not on their names.
@@ -65,12 +65,12 @@ def _placed(like: Target, classes: int, block: Block) -> Logits:
     return placed
 
 
-def by_estimator(estimator: Any, lesson: FittedLesson) -> Trainer:
+def estimator_trainer(estimator: Any, lesson: ShadowData) -> Trainer:
     """Return what trains clones of a classifier of scikit-learn's kind."""
-    return anew(Present(EstimatorModel(estimator)), lesson)
+    return refit_trainer(InProcessModel(EstimatorModel(estimator)), lesson)
 
 
-def by_learner(learner: Learner, lesson: FittedLesson) -> Trainer:
+def learner_trainer(learner: Learner, lesson: ShadowData) -> Trainer:
     """Return what trains models of a description, on the numbers as the target takes them.
 
     Raises AuditError (A003) where records are not all numbers.

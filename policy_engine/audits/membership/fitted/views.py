@@ -53,12 +53,12 @@ def views_of(given: Block, views: int, seed: int) -> Iterator[Block]:
     yield given
     for number, strength in enumerate(strengths_of(given, views), start=1):
         if _are_images(given):
-            yield _moved(given, number)
+            yield _move(given, number)
         else:
-            yield _disturbed(given, strength, np.random.default_rng([seed, _VIEW, number]))
+            yield _disturb(given, strength, np.random.default_rng([seed, _VIEW, number]))
 
 
-def seen(
+def observe_views(
     logits: Sequence[Logits], strengths: tuple[float, ...], labels: NDArray[np.int64], gives: Terms
 ) -> Observations:
     """Return what a model says of records, (n, C), and of their other views."""
@@ -72,7 +72,7 @@ def _are_images(given: Block) -> bool:
     return isinstance(given, np.ndarray) and given.ndim in (3, 4)
 
 
-def _moved(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
+def _move(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
     """Return images in one of the eighteen views: mirrored or not, shifted or not."""
     move, is_mirrored = divmod(number, 2)
     down, right = _SHIFTS[move // len(_SHIFTS)], _SHIFTS[move % len(_SHIFTS)]
@@ -84,24 +84,26 @@ def _moved(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
     return np.ascontiguousarray(wide[:, rows, columns])
 
 
-def _disturbed(given: Block, strength: float, random: np.random.Generator) -> Block:
+def _disturb(given: Block, strength: float, random: np.random.Generator) -> Block:
     if isinstance(given, np.ndarray):
-        return _noisy(given, strength, random)
-    columns = [_other(column, strength, random) for column in given.columns]
+        return _add_noise(given, strength, random)
+    columns = [_disturb_column(column, strength, random) for column in given.columns]
     return pa.table(columns, names=given.column_names)
 
 
-def _other(column: pa.ChunkedArray, strength: float, random: np.random.Generator) -> pa.Array:
+def _disturb_column(
+    column: pa.ChunkedArray, strength: float, random: np.random.Generator
+) -> pa.Array:
     if is_number(column.type) and not pa.types.is_boolean(column.type):
         values = column.cast(pa.float64()).to_numpy()[:, None]
-        return pa.array(_noisy(values, strength, random)[:, 0])
+        return pa.array(_add_noise(values, strength, random)[:, 0])
     rows = np.arange(len(column))
     chosen = random.random(len(column)) < _CHANGED * strength
     rows[chosen] = random.integers(0, len(column), int(chosen.sum()))
     return column.take(pa.array(rows))
 
 
-def _noisy(values: NDArray[Any], strength: float, random: np.random.Generator) -> NDArray[Any]:
+def _add_noise(values: NDArray[Any], strength: float, random: np.random.Generator) -> NDArray[Any]:
     numbers = values.astype(np.float64)
     if bool(np.isin(numbers, (0.0, 1.0)).all()):
         found = np.where(random.random(numbers.shape) < _CHANGED * strength, 1 - numbers, numbers)

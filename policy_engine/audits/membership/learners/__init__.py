@@ -9,7 +9,7 @@ from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.training.parameters import Design
 from policy_engine.methods.audits.classifier import Estimator, Network
 
-__all__ = ["Learner", "Trained", "learner_of", "of_noise"]
+__all__ = ["Learner", "Trained", "learner_of", "noise_model"]
 
 
 def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
@@ -31,7 +31,7 @@ def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
     return EstimatorLearner.of(architecture, fewest=fewest)
 
 
-def of_noise(architecture: Network | Estimator, width: int, classes: int) -> Any:
+def noise_model(architecture: Network | Estimator, width: int, classes: int) -> Any:
     """Return a model of a description as it is released, that learnt from noise, or nothing.
 
     What stands in its file, stands in the file of every model of its kind.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.released.files import weights_in, write_keras
-from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
+from policy_engine.audits.membership.released.files import read_weights, write_keras
+from policy_engine.audits.membership.training.batches import Batches, epoch_batches, poisson_batches
 from policy_engine.audits.membership.training.keras_steps import (
     arrays_of,
     plain_step,
@@ -52,7 +52,7 @@ _ROUNDING = 1e-3
 class KerasModels:
     """Trained models that one function made: the weights of each, and what they run in."""
 
-    vessel: "_Vessel"
+    vessel: "_SharedModel"
     models: tuple[Weights, ...]
     spendings: tuple[Spending, ...] = ()
 
@@ -70,7 +70,7 @@ class KerasModels:
         made = self.vessel.fresh(0)
         made.set_weights(self.models[model])
         write_keras(made, path)
-        return replace(self, models=(list(weights_in(path)),))
+        return replace(self, models=(list(read_weights(path)),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +89,17 @@ class KerasLearner:
     epochs: int
     batch_size: int
     privacy: CentralPrivacy | None = None
-    gives: ClassVar[Terms] = OF_CONFIDENCES
+    gives: ClassVar[Terms] = CONFIDENCE_ANSWERS
 
     @cached_property
     def name(self) -> str:
         """What the model is, as Keras describes it, and how it is trained, by a sha-256."""
-        model = _made(self.make, 0)
+        model = _make_model(self.make, 0)
         privacy = self.privacy.model_dump_json() if self.privacy else ""
         first = hashlib.sha256(
             b"".join(one.tobytes() for one in arrays_of(model.weights))
         ).hexdigest()
-        settings = [_described(model), self.epochs, self.batch_size, privacy, first]
+        settings = [_description(model), self.epochs, self.batch_size, privacy, first]
         return f"keras {hashlib.sha256(json.dumps(settings).encode()).hexdigest()}"
 
     def train(
@@ -115,7 +115,7 @@ class KerasLearner:
         layer mixes records under privacy (A010), a loss is no longer a number (A013), or an
         epsilon cannot be reached (A006); DataError (C011) without TensorFlow.
         """
-        vessel = _Vessel(self.make, records, private=self.privacy is not None)
+        vessel = _SharedModel(self.make, records, private=self.privacy is not None)
         spent = {size: self._spending(size) for size in dict.fromkeys(map(len, rows))}
         models = []
         for number, (own, seed) in enumerate(zip(rows, seeds, strict=True)):
@@ -132,7 +132,7 @@ class KerasLearner:
 
     def memory(self, records: Records, rows: int, models: int) -> int:
         """Return about how many bytes training takes at its peak."""
-        model = _built(_made(self.make, 0), records.features.shape[1])
+        model = _build(_make_model(self.make, 0), records.features.shape[1])
         size = 4 * int(model.count_params())
         gradients = self.batch_size if self.privacy else 4
         order = 16 * rows
@@ -140,7 +140,7 @@ class KerasLearner:
 
     def _fit(
         self,
-        vessel: "_Vessel",
+        vessel: "_SharedModel",
         rows: NDArray[np.int64],
         seed: int,
         spending: Spending | None,
@@ -171,10 +171,10 @@ class KerasLearner:
         self, rows: NDArray[np.int64], rng: np.random.Generator, left: int | None
     ) -> Batches:
         if left is None:
-            return in_order([rows], self.batch_size, [rng])
+            return epoch_batches([rows], self.batch_size, [rng])
         steps = min(left, steps_per_epoch(len(rows), self.batch_size))
         rate = min(1.0, self.batch_size / len(rows))
-        return poisson([rows], [rate], [steps], [rng])
+        return poisson_batches([rows], [rate], [steps], [rng])
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,13 +193,13 @@ class _Noise:
         return noise[0], np.float32(self.spending.clipping_norm), np.float32(self.expected)
 
 
-class _Vessel:
+class _SharedModel:
     """One model and its compiled step, through which the models of all seeds go in turn."""
 
     def __init__(self, make: Callable[[], Any], records: Records, *, private: bool) -> None:
         self._tf, self._keras = need_tensorflow(), need_keras()
         self._make = make
-        self.model = _built(_made(make, 0), records.features.shape[1])
+        self.model = _build(_make_model(make, 0), records.features.shape[1])
         self._shape = _input_shape(self.model, records.features.shape[1])
         self._has_probabilities = _gives_probabilities(self._keras, self.model)
         self._features = self._tf.convert_to_tensor(records.features)
@@ -221,7 +221,7 @@ class _Vessel:
 
     def fresh(self, seed: int) -> Any:
         """Return a new model with the first weights of a seed."""
-        return _built(_made(self._make, seed), self._features.shape[1])
+        return _build(_make_model(self._make, seed), self._features.shape[1])
 
     def fill(self, seed: int) -> None:
         """Take the first weights of a seed, and forget what the optimizer knows."""
@@ -298,7 +298,7 @@ class _Vessel:
             raise AuditError.of("A009", message, "End it with a softmax, or with no activation.")
 
 
-def _made(make: Callable[[], Any], seed: int) -> Any:
+def _make_model(make: Callable[[], Any], seed: int) -> Any:
     """Return a new model; what Python and numpy draw at random meanwhile comes of the seed."""
     need_keras()
     of_python, of_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 (put back)
@@ -336,14 +336,14 @@ def _gives_probabilities(keras: Any, model: Any) -> bool:
     return activation is not keras.activations.linear
 
 
-def _built(model: Any, features: int) -> Any:
+def _build(model: Any, features: int) -> Any:
     """Return a model that has its weights, which some have only once they saw their inputs."""
     if not model.built:
         model(np.zeros((1, *_input_shape(model, features)), np.float32))
     return model
 
 
-def _described(model: Any) -> str:
+def _description(model: Any) -> str:
     """Return what a model is, the names that Keras numbers through left out.
 
     That is what Keras writes of it and its layers, and the code of what is not Keras's own; where
@@ -351,13 +351,13 @@ def _described(model: Any) -> str:
     """
     layers = model._flatten_layers(include_self=True)  # noqa: SLF001 (no public way)
     parts = [*layers, *filter(None, [getattr(model, "optimizer", None)])]
-    text = json.dumps([_part(one) for one in parts], default=repr)
+    text = json.dumps([_describe_part(one) for one in parts], default=repr)
     for number, part in enumerate(parts):
         text = text.replace(json.dumps(part.name), f'"{number}"')
     return text
 
 
-def _part(part: Any) -> list[Any]:
+def _describe_part(part: Any) -> list[Any]:
     kind = type(part)
     try:
         code = "" if kind.__module__.startswith("keras.") else inspect.getsource(kind)

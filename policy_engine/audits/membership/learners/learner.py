@@ -64,7 +64,7 @@ class Learner(Protocol):
 
 
 @runtime_checkable
-class Releasing(Protocol):
+class ReleaseLearner(Protocol):
     """A learner that trains a model to be released otherwise than those that only attack it."""
 
     def for_release(self) -> Learner:
@@ -72,9 +72,9 @@ class Releasing(Protocol):
         ...
 
 
-def for_release(learner: Learner) -> Learner:
+def release_learner(learner: Learner) -> Learner:
     """Return what trains a model that is released: or the learner itself."""
-    return learner.for_release() if isinstance(learner, Releasing) else learner
+    return learner.for_release() if isinstance(learner, ReleaseLearner) else learner
 
 
 WITHOUT_PRIVACY = NotApplicable(reason="The training is not differentially private.")

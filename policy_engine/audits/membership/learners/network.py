@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.released.files import weights_in, write_keras
+from policy_engine.audits.membership.released.files import read_weights, write_keras
 from policy_engine.audits.membership.training.parameters import Design, Parameters, logits_of
 from policy_engine.audits.membership.training.released import train_for_release
 from policy_engine.audits.membership.training.runtime import need_keras
@@ -69,7 +69,7 @@ class Networks:
         made = keras_network(replace(self.design, dropouts=(0.0,) * len(self.design.dropouts)))
         made.set_weights(list(self.models[model]))
         write_keras(made, path)
-        return replace(self, models=(weights_in(path),))
+        return replace(self, models=(read_weights(path),))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class NetworkLearner:
 
     network: Network
     secret: bool = False
-    gives: ClassVar[Terms] = OF_CONFIDENCES
+    gives: ClassVar[Terms] = CONFIDENCE_ANSWERS
 
     @property
     def name(self) -> str:

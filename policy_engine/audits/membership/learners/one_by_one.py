@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.learners.network import Networks, keras_network
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.training.parameters import Design
 from policy_engine.audits.membership.training.runtime import need_keras
@@ -22,7 +22,7 @@ class OneByOne:
     """Trains a network with Keras's own `fit`, its own optimizer and its own losses."""
 
     network: Network
-    gives: ClassVar[Terms] = OF_CONFIDENCES
+    gives: ClassVar[Terms] = CONFIDENCE_ANSWERS
 
     @property
     def name(self) -> str:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.installed import is_installed, versions_of_parts
 from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
-from policy_engine.audits.membership.observations import OF_CONFIDENCES, OF_LABELS, Terms
+from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
-from policy_engine.audits.membership.released.estimators import bare
+from policy_engine.audits.membership.released.estimators import strip_estimator
 from policy_engine.audits.membership.released.files import read_estimator, write_estimator
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
@@ -70,7 +70,7 @@ class EstimatorLearner:
         described = architecture.model_dump(mode="json")
         described |= {"fewest": fewest} if fewest else {}
         name = json.dumps({**described, "scikit-learn": __version__}, sort_keys=True)
-        return cls(made(architecture), name, workers or _processors(), fewest)
+        return cls(make_estimator(architecture), name, workers or _processors(), fewest)
 
     @classmethod
     def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
@@ -92,7 +92,9 @@ class EstimatorLearner:
         try:
             fresh = clone(estimator)
         except (TypeError, RuntimeError) as error:
-            raise AuditError.of("A009", f"The model cannot be cloned: {_line(error)}") from None
+            raise AuditError.of(
+                "A009", f"The model cannot be cloned: {_first_line(error)}"
+            ) from None
         digest = joblib.hash(fresh)
         name = f"{kind.__module__}.{kind.__qualname__} {digest} scikit-learn {__version__}"
         name = f"{name} {versions_of_parts(fresh)}".strip()
@@ -104,7 +106,7 @@ class EstimatorLearner:
     def gives(self) -> Terms:
         """What its models say of a record."""
         able = any(hasattr(self.estimator, one) for one in ("predict_proba", "decision_function"))
-        return OF_CONFIDENCES if able else OF_LABELS
+        return CONFIDENCE_ANSWERS if able else LABEL_ANSWERS
 
     def train(
         self,
@@ -128,14 +130,14 @@ class EstimatorLearner:
             for done, model in enumerate(run(tasks), start=1):
                 models.append(model)
                 progress("models", done, len(rows))
-        noted = dict.fromkeys(f"Training warned: {_line(one.message)}" for one in said)
+        noted = dict.fromkeys(f"Training warned: {_first_line(one.message)}" for one in said)
         return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
 
     def _fitted(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
-        model = _fitted(self.estimator, records, rows, seed)
+        model = _fit(self.estimator, records, rows, seed)
         if not self.fewest:
             return model
-        return bare(model, records.features[rows], records.labels[rows], self.fewest)
+        return strip_estimator(model, records.features[rows], records.labels[rows], self.fewest)
 
     def _at_once(self, records: Records, rows: Sequence[NDArray[np.int64]]) -> int:
         """Return how many models are fitted at once.
@@ -180,9 +182,11 @@ class TrainedEstimators:
         said = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
         given = features.astype(np.float32)
         for number, model in enumerate(self.models):
-            decided = None if self.gives == OF_LABELS else _log_confidences(model, given)
+            decided = None if self.gives == LABEL_ANSWERS else _log_confidences(model, given)
             if decided is None:
-                said[number] = np.eye(self.classes, dtype=np.float32)[_asked(model.predict, given)]
+                said[number] = np.eye(self.classes, dtype=np.float32)[
+                    _call_model(model.predict, given)
+                ]
             else:
                 said[number][:, model.classes_] = decided
         return said
@@ -202,21 +206,21 @@ def _need_sklearn() -> None:
         raise DataError.of("C011", "The package scikit-learn is not installed.", hint)
 
 
-def made(architecture: Estimator) -> Any:
+def make_estimator(architecture: Estimator) -> Any:
     """Return an unfitted classifier. Raises AuditError (A009) on unknown parameters."""
     kind = getattr(import_module(f"sklearn.{_MODULES[architecture.name]}"), architecture.name)
     known = kind().get_params()
     unknown = [name for name in architecture.parameters if name not in known]
     if unknown:
-        raise AuditError(*[_unknown(architecture.name, name, known) for name in unknown])
+        raise AuditError(*[_unknown_parameter(architecture.name, name, known) for name in unknown])
     return kind(**architecture.parameters)
 
 
-def _unknown(kind: str, name: str, known: dict[str, Any]) -> Problem:
+def _unknown_parameter(kind: str, name: str, known: dict[str, Any]) -> Problem:
     return Problem("A009", f"{kind} has no parameter {name!r}.", did_you_mean(name, known))
 
 
-def _fitted(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
+def _fit(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
     """Return a clone of an estimator, fitted in one thread with a seed of its own."""
     from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
 
@@ -227,15 +231,15 @@ def _fitted(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int
     # Where it is not set it is left alone: some estimators warn of it being set at all.
     own |= {name: 1 for name, now in settings.items() if name.endswith("n_jobs") and now}
     model.set_params(**own)
-    return _asked(model.fit, records.features[rows].astype(np.float32), records.labels[rows])
+    return _call_model(model.fit, records.features[rows].astype(np.float32), records.labels[rows])
 
 
-def _asked(does: Any, *given: Any) -> Any:
+def _call_model(does: Any, *given: Any) -> Any:
     """Do what a model does with arrays, and tell of what it refuses."""
     try:
         return does(*given)
     except (ValueError, TypeError, AttributeError) as error:
-        raise AuditError.of("A009", f"The model refuses the data: {_line(error)}") from None
+        raise AuditError.of("A009", f"The model refuses the data: {_first_line(error)}") from None
 
 
 def _log_confidences(model: Any, features: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -249,7 +253,7 @@ def _log_confidences(model: Any, features: NDArray[Any]) -> NDArray[np.float64] 
     decided = _decisions(model, tried)
     if (
         decided is None
-        or (model.classes_[decided.argmax(axis=1)] != _asked(model.predict, tried)).any()
+        or (model.classes_[decided.argmax(axis=1)] != _call_model(model.predict, tried)).any()
     ):
         return None
     return _decisions(model, features)
@@ -257,7 +261,7 @@ def _log_confidences(model: Any, features: NDArray[Any]) -> NDArray[np.float64] 
 
 def _log_probabilities(model: Any, features: NDArray[Any]) -> NDArray[np.float64]:
     """Return logarithms of probabilities, as a model's own logits where they are that."""
-    probabilities: NDArray[np.float64] = _asked(model.predict_proba, features)
+    probabilities: NDArray[np.float64] = _call_model(model.predict_proba, features)
     logits = _decisions(model, features[:_TRIED])
     if logits is not None and np.allclose(_softmax(logits), probabilities[:_TRIED], atol=1e-5):
         whole = _decisions(model, features)
@@ -272,7 +276,7 @@ def _decisions(model: Any, features: NDArray[Any]) -> NDArray[np.float64] | None
     """Return what a model decides by, (n, classes it knows), where it tells."""
     if not hasattr(model, "decision_function"):
         return None
-    decided = np.asarray(_asked(model.decision_function, features), dtype=np.float64)
+    decided = np.asarray(_call_model(model.decision_function, features), dtype=np.float64)
     if decided.ndim == 1:
         decided = np.stack([np.zeros(len(decided)), decided], axis=1)
     return decided if decided.shape == (len(features), len(model.classes_)) else None
@@ -293,7 +297,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
-def _line(error: object) -> str:
+def _first_line(error: object) -> str:
     """Return the first sentence of what a library says."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

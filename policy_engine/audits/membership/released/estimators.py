@@ -7,20 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.released.rounding import (
-    of_share,
-    priors,
-    shares,
+    round_leaf_shares,
+    round_priors,
+    round_shares,
+    round_to_steps,
     steps_of,
-    to_steps,
 )
 from policy_engine.errors import AuditError
 
 _UNSET = ("random_state", "n_jobs", "verbose")
-_OF_LEAF = 0.01
+_LEAF_STEP = 0.01
 """The step of what a leaf of a boosted tree adds, before the learning rate."""
 
 
-def bare(model: Any, features: NDArray[Any], labels: NDArray[np.int64], fewest: int) -> Any:
+def strip_estimator(
+    model: Any, features: NDArray[Any], labels: NDArray[np.int64], fewest: int
+) -> Any:
     """Return a fitted classifier with what inference needs and no more.
 
     Neither counts nor impurities, scores, seeds or generators are in it; and what it knows of the
@@ -29,13 +31,13 @@ def bare(model: Any, features: NDArray[Any], labels: NDArray[np.int64], fewest: 
     for a kind of which is not known what it needs.
     """
     kind = type(model).__name__
-    if kind not in _BARE:
+    if kind not in _STRIPPERS:
         message = f"What a {kind} needs to say anything is not known, so it cannot be released."
-        raise AuditError.of("A017", message, f"Allowed are {', '.join(sorted(_BARE))}.")
-    return _BARE[kind](model, _Learnt(features, labels, fewest))
+        raise AuditError.of("A017", message, f"Allowed are {', '.join(sorted(_STRIPPERS))}.")
+    return _STRIPPERS[kind](model, _TrainingFacts(features, labels, fewest))
 
 
-class _Learnt:
+class _TrainingFacts:
     """What a model learnt from, and how many records of it are not to show."""
 
     def __init__(self, features: NDArray[Any], labels: NDArray[np.int64], fewest: int) -> None:
@@ -47,7 +49,7 @@ class _Learnt:
         self.sizes = np.bincount(labels)[np.unique(labels)]
 
 
-def _fresh(model: Any, fitted: Mapping[str, Any], *kept: str) -> Any:
+def _rebuild(model: Any, fitted: Mapping[str, Any], *kept: str) -> Any:
     """Return a new estimator with the parameters of another, and some of what was fitted."""
     given = model.get_params(deep=False)
     made = type(model)(**given)
@@ -63,86 +65,86 @@ def _fresh(model: Any, fitted: Mapping[str, Any], *kept: str) -> Any:
     return made
 
 
-def _linear(model: Any, learnt: _Learnt) -> Any:
+def _linear(model: Any, learnt: _TrainingFacts) -> Any:
     shift = learnt.fewest / learnt.records
     spans = np.where(learnt.spans > 0, learnt.spans, 1.0)
-    return _fresh(
+    return _rebuild(
         model,
         {
-            "coef_": to_steps(model.coef_, steps_of(shift / spans)),
-            "intercept_": to_steps(model.intercept_, steps_of(shift)),
+            "coef_": round_to_steps(model.coef_, steps_of(shift / spans)),
+            "intercept_": round_to_steps(model.intercept_, steps_of(shift)),
         },
     )
 
 
-def _gaussian(model: Any, learnt: _Learnt) -> Any:
+def _gaussian(model: Any, learnt: _TrainingFacts) -> Any:
     shift = learnt.fewest / learnt.sizes[:, None] * learnt.deviations[None, :]
     spread = steps_of(shift * learnt.deviations[None, :])
     least = np.where(spread > 0, spread / 2, model.var_)
-    return _fresh(
+    return _rebuild(
         model,
         {
-            "theta_": to_steps(model.theta_, steps_of(shift)),
-            "var_": np.maximum(to_steps(model.var_, spread), least),
-            "class_prior_": priors(model.class_prior_, learnt.records, learnt.fewest),
+            "theta_": round_to_steps(model.theta_, steps_of(shift)),
+            "var_": np.maximum(round_to_steps(model.var_, spread), least),
+            "class_prior_": round_priors(model.class_prior_, learnt.records, learnt.fewest),
         },
     )
 
 
-def _bernoulli(model: Any, learnt: _Learnt) -> Any:
+def _bernoulli(model: Any, learnt: _TrainingFacts) -> Any:
     given = np.exp(model.feature_log_prob_)
-    prior = priors(np.exp(model.class_log_prior_), learnt.records, learnt.fewest)
-    return _fresh(
+    prior = round_priors(np.exp(model.class_log_prior_), learnt.records, learnt.fewest)
+    return _rebuild(
         model,
         {
-            "feature_log_prob_": np.log(of_share(given, learnt.sizes[:, None], learnt.fewest)),
+            "feature_log_prob_": np.log(round_shares(given, learnt.sizes[:, None], learnt.fewest)),
             "class_log_prior_": np.log(prior),
         },
     )
 
 
-def _perceptron(model: Any, _: _Learnt) -> Any:
+def _perceptron(model: Any, _: _TrainingFacts) -> Any:
     kept = ("coefs_", "intercepts_", "n_layers_", "n_outputs_", "out_activation_")
-    return _fresh(model, {"_label_binarizer": model._label_binarizer}, *kept)  # noqa: SLF001
+    return _rebuild(model, {"_label_binarizer": model._label_binarizer}, *kept)  # noqa: SLF001
 
 
-def _tree(model: Any, _: _Learnt) -> Any:
+def _tree(model: Any, _: _TrainingFacts) -> Any:
     kept = ("n_classes_", "n_outputs_")
-    return _fresh(model, {"tree_": _bare_tree(model.tree_, shares)}, *kept)
+    return _rebuild(model, {"tree_": _strip_tree(model.tree_, round_leaf_shares)}, *kept)
 
 
-def _forest(model: Any, learnt: _Learnt) -> Any:
+def _forest(model: Any, learnt: _TrainingFacts) -> Any:
     trees = [_tree(one, learnt) for one in model.estimators_]
-    made = _fresh(model, {"estimators_": trees}, "n_classes_", "n_outputs_")
+    made = _rebuild(model, {"estimators_": trees}, "n_classes_", "n_outputs_")
     made.warm_start = made.oob_score = False
     return made
 
 
-def _boosted(model: Any, learnt: _Learnt) -> Any:
+def _boosted(model: Any, learnt: _TrainingFacts) -> Any:
     trees = np.empty(model.estimators_.shape, dtype=object)
     for place, one in np.ndenumerate(model.estimators_):
-        inner = _bare_tree(one.tree_, lambda values: to_steps(values, _OF_LEAF))
-        trees[place] = _fresh(one, {"tree_": inner}, "n_outputs_")
+        inner = _strip_tree(one.tree_, lambda values: round_to_steps(values, _LEAF_STEP))
+        trees[place] = _rebuild(one, {"tree_": inner}, "n_outputs_")
     kept = ("n_classes_", "n_estimators_", "n_trees_per_iteration_", "_loss")
-    fitted = {"estimators_": trees, "init_": _first(model.init_, learnt)}
-    return _fresh(model, fitted, *kept)
+    fitted = {"estimators_": trees, "init_": _initial_model(model.init_, learnt)}
+    return _rebuild(model, fitted, *kept)
 
 
-def _first(init: Any, learnt: _Learnt) -> Any:
+def _initial_model(init: Any, learnt: _TrainingFacts) -> Any:
     """Return what a boosted model begins with: the shares of the classes, or nothing."""
     if not hasattr(init, "class_prior_"):
         if init == "zero":
             return init
         message = "A boosted model that begins with another model cannot be released."
         raise AuditError.of("A017", message, "Leave out the parameter 'init'.")
-    prior = priors(np.asarray(init.class_prior_), learnt.records, learnt.fewest)
-    return _fresh(init, {"class_prior_": prior}, "n_classes_", "n_outputs_", "_strategy")
+    prior = round_priors(np.asarray(init.class_prior_), learnt.records, learnt.fewest)
+    return _rebuild(init, {"class_prior_": prior}, "n_classes_", "n_outputs_", "_strategy")
 
 
-def _bare_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Any:
+def _strip_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Any:
     """Return a tree with its splits and what its leaves say, and nothing of its records."""
     state = tree.__getstate__()
-    nodes, values = _copied(state["nodes"]), state["values"]
+    nodes, values = _copy_nodes(state["nodes"]), state["values"]
     is_leaf = nodes["left_child"] < 0
     for name in ("impurity", "n_node_samples", "weighted_n_node_samples"):
         nodes[name] = 0
@@ -155,7 +157,7 @@ def _bare_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.fl
     return made
 
 
-def _copied(nodes: NDArray[Any]) -> NDArray[Any]:
+def _copy_nodes(nodes: NDArray[Any]) -> NDArray[Any]:
     """Return a copy of nodes with zeros between their fields, where there is anything else."""
     made = np.zeros(len(nodes), nodes.dtype)
     for name in nodes.dtype.names or ():
@@ -163,37 +165,37 @@ def _copied(nodes: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
-def _histograms(model: Any, learnt: _Learnt) -> Any:
+def _histograms(model: Any, learnt: _TrainingFacts) -> Any:
     kept = (
         *("_n_features", "n_trees_per_iteration_", "_loss", "is_categorical_"),
         *("_is_categorical_remapped", "_preprocessor"),
     )
     fitted = {
-        "_predictors": [[_bare_predictor(one, model) for one in row] for row in model._predictors],  # noqa: SLF001
+        "_predictors": [[_strip_predictor(one, model) for one in row] for row in model._predictors],  # noqa: SLF001
         "_baseline_prediction": _baseline(model._baseline_prediction, learnt),  # noqa: SLF001
         "_bin_mapper": _without_bins(model._bin_mapper),  # noqa: SLF001
     }
-    return _fresh(model, fitted, *kept)
+    return _rebuild(model, fitted, *kept)
 
 
-def _bare_predictor(predictor: Any, model: Any) -> Any:
-    nodes = _copied(predictor.nodes)
+def _strip_predictor(predictor: Any, model: Any) -> Any:
+    nodes = _copy_nodes(predictor.nodes)
     is_leaf = nodes["is_leaf"].astype(bool)
     for name in ("count", "gain", "depth", "bin_threshold"):
         nodes[name] = 0
     nodes["value"][~is_leaf] = 0
-    step = _OF_LEAF * model.learning_rate
+    step = _LEAF_STEP * model.learning_rate
     nodes["value"][is_leaf] = np.round(nodes["value"][is_leaf] / step) * step
     nodes["num_threshold"][is_leaf] = 0
     return type(predictor)(nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets)
 
 
-def _baseline(given: NDArray[np.float64], learnt: _Learnt) -> NDArray[np.float64]:
+def _baseline(given: NDArray[np.float64], learnt: _TrainingFacts) -> NDArray[np.float64]:
     """Return the logits of the shares of classes, rounded, in the shape that they had."""
     raw = given.ravel()
     logits = np.array([0.0, raw[0]]) if len(raw) == 1 else raw
     share = np.exp(logits - logits.max())
-    rounded = np.log(priors(share / share.sum(), learnt.records, learnt.fewest))
+    rounded = np.log(round_priors(share / share.sum(), learnt.records, learnt.fewest))
     made = rounded[1:] - rounded[0] if len(raw) == 1 else rounded - rounded.mean()
     return np.asarray(made.reshape(given.shape).astype(given.dtype))
 
@@ -210,7 +212,7 @@ def _without_bins(mapper: Any) -> Any:
     return made
 
 
-_BARE: Mapping[str, Callable[[Any, _Learnt], Any]] = {
+_STRIPPERS: Mapping[str, Callable[[Any, _TrainingFacts], Any]] = {
     "RandomForestClassifier": _forest,
     "ExtraTreesClassifier": _forest,
     "GradientBoostingClassifier": _boosted,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
+from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
 from policy_engine.errors import AuditError, DataError, OutputError, join_names
 
 TREE = "sklearn.tree._tree.Tree"
@@ -55,7 +55,7 @@ def write_estimator(model: Any, path: Path) -> None:
     _check_trusted(packed)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    write_file(path, zipped(_renumbered(files)))
+    write_file(path, zip_files(_renumber(files)))
 
 
 def read_estimator(path: Path) -> Any:
@@ -137,7 +137,7 @@ def write_keras(model: Any, path: Path) -> None:
     It is the same, byte by byte, for the same model. Raises OutputError (O002).
     """
     try:
-        with without_deprecations():
+        with ignore_deprecations():
             model.save(path)
         with zipfile.ZipFile(path) as archive:
             files = {name: archive.read(name) for name in archive.namelist()}
@@ -148,19 +148,19 @@ def write_keras(model: Any, path: Path) -> None:
     about.pop("date_saved", None)
     files["metadata.json"] = json.dumps(about, sort_keys=True).encode()
     config = json.loads(files["config.json"])
-    _number(config, "shared_object_id", {}, count())
+    _replace_values(config, "shared_object_id", {}, count())
     files["config.json"] = json.dumps(config).encode()
-    write_file(path, zipped(files))
+    write_file(path, zip_files(files))
 
 
-def weights_in(path: Path) -> tuple[NDArray[Any], ...]:
+def read_weights(path: Path) -> tuple[NDArray[Any], ...]:
     """Return the weights in a `.keras` file, in the order in which Keras has them."""
-    with without_deprecations():
+    with ignore_deprecations():
         made = need_keras().models.load_model(path, compile=False, safe_mode=True)
         return tuple(one.numpy() for one in made.weights)
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zip_files(files: Mapping[str, bytes]) -> bytes:
     """Return an archive of files by name that says nothing of when and where it was made."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
@@ -200,17 +200,17 @@ def _check_trusted(packed: bytes) -> None:
         raise AuditError.of("A017", message, "Take another model.")
 
 
-def _renumbered(files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _renumber(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of a skops archive with numbers for the addresses that objects had."""
     schema = json.loads(files["schema.json"])
-    _number(schema, "__id__", {}, count())
+    _replace_values(schema, "__id__", {}, count())
     names: dict[str, str] = {}
-    _number(schema, "file", names, (f"{number}.npy" for number in count()))
+    _replace_values(schema, "file", names, (f"{number}.npy" for number in count()))
     made = {names[name]: data for name, data in files.items() if name in names}
     return {**made, "schema.json": json.dumps(schema, indent=1).encode()}
 
 
-def _number(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:
+def _replace_values(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:
     """Put a fresh name for each value of a key, wherever that stands in JSON, the same for all."""
     if isinstance(part, dict):
         if part.get(key) is not None:
@@ -219,4 +219,4 @@ def _number(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) ->
             part[key] = known[part[key]]
         part = list(part.values())
     for one in part if isinstance(part, list) else ():
-        _number(one, key, known, fresh)
+        _replace_values(one, key, known, fresh)

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.coarsening import step_above
+from policy_engine.audits.membership.coarsening import round_step_up
 
 Floats = NDArray[np.float64]
 _SHARE = 0.01
 """The step of shares in leaves: how many records there are in a leaf does not show."""
 
 
-def to_steps(values: Any, steps: Any) -> Floats:
+def round_to_steps(values: Any, steps: Any) -> Floats:
     """Return each value as the nearest multiple of its step; where that is 0, as it is."""
     given, step = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(steps, np.float64))
     safe = np.where(step > 0, step, 1.0)
@@ -26,11 +26,11 @@ def to_steps(values: Any, steps: Any) -> Floats:
 
 def steps_of(shifts: Any) -> Floats:
     """Return the least 1, 2 or 5 times a power of ten that is not below each shift."""
-    found = np.vectorize(step_above, otypes=[np.float64])(np.asarray(shifts, np.float64))
+    found = np.vectorize(round_step_up, otypes=[np.float64])(np.asarray(shifts, np.float64))
     return np.asarray(found, np.float64)
 
 
-def shares(given: Floats, step: float = _SHARE) -> Floats:
+def round_leaf_shares(given: Floats, step: float = _SHARE) -> Floats:
     """Return shares (..., C) in whole steps that sum to 1, the largest remainders rounded up."""
     units = round(1 / step)
     wanted = given * units
@@ -41,17 +41,17 @@ def shares(given: Floats, step: float = _SHARE) -> Floats:
     return np.asarray((floor + (rank < left)) / units)
 
 
-def priors(given: Floats, records: int, fewest: int) -> Floats:
+def round_priors(given: Floats, records: int, fewest: int) -> Floats:
     """Return shares of classes (C,), of which so few records more or less change nothing.
 
     None is 0, and they sum to 1.
     """
-    step = step_above(min(fewest / records, 1.0))
+    step = round_step_up(min(fewest / records, 1.0))
     units = np.maximum(np.round(given / step), 1.0)
     return np.asarray(units / units.sum())
 
 
-def of_share(given: Floats, records: Any, fewest: int) -> Floats:
+def round_shares(given: Floats, records: Any, fewest: int) -> Floats:
     """Return shares of so many records each, in steps of `fewest` of them, and never 0 or 1."""
     step = steps_of(np.minimum(fewest / np.asarray(records, np.float64), 1.0))
-    return np.clip(to_steps(given, step), step / 2, 1 - step / 2)
+    return np.clip(round_to_steps(given, step), step / 2, 1 - step / 2)

@@ -32,7 +32,7 @@ class Batches:
         return Batches(rows, self.widths[first:end], self.counts[first:end])
 
 
-def in_order(
+def epoch_batches(
     rows: Sequence[NDArray[np.int64]], batch_size: int, rngs: Sequence[np.random.Generator]
 ) -> Batches:
     """Return an epoch in which each model sees every one of its rows once, in a random order.
@@ -43,12 +43,12 @@ def in_order(
     steps = max(-(-len(own) // batch_size) for own in rows)
     starts = np.arange(steps) * batch_size
     counts = [np.clip(len(own) - starts, 0, batch_size) for own in rows]
-    return _packed(
+    return _pack_batches(
         [rng.permutation(own) for own, rng in zip(rows, rngs, strict=True)], np.array(counts).T
     )
 
 
-def poisson(
+def poisson_batches(
     rows: Sequence[NDArray[np.int64]],
     rates: Sequence[float],
     steps: Sequence[int],
@@ -60,13 +60,13 @@ def poisson(
     """
     picked, counts = [], []
     for own, rate, taken, rng in zip(rows, rates, steps, rngs, strict=True):
-        hits = _hits(taken * len(own), rate, rng)
+        hits = _successes(taken * len(own), rate, rng)
         picked.append(own[hits % len(own)])
         counts.append(np.bincount(hits // len(own), minlength=max(steps)))
-    return _packed(picked, np.array(counts).T)
+    return _pack_batches(picked, np.array(counts).T)
 
 
-def _hits(trials: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _successes(trials: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return which of independent trials succeed: the gaps between them are geometric."""
     parts, reached = [np.zeros(0, np.int64)], -1
     expected = int((trials * rate) + 6 * np.sqrt(trials * rate) + 16)
@@ -77,7 +77,7 @@ def _hits(trials: int, rate: float, rng: np.random.Generator) -> NDArray[np.int6
     return hits[hits < trials]
 
 
-def _packed(picked: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]) -> Batches:
+def _pack_batches(picked: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]) -> Batches:
     widths = np.maximum(counts.max(axis=1), 1)
     batches = Batches(np.zeros(0, np.int32), widths.astype(np.int32), counts.astype(np.int32))
     offsets = batches.offsets()

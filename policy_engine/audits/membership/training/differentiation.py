@@ -12,7 +12,7 @@ _PHILOX = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
+class ForwardPass:
     """What a forward pass leaves behind, each (S, B, units).
 
     `inputs` entered the layers; `outputs` left them, the last one without softmax; `masks` are
@@ -30,22 +30,22 @@ class Differentiation:
     def __init__(self, tf: Any, design: Design) -> None:
         self._tf, self._design = tf, design
 
-    def forward(self, values: Tensor, parameters: list[Tensor], keys: Tensor) -> Passed:
+    def forward(self, values: Tensor, parameters: list[Tensor], keys: Tensor) -> ForwardPass:
         """Return the pass of records (S, B, d); `keys` (S,) seed the dropout of each model."""
-        passed = Passed([], [], [])
+        passed = ForwardPass([], [], [])
         for layer, dropout in enumerate((*self._design.dropouts, 0.0)):
             passed.inputs.append(values)
             kernel, bias = parameters[2 * layer : 2 * layer + 2]
             values = self._tf.matmul(values, kernel) + bias[:, None, :]
             if layer < len(self._design.activations):
-                values = _activated(self._tf, self._design.activations[layer], values)
+                values = _activate(self._tf, self._design.activations[layer], values)
             passed.outputs.append(values)
             mask = self._mask(values, dropout, keys, layer) if dropout else None
             passed.masks.append(mask)
             values = values if mask is None else values * mask
         return passed
 
-    def losses(self, passed: Passed, labels: Tensor) -> tuple[Tensor, Tensor]:
+    def losses(self, passed: ForwardPass, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Return each record's cross-entropy (S, B), and its gradient by the logits (S, B, C)."""
         logits = passed.outputs[-1]
         size, classes = self._tf.shape(logits), self._design.widths[-1]
@@ -54,7 +54,9 @@ class Differentiation:
         )
         return self._tf.reshape(loss, size[:2]), self._tf.reshape(delta, size)
 
-    def backward(self, passed: Passed, delta: Tensor, parameters: list[Tensor]) -> list[Tensor]:
+    def backward(
+        self, passed: ForwardPass, delta: Tensor, parameters: list[Tensor]
+    ) -> list[Tensor]:
         """Return the gradients by the pre-activations of every layer, the first layer first."""
         deltas = [delta]
         for layer in range(len(self._design.activations) - 1, -1, -1):
@@ -62,7 +64,9 @@ class Differentiation:
             mask = passed.masks[layer]
             back = back if mask is None else back * mask
             activation = self._design.activations[layer]
-            deltas.insert(0, _derived(self._tf, activation, passed.outputs[layer], back))
+            deltas.insert(
+                0, _multiply_derivative(self._tf, activation, passed.outputs[layer], back)
+            )
         return deltas
 
     def _mask(self, values: Tensor, dropout: float, keys: Tensor, layer: int) -> Tensor:
@@ -77,11 +81,11 @@ class Differentiation:
         return tf.cast(tf.stack(drawn) >= dropout, tf.float32) / (1 - dropout)
 
 
-def _activated(tf: Any, activation: Activation, z: Tensor) -> Tensor:
+def _activate(tf: Any, activation: Activation, z: Tensor) -> Tensor:
     return z if activation == "linear" else getattr(tf.nn, activation)(z)
 
 
-def _derived(  # noqa: PLR0911 (one for each activation)
+def _multiply_derivative(  # noqa: PLR0911 (one for each activation)
     tf: Any, activation: Activation, output: Tensor, back: Tensor
 ) -> Tensor:
     """Return `back` times the derivative of an activation, which its output tells."""

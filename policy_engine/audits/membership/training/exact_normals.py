@@ -34,20 +34,20 @@ def floored_normals(
     drawn, missing = [np.zeros(0, np.int64)], count
     while missing > 0:
         tries = min(_AT_ONCE, missing * 3 // 2 + 16)
-        drawn.append(_attempted(tries, bits, entropy, lead)[:missing])
+        drawn.append(_try_draws(tries, bits, entropy, lead)[:missing])
         missing -= len(drawn[-1])
     return np.concatenate(drawn)
 
 
-def _attempted(tries: int, bits: int, entropy: Entropy, lead: int) -> NDArray[np.int64]:
+def _try_draws(tries: int, bits: int, entropy: Entropy, lead: int) -> NDArray[np.int64]:
     """Return what so many tries give, which is some seven of ten numbers."""
     words = np.frombuffer(entropy(12 * tries), np.uint32).reshape(3, tries)
     first, rest, last = (words >> (32 - lead)).astype(np.int64)
     whole, is_open = _whole_parts(first, lead)
-    accepted, is_near = _accepted(whole, rest, last, lead)
+    accepted, is_near = _decide_fast(whole, rest, last, lead)
     for place in np.flatnonzero(is_open | is_near):
         own = int(first[place]), int(rest[place]), int(last[place])
-        settled = _settled(*own, lead, entropy)
+        settled = _decide_exactly(*own, lead, entropy)
         accepted[place], whole[place] = settled is not None, settled or 0
     size = ((whole << lead) + rest) >> (lead - bits)
     is_negative = (words[1] & 1).astype(bool)  # below the bits of `rest`
@@ -64,7 +64,7 @@ def _whole_parts(
     return whole.astype(np.int64), first == floors[whole]
 
 
-def _accepted(
+def _decide_fast(
     whole: NDArray[np.int64], rest: NDArray[np.int64], last: NDArray[np.int64], lead: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which are accepted, and which of these decisions hang on further bits.
@@ -77,7 +77,7 @@ def _accepted(
     return surely, ~surely & (last < chance + _SLACK)
 
 
-def _settled(first: int, rest: int, last: int, lead: int, entropy: Entropy) -> int | None:
+def _decide_exactly(first: int, rest: int, last: int, lead: int, entropy: Entropy) -> int | None:
     """Return the whole part of a number, drawing bits until it is known; None if not accepted."""
     whole = _whole_part(first, lead, entropy)
     while True:
@@ -87,7 +87,7 @@ def _settled(first: int, rest: int, last: int, lead: int, entropy: Entropy) -> i
             return whole
         if last >= high:
             return None
-        rest, last, lead = _longer(rest, entropy), _longer(last, entropy), lead + _MORE
+        rest, last, lead = _extend(rest, entropy), _extend(last, entropy), lead + _MORE
 
 
 def _whole_part(first: int, lead: int, entropy: Entropy) -> int:
@@ -99,10 +99,10 @@ def _whole_part(first: int, lead: int, entropy: Entropy) -> int:
         elif first >= high:
             return whole
         else:
-            first, lead = _longer(first, entropy), lead + _MORE
+            first, lead = _extend(first, entropy), lead + _MORE
 
 
-def _longer(bits: int, entropy: Entropy) -> int:
+def _extend(bits: int, entropy: Entropy) -> int:
     return (bits << _MORE) | int.from_bytes(entropy(_MORE // 8), "little")
 
 

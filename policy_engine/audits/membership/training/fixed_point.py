@@ -32,7 +32,7 @@ from policy_engine.audits.membership.training.parameters import (
     SELU_ALPHA,
     SELU_SCALE,
     Design,
-    activated,
+    activate,
 )
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Activation
@@ -91,14 +91,14 @@ class Grids:
         return 2.0**self.bits / self.noise_multiplier
 
 
-def whole(values: NDArray[np.floating], fraction: int, size: int) -> Floats:
+def to_grid(values: NDArray[np.floating], fraction: int, size: int) -> Floats:
     """Return numbers cut towards zero to whole multiples of 2**-fraction, within 2**size of 0."""
     bounded = np.clip(np.nan_to_num(values.astype(np.float64)), -(2.0**size), 2.0**size)
     return np.trunc(bounded * 2.0**fraction)
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class ExactPass:
     """What each layer makes of some records: its whole inputs (n, in), its outputs (n, out)."""
 
     inputs: list[Floats]
@@ -117,7 +117,7 @@ def summed_gradients(
     One array for each of the parameters. `records` are features (n, d) and labels (n,), `masks`
     (n, units) multiply the outputs of the hidden layers.
     """
-    weights = [whole(one, grids.weights, _WEIGHTS) for one in parameters]
+    weights = [to_grid(one, grids.weights, _WEIGHTS) for one in parameters]
     passed = _forward(design, weights, records[0], grids, masks)
     errors = _backward(design, weights, passed, records[1], grids, masks)
     one = 2.0**grids.inputs
@@ -140,15 +140,15 @@ def _forward(
     features: NDArray[np.floating],
     grids: Grids,
     masks: list[Floats] | None,
-) -> Pass:
-    passed, values = Pass([], []), np.ascontiguousarray(features)
+) -> ExactPass:
+    passed, values = ExactPass([], []), np.ascontiguousarray(features)
     for layer in range(len(design.widths) - 1):
-        entering = whole(values, grids.inputs, _INPUTS)
+        entering = to_grid(values, grids.inputs, _INPUTS)
         kernel, bias = weights[2 * layer : 2 * layer + 2]
         total = entering @ kernel + 2.0**grids.inputs * bias
         values = total * 2.0 ** -(grids.inputs + grids.weights)
         if layer < len(design.activations):
-            values = _activated(design.activations[layer], values)
+            values = _activate(design.activations[layer], values)
         passed.inputs.append(entering)
         passed.outputs.append(values)
         if masks and layer < len(design.activations):
@@ -159,23 +159,23 @@ def _forward(
 def _backward(
     design: Design,
     weights: list[Floats],
-    passed: Pass,
+    passed: ExactPass,
     labels: NDArray[np.int64],
     grids: Grids,
     masks: list[Floats] | None,
 ) -> list[Floats]:
     """Return each layer's whole errors (n, out): the loss's gradients by its pre-activations."""
-    errors = [whole(_of_logits(passed.outputs[-1], labels), grids.errors, _ERRORS)]
+    errors = [to_grid(_logit_errors(passed.outputs[-1], labels), grids.errors, _ERRORS)]
     for layer in range(len(design.activations) - 1, -1, -1):
         back = (errors[0] @ weights[2 * layer + 2].T) * 2.0 ** -(grids.errors + grids.weights)
         if masks:
             back = back * masks[layer]
         error = back * _derivative(design.activations[layer], passed.outputs[layer])
-        errors.insert(0, whole(error, grids.errors, _ERRORS))
+        errors.insert(0, to_grid(error, grids.errors, _ERRORS))
     return errors
 
 
-def _of_logits(logits: Floats, labels: NDArray[np.int64]) -> Floats:
+def _logit_errors(logits: Floats, labels: NDArray[np.int64]) -> Floats:
     """Return softmax less what is right; the sum in it is one of whole numbers."""
     raised = np.trunc(np.exp(logits - logits.max(axis=1, keepdims=True)) * 2.0**30)
     errors: Floats = raised / raised.sum(axis=1, keepdims=True)
@@ -192,8 +192,8 @@ def _norms(inputs: list[Floats], errors: list[Floats], grids: Grids) -> Floats:
     return np.sqrt(squares) * 2.0 ** -(grids.inputs + grids.errors)
 
 
-def _activated(activation: Activation, z: Floats) -> Floats:
-    return activated(activation, z).astype(np.float64)  # type: ignore[arg-type]
+def _activate(activation: Activation, z: Floats) -> Floats:
+    return activate(activation, z).astype(np.float64)  # type: ignore[arg-type]
 
 
 def _derivative(activation: Activation, output: Floats) -> Floats:  # noqa: PLR0911 (one for each)

@@ -61,7 +61,7 @@ def _masked(tf: Any, rule: Callable[..., list[Tensor]]) -> Update:
         state: Any, gradients: list[Tensor], rate: Tensor, taken: Tensor, active: Tensor
     ) -> None:
         for handle, slots, grad in zip(
-            state.parameters, _by_parameter(state), gradients, strict=True
+            state.parameters, _slots_by_parameter(state), gradients, strict=True
         ):
             kept = [read(resource=one, dtype=tf.float32) for one in (handle, *slots)]
             wide = (-1, *(1,) * (grad.shape.rank - 1))
@@ -73,7 +73,7 @@ def _masked(tf: Any, rule: Callable[..., list[Tensor]]) -> Update:
     return update
 
 
-def _by_parameter(state: Any) -> list[tuple[Tensor, ...]]:
+def _slots_by_parameter(state: Any) -> list[tuple[Tensor, ...]]:
     return list(zip(*state.slots, strict=True)) or [()] * len(state.parameters)
 
 

@@ -54,12 +54,12 @@ def _glorot(shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.floa
     return rng.uniform(-limit, limit, shape).astype(np.float32)
 
 
-def stacked(models: Sequence[Parameters]) -> Parameters:
+def stack_models(models: Sequence[Parameters]) -> Parameters:
     """Return the parameters of several models as one stack."""
     return tuple(np.stack(arrays) for arrays in zip(*models, strict=True))
 
 
-def of_model(stack: Parameters, model: int) -> Parameters:
+def model_parameters(stack: Parameters, model: int) -> Parameters:
     """Return one model's parameters."""
     return tuple(array[model] for array in stack)
 
@@ -73,11 +73,11 @@ def logits_of(
     for layer, (kernel, bias) in enumerate(zip(parameters[::2], parameters[1::2], strict=True)):
         values = values @ kernel + bias
         if layer < last:
-            values = activated(activations[layer], values)
+            values = activate(activations[layer], values)
     return values
 
 
-def activated(  # noqa: PLR0911 (one for each activation)
+def activate(  # noqa: PLR0911 (one for each activation)
     activation: Activation, z: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return an activation of pre-activations, by Keras's definitions, as float32."""

@@ -61,7 +61,7 @@ def need_keras() -> ModuleType:
 
 
 @contextmanager
-def without_deprecations() -> Iterator[None]:
+def ignore_deprecations() -> Iterator[None]:
     """Pass over the warnings that Keras itself causes where it turns its variables into arrays."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "__array__ implementation", DeprecationWarning)

@@ -82,10 +82,14 @@ def spending_of(privacy: CentralPrivacy, records: int, batch_size: int, epochs: 
     whole = Spending(noise, privacy.clipping_norm, rate, steps, delta)
     # Noise made for an epsilon keeps it by PLD; the quicker RDP of the budget would cut it short.
     is_within = privacy.max_epsilon is None or made_for <= privacy.max_epsilon
-    return whole if is_within or privacy.max_epsilon is None else _cut(whole, privacy.max_epsilon)
+    return (
+        whole
+        if is_within or privacy.max_epsilon is None
+        else _cut_steps(whole, privacy.max_epsilon)
+    )
 
 
-def _cut(whole: Spending, max_epsilon: float) -> Spending:
+def _cut_steps(whole: Spending, max_epsilon: float) -> Spending:
     from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
 
     allowed = 0

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.training.batches import Batches, in_order, poisson
+from policy_engine.audits.membership.training.batches import Batches, epoch_batches, poisson_batches
 from policy_engine.audits.membership.training.noise import fill_normals
 from policy_engine.audits.membership.training.parameters import (
     Design,
     Parameters,
     first_parameters,
-    of_model,
-    stacked,
+    model_parameters,
+    stack_models,
 )
 from policy_engine.audits.membership.training.runtime import (
     cores,
@@ -42,7 +42,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Network
 
-Tell = Callable[[Callable[[], str]], None]
+ReportEpoch = Callable[[Callable[[], str]], None]
 """Is told that an epoch is over, and asks for what is then to be said."""
 FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
@@ -129,7 +129,7 @@ def train(job: TrainingJob, progress: Progress = silent) -> list[Parameters]:
         tf.convert_to_tensor(job.labels.astype(np.int32)),
     )
     models, stop = range(len(job.rows)), Event()
-    told = _told(len(models) * job.network.epochs, progress)
+    told = _epoch_reporter(len(models) * job.network.epochs, progress)
 
     def trained(model: int) -> list[Parameters]:
         return [] if stop.is_set() else _Stack(job.part(model), tensors).train(told, stop)
@@ -160,7 +160,7 @@ def bytes_of_a_model(design: Design, network: Network) -> int:
     return 4 * (design.count() * (4 + slots + private) + activations)
 
 
-def _told(total: int, progress: Progress) -> Tell:
+def _epoch_reporter(total: int, progress: Progress) -> ReportEpoch:
     """Return what the stacks report their epochs to, from any thread."""
     lock, done = Lock(), count(1)
 
@@ -179,7 +179,7 @@ class _Stack:
         self._tf, self._job, self._tensors = need_tensorflow(), job, tensors
         self._shape = job.shape()
         self._run = compiled(self._shape)
-        first = stacked([first_parameters(job.design, rng) for rng in job.rngs(FIRST)])
+        first = stack_models([first_parameters(job.design, rng) for rng in job.rngs(FIRST)])
         self._parameters = [self._tf.Variable(array) for array in first]
         self._slots = [
             [self._tf.Variable(self._tf.zeros_like(array)) for array in first]
@@ -189,7 +189,7 @@ class _Stack:
         self._noise = job.rngs(_NOISE)
         self._taken = self._tf.zeros(len(job.rows))
 
-    def train(self, tell: Tell, stop: Event) -> list[Parameters]:
+    def train(self, tell: ReportEpoch, stop: Event) -> list[Parameters]:
         """Return each model's parameters after all epochs, or after those that a budget allows.
 
         Where `stop` is set, another stack has failed, and nothing is returned.
@@ -204,19 +204,19 @@ class _Stack:
             self._check(losses, epoch)
             tell(self._stage)
         whole = tuple(variable.numpy() for variable in self._parameters)
-        return [of_model(whole, model) for model in range(len(self._job.rows))]
+        return [model_parameters(whole, model) for model in range(len(self._job.rows))]
 
     def _epoch(self, epoch: int) -> tuple[Batches, NDArray[np.bool_]]:
         """Return the batches of an epoch, and which models take part in which step."""
         job, size = self._job, self._job.network.batch_size
         if job.spending is None:
-            batches = in_order(job.rows, size, self._order)
+            batches = epoch_batches(job.rows, size, self._order)
             return batches, batches.counts > 0
         steps = np.array([steps_per_epoch(len(rows), size) for rows in job.rows])
         here = np.clip(job.spending.steps - epoch * steps, 0, steps)
         rates = [min(1.0, size / len(rows)) for rows in job.rows]
         active = np.arange(here.max())[:, None] < here
-        return poisson(job.rows, rates, here.tolist(), self._order), active
+        return poisson_batches(job.rows, rates, here.tolist(), self._order), active
 
     def _steps(self, batches: Batches, active: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Take the steps in as many calls as the memory for noise asks for; return the losses."""

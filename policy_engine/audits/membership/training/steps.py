@@ -169,13 +169,13 @@ class _Loop:
         tf, differentiation = self._tf, self._differentiation
         if self._shape.private:
             deltas = differentiation.backward(passed, delta, parameters)
-            weights = present * clipping(tf, passed.inputs, deltas, rates.clipping_norm)
+            weights = present * clipping_factors(tf, passed.inputs, deltas, rates.clipping_norm)
             weights /= rates.expected[:, None]
             deltas = [each * weights[:, :, None] for each in deltas]
         else:
             present /= tf.cast(tf.maximum(work.counts[step], 1), tf.float32)[:, None]
             deltas = differentiation.backward(passed, delta * present[:, :, None], parameters)
-        gradients = summed(tf, passed.inputs, deltas)
+        gradients = sum_gradients(tf, passed.inputs, deltas)
         if self._shape.private:
             drawn = self._drawn(work.draws[step], rates) if self._shape.draws else work.noise[step]
             gradients = self._noised(gradients, drawn)
@@ -202,14 +202,14 @@ class _Loop:
         return [gradient + self._tf.reshape(part, shape) for gradient, part, shape in pairs]
 
 
-def clipping(tf: Any, inputs: list[Tensor], deltas: list[Tensor], norm: Tensor) -> Tensor:
+def clipping_factors(tf: Any, inputs: list[Tensor], deltas: list[Tensor], norm: Tensor) -> Tensor:
     """Return the factors that bring each record's gradient down to a norm, (S, B), at most 1."""
     pairs = zip(inputs, deltas, strict=True)
     squares = [(1 + _squared(tf, a)) * _squared(tf, delta) for a, delta in pairs]
     return norm / tf.maximum(tf.sqrt(tf.add_n(squares)), norm)
 
 
-def summed(tf: Any, inputs: list[Tensor], deltas: list[Tensor]) -> list[Tensor]:
+def sum_gradients(tf: Any, inputs: list[Tensor], deltas: list[Tensor]) -> list[Tensor]:
     """Return the gradients of kernels and biases: the sums over the records of a * delta."""
     gradients = []
     for a, delta in zip(inputs, deltas, strict=True):

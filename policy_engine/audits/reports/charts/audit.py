@@ -18,8 +18,8 @@ from policy_engine.audits.reports.charts.canvas import (
     Margins,
     as_svg,
     canvas,
-    in_percent,
-    shortened,
+    format_percent,
+    shorten,
 )
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -101,7 +101,7 @@ def _log_log(axes: "Axes", floor: float) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(marks, [in_percent(mark) for mark in marks])
+        axis.set_ticks(marks, [format_percent(mark) for mark in marks])
         axis.set_ticks([], minor=True)
     axes.set_xlim(floor, 1.1)
     axes.set_ylim(floor, 1.1)
@@ -120,11 +120,11 @@ def classes_chart(attack: AttackResult) -> str:
 
 
 def _named_dots(classes: Sequence[Slice]) -> str:
-    names = [shortened(one.name) for one in classes]
+    names = [shorten(one.name) for one in classes]
     margins = Margins(left=0.14 + LETTER * max(map(len, names)), top=_ABOVE, bottom=0.28)
     with canvas(1.0 + 0.3 * len(classes), _WIDE, margins) as (figure, axes):
         for shift, hue, name in _MEASURES:
-            found = [_measured(one, name) for one in classes]
+            found = [_measured_estimate(one, name) for one in classes]
             known = [(one, place) for place, one in enumerate(found) if one is not None]
             values = [one.value for one, _ in known]
             errors = [
@@ -146,7 +146,7 @@ def _named_dots(classes: Sequence[Slice]) -> str:
         axes.set_yticks(range(len(classes)), names)
         axes.set_ylim(len(classes) - 0.5, -0.5)
         axes.set_xlim(0, 1.02)
-        axes.xaxis.set_major_formatter(in_percent)
+        axes.xaxis.set_major_formatter(format_percent)
         axes.grid(axis="y", visible=False)
         figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
         return as_svg(figure, "classes")
@@ -158,19 +158,19 @@ _MEASURES = ((-0.14, HUES[0], "precision"), (0.14, HUES[1], "recall"))
 def _sorted_dots(classes: Sequence[Slice]) -> str:
     with canvas(3.0, _WIDE, Margins(top=_ABOVE)) as (figure, axes):
         for _, hue, name in _MEASURES:
-            found = [_measured(one, name) for one in classes]
+            found = [_measured_estimate(one, name) for one in classes]
             values = sorted(one.value for one in found if one is not None)
             marker = "o" if name == "recall" else "D"
             axes.plot(range(1, len(values) + 1), values, marker, color=hue, ms=3.2, label=name)
         axes.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
         axes.set_ylim(0, 1.02)
-        axes.yaxis.set_major_formatter(in_percent)
+        axes.yaxis.set_major_formatter(format_percent)
         axes.set_xlabel("classes, each measure from its lowest to its highest")
         figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
         return as_svg(figure, "classes")
 
 
-def _measured(one: Slice, name: str) -> Estimate | None:
+def _measured_estimate(one: Slice, name: str) -> Estimate | None:
     found = one.figures.precision if name == "precision" else one.figures.recall
     return found if isinstance(found, Estimate) else None
 
@@ -186,7 +186,7 @@ def scores_chart(attack: AttackResult, place: int) -> str:
             shares = [count / max(sum(counts), 1) for count in counts]
             axes.stairs(shares, bins.edges, fill=True, color=hue, alpha=0.28)
             axes.stairs(shares, bins.edges, color=hue, linewidth=1.6, label=name)
-        axes.yaxis.set_major_formatter(in_percent)
+        axes.yaxis.set_major_formatter(format_percent)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("score, the higher the rather a member")
         axes.grid(axis="x", visible=False)

@@ -120,11 +120,11 @@ def name_ticks(axes: "Axes", labels: list[str]) -> None:
     axes.set_xticks(range(0, len(labels), every), labels[::every])
 
 
-def shortened(label: str) -> str:
+def shorten(label: str) -> str:
     """Return a label no longer than there is room for."""
     return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
 
 
-def in_percent(share: float, _place: float = 0) -> str:
+def format_percent(share: float, _place: float = 0) -> str:
     """Return a share as an axis has it."""
     return f"{share * 100:.3g}%"

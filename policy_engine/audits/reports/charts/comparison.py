@@ -9,9 +9,9 @@ from policy_engine.audits.reports.charts.canvas import (
     INK,
     as_svg,
     canvas,
-    in_percent,
+    format_percent,
     name_ticks,
-    shortened,
+    shorten,
 )
 from policy_engine.audits.utility import ClassSizes, ColumnChange, QueryErrors
 
@@ -36,7 +36,7 @@ def losses_chart(columns: Sequence[ColumnChange]) -> str:
         places = range(len(known))
         bars = axes.barh(places, [loss for loss, _ in known], color=AFTER, height=0.7)
         axes.bar_label(bars, [f"{loss:.3f}" for loss, _ in known], padding=3, color=INK)
-        axes.set_yticks(places, [shortened(name) for _, name in known])
+        axes.set_yticks(places, [shorten(name) for _, name in known])
         axes.set_xlim(0, max([loss for loss, _ in known], default=0) * 1.15 or 1)
         axes.set_xlabel("normalised certainty penalty, 0 (as it was) to 1 (all hidden)")
         axes.grid(axis="y", visible=False)
@@ -45,10 +45,10 @@ def losses_chart(columns: Sequence[ColumnChange]) -> str:
 
 def marginal_chart(column: ColumnChange, place: int) -> str:
     """Return the distribution of a column before and after, as SVG; `place` tells it apart."""
-    return _upright(column, place) if column.is_ordered else _lying(column, place)
+    return _vertical_bars(column, place) if column.is_ordered else _horizontal_bars(column, place)
 
 
-def _upright(column: ColumnChange, place: int) -> str:
+def _vertical_bars(column: ColumnChange, place: int) -> str:
     with canvas(2.6) as (figure, axes):
         for shift, side in ((-0.21, BEFORE), (0.21, AFTER)):
             axes.bar(
@@ -58,12 +58,12 @@ def _upright(column: ColumnChange, place: int) -> str:
                 color=side,
             )
         name_ticks(axes, [one.label.partition(" - ")[0] for one in column.bins])
-        axes.yaxis.set_major_formatter(in_percent)
+        axes.yaxis.set_major_formatter(format_percent)
         axes.grid(axis="x", visible=False)
         return as_svg(figure, f"marginal{place}")
 
 
-def _lying(column: ColumnChange, place: int) -> str:
+def _horizontal_bars(column: ColumnChange, place: int) -> str:
     bins = column.bins[::-1]
     with canvas(0.5 + 0.27 * max(len(bins), 2)) as (figure, axes):
         for shift, side in ((0.2, BEFORE), (-0.2, AFTER)):
@@ -73,8 +73,8 @@ def _lying(column: ColumnChange, place: int) -> str:
                 height=0.4,
                 color=side,
             )
-        axes.set_yticks(range(len(bins)), [shortened(one.label) for one in bins])
-        axes.xaxis.set_major_formatter(in_percent)
+        axes.set_yticks(range(len(bins)), [shorten(one.label) for one in bins])
+        axes.xaxis.set_major_formatter(format_percent)
         axes.grid(axis="y", visible=False)
         return as_svg(figure, f"marginal{place}")
 
@@ -90,8 +90,8 @@ def query_errors_chart(errors: QueryErrors) -> str:
         )
         axes.set_xlim(0, max(errors.percentiles[95] * 1.1, 1e-3))
         axes.set_ylim(0, 1.02)
-        axes.xaxis.set_major_formatter(in_percent)
-        axes.yaxis.set_major_formatter(in_percent)
+        axes.xaxis.set_major_formatter(format_percent)
+        axes.yaxis.set_major_formatter(format_percent)
         axes.set_xlabel("relative error (up to the 95th percentile)")
         axes.set_ylabel("questions with no more")
         return as_svg(figure, "queries")

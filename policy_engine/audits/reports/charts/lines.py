@@ -27,7 +27,7 @@ def line_chart(
         for place, (name, points) in enumerate(lines.items()):
             colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
             axes.plot(*zip(*points, strict=True), marker=marker, color=colour, label=name)
-        _on_logarithm(axes, sorted({x for points in lines.values() for x, _ in points}))
+        _set_log_axis(axes, sorted({x for points in lines.values() for x, _ in points}))
         axes.set_ylim(bottom=0)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
@@ -40,7 +40,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#
 _MARKERS = "osD^vPX"
 
 
-def _on_logarithm(axes: "Axes", values: list[float]) -> None:
+def _set_log_axis(axes: "Axes", values: list[float]) -> None:
     """Show the values that were asked for, and no others, at their place."""
     axes.set_xscale("log")
     axes.set_xticks(values, [f"{value:g}" for value in values])

@@ -62,21 +62,21 @@ def tradeoff_chart(found: "Tradeoff | Tradeoffs", kind: str) -> bytes:
         figure = Figure((13, sum(heights)), layout="constrained", facecolor="white")
         parts: Any = figure.subfigures(len(heights), 1, height_ratios=heights)
         for part, row in zip(parts, rows, strict=False):
-            _over_epsilon(part, lines, row)
-        _over_accuracy(parts[-1], lines, rows)
+            _draw_epsilon_row(part, lines, row)
+        _draw_accuracy_row(parts[-1], lines, rows)
         return as_file(figure, kind)
 
 
-def _over_epsilon(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
+def _draw_epsilon_row(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
     title, epsilon = _ROWS[kind]
     part.suptitle(title, x=0.005, ha="left", fontweight="bold")
     panels = part.subplots(1, 4)
     precision, recall, accuracy, phi = panels
-    _attacked(precision, lines, kind, "precision")
-    _attacked(recall, lines, kind, "recall")
+    _draw_attack(precision, lines, kind, "precision")
+    _draw_attack(recall, lines, kind, "recall")
     _draw(accuracy, lines, kind, lambda point: point.train_accuracy)
     _draw(accuracy, lines, kind, lambda point: point.test_accuracy, dashed=True)
-    _share_of(accuracy, {1 / one.classes for one in lines.values()})
+    _set_share_axis(accuracy, {1 / one.classes for one in lines.values()})
     _tell_apart(accuracy, lines, "on its members", "on others")
     _draw(phi, lines, kind, lambda point: point.phi_precision)
     _draw(phi, lines, kind, lambda point: point.phi_recall, dashed=True)
@@ -94,10 +94,10 @@ def _over_epsilon(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:
         part.supxlabel("\n".join(wrapped), x=0.005, ha="left", fontsize=7.5, color=_MUTED)
 
 
-def _attacked(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
+def _draw_attack(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
     """Draw what the attack reaches over all records; of a single line, over the classes too."""
     _draw(axes, lines, kind, lambda point: getattr(point, name))
-    _share_of(axes, {_GUESS})
+    _set_share_axis(axes, {_GUESS})
     if len(lines) == 1:
         mean = f"mean_{name}"
         _draw(axes, lines, kind, lambda point: getattr(point, mean), dashed=True)
@@ -110,7 +110,7 @@ def _draw(
     axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", *, dashed: bool = False
 ) -> None:
     for place, (name, line) in enumerate(lines.items()):
-        known = list(_known((line.original, *line.of(kind)), _places(lines, kind), read))
+        known = list(_known_figures((line.original, *line.of(kind)), _places(lines, kind), read))
         if not known:
             continue
         at, values, below, above = zip(*known, strict=True)
@@ -129,7 +129,7 @@ def _draw(
         )
 
 
-def _known(
+def _known_figures(
     points: "Sequence[TradeoffPoint]", places: Mapping[float, int], read: "Read"
 ) -> Iterator[tuple[int, float, float, float]]:
     """Yield the place and the figure of every point that has it, and how far its bar reaches."""
@@ -141,7 +141,7 @@ def _known(
             yield number, found, 0.0, 0.0
 
 
-def _share_of(axes: "Axes", guesses: set[float]) -> None:
+def _set_share_axis(axes: "Axes", guesses: set[float]) -> None:
     """Let an axis go from 0 to 1, and mark a guess, where it is the same for all lines."""
     axes.set_ylim(0, 1.04)
     for level in guesses if len(guesses) == 1 else ():
@@ -223,7 +223,7 @@ def _tell_apart(axes: "Axes", lines: "Tradeoffs", solid: str, dashed: str) -> No
     axes.legend(keys, (solid, dashed), frameon=False, fontsize=7, handlelength=3.4)
 
 
-def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]") -> None:
+def _draw_accuracy_row(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]") -> None:
     part.suptitle("The attack over the model", x=0.005, ha="left", fontweight="bold")
     kinds: list[Kind] = ["original", *rows]
     for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
@@ -234,15 +234,15 @@ def _over_accuracy(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]"
                 found += _scatter(axes, line.of(kind), name, colour)
         axes.set_xlabel("Model: accuracy on others")
         axes.set_ylabel(f"Attack: {name}")
-        _share_of(axes, {_GUESS})
-        axes.set_xlim(*_around([x for x, _, _ in found]))
-        axes.set_ylim(*_around([_GUESS, *(y for _, y, _ in found)]))
+        _set_share_axis(axes, {_GUESS})
+        axes.set_xlim(*_axis_ends([x for x, _, _ in found]))
+        axes.set_ylim(*_axis_ends([_GUESS, *(y for _, y, _ in found)]))
         if len(lines) == 1:
-            _name(axes, found)
+            _name_points(axes, found)
     _explain(part, lines, kinds)
 
 
-def _around(values: Sequence[float]) -> tuple[float, float]:
+def _axis_ends(values: Sequence[float]) -> tuple[float, float]:
     """Return the ends of an axis on which some shares lie apart from each other."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = max(0.12 * (high - low), 0.02)
@@ -267,7 +267,7 @@ def _scatter(
         yield *place, "" if point.kind == "original" else _epsilon(point)
 
 
-def _name(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
+def _name_points(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
     """Write each name beside its point, where it lies on no other name or point.
 
     Where there is no such place nearby it stands farther away, and a line leads to it.

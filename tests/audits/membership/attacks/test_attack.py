@@ -16,7 +16,7 @@ from policy_engine.audits.membership.attacks.attack import (
     threshold_by_class,
 )
 from policy_engine.audits.membership.observations import (
-    OF_LABELS,
+    LABEL_ANSWERS,
     Evidence,
     Observations,
     Scored,
@@ -62,7 +62,7 @@ def test_every_unknown_name_is_told():
 @pytest.mark.parametrize("notation", [name for name in OWN if name != "label-only"])
 def test_labels_alone_are_too_little(notation):
     with pytest.raises(AuditError, match="A005"):
-        attack_of(notation).judge(evidence([1, 2], gives=OF_LABELS))
+        attack_of(notation).judge(evidence([1, 2], gives=LABEL_ANSWERS))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_one_shadow_is_too_few(notation):
 
 def test_all_that_is_lacking_is_told_at_once():
     with pytest.raises(AuditError) as raised:
-        check(attack_of("rmia"), evidence([1], gives=OF_LABELS))
+        check(attack_of("rmia"), evidence([1], gives=LABEL_ANSWERS))
     assert [problem.code for problem in raised.value.problems] == ["A005", "A007"]
 
 

@@ -3,7 +3,11 @@
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
-from policy_engine.audits.membership.attacks.attack_models import Lesson, OfClassifier, confidences
+from policy_engine.audits.membership.attacks.attack_models import (
+    ClassifierModel,
+    TrainingSet,
+    confidences,
+)
 
 
 class Sure(DummyClassifier):
@@ -15,7 +19,7 @@ class Sure(DummyClassifier):
 
 def test_a_model_that_is_certain_in_float32_gives_finite_odds():
     shown = np.zeros((4, 2), np.float32)
-    model = OfClassifier("sure", confidences, lambda _: Sure())
-    (odds,) = model.odds([Lesson(shown, np.arange(4) < 2)], [shown], 0)
+    model = ClassifierModel("sure", confidences, lambda _: Sure())
+    (odds,) = model.odds([TrainingSet(shown, np.arange(4) < 2)], [shown], 0)
     assert np.isfinite(odds).all()
     assert (odds > 20).all()

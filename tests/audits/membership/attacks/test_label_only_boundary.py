@@ -4,7 +4,7 @@ from attacked import evidence, observed
 
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.observations import (
-    OF_LABELS,
+    LABEL_ANSWERS,
     VIEWS,
     Evidence,
     Observations,
@@ -20,7 +20,7 @@ def seen(right, strengths, first=None):
     labels = np.zeros(right.shape[1], int)
     logits = np.stack([right, ~right], axis=2).astype(np.float32)
     own = logits[0] if first is None else first
-    return Observations(own, labels, OF_LABELS | {VIEWS}, Views(logits, strengths))
+    return Observations(own, labels, LABEL_ANSWERS | {VIEWS}, Views(logits, strengths))
 
 
 def test_the_score_is_the_share_of_views_that_are_classified_rightly():
@@ -46,4 +46,4 @@ def test_the_strength_and_the_threshold_are_those_that_tell_the_shadows_members(
 
 def test_it_needs_views_and_labels_alone():
     with pytest.raises(AuditError, match=r"A005 .* needs views\. The model gives labels alone"):
-        attack_of("label-only-boundary").judge(evidence(observed([1, 2], gives=OF_LABELS)))
+        attack_of("label-only-boundary").judge(evidence(observed([1, 2], gives=LABEL_ANSWERS)))

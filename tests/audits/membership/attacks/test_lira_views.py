@@ -5,7 +5,7 @@ from attacked import evidence
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.observations import (
-    OF_CONFIDENCES,
+    CONFIDENCE_ANSWERS,
     VIEWS,
     Evidence,
     Observations,
@@ -25,7 +25,7 @@ def seen(margins, views):
 
     views = Views(logits(np.asarray(views, float)), STRENGTHS)
     margins = logits(np.asarray(margins, float))
-    return Observations(margins, np.zeros(len(margins), int), OF_CONFIDENCES | {VIEWS}, views)
+    return Observations(margins, np.zeros(len(margins), int), CONFIDENCE_ANSWERS | {VIEWS}, views)
 
 
 def test_the_score_is_of_the_mean_over_the_weakly_disturbed_views():

@@ -7,15 +7,15 @@ from scipy.stats import norm
 
 from policy_engine.audits.membership.attacks import attack_of, choosing, rmia
 from policy_engine.audits.membership.attacks.likelihood import OWN_VARIANCE, gaussians
-from policy_engine.audits.membership.attacks.references import left_out
-from policy_engine.audits.membership.curves import curve, order_of
+from policy_engine.audits.membership.attacks.references import left_out_scores
+from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.observations import Evidence
 
 REFERENCES = ["calibrated-loss", "lira-offline", "rmia"]
 
 
 def auc(scores, is_member):
-    order = order_of(scores)
+    order = falling_order(scores)
     return curve(scores[order], is_member[order]).area()
 
 
@@ -85,7 +85,7 @@ def test_rmia_ranks_as_the_published_share_does(gamma):
     target, *shadows = draw.normal(1, 2, (4, 200))
     judged = evidence(target, unseen(*shadows))
     population = draw.normal(1, 2, 300), draw.normal(1, 2, (3, 300))
-    share = published_rmia(target, shadows, population, gamma, rmia.slope(judged))
+    share = published_rmia(target, shadows, population, gamma, rmia.estimate_slope(judged))
     scores = attack_of("rmia").judge(judged).scores
     assert len(np.unique(share)) > 20
     assert (np.diff(share[scores.argsort()]) >= 0).all()
@@ -111,7 +111,7 @@ def test_rmia_finds_the_slope_between_the_two_worlds():
     """Doubts of .1 on members and .4 on others: p_in = .25 p_out + .75."""
     logit = np.log([9, 1.5])
     shadows = [shadow(logit, [True, False], [0, 0]) for _ in range(2)]
-    assert rmia.slope(evidence([0, 0], shadows)) == pytest.approx(0.25)
+    assert rmia.estimate_slope(evidence([0, 0], shadows)) == pytest.approx(0.25)
 
 
 def test_rmia_takes_the_slope_that_tells_most_of_the_shadows_own_records():
@@ -128,11 +128,11 @@ def test_rmia_takes_the_slope_that_tells_most_of_the_shadows_own_records():
     ]
     seen = evidence(hard, shadows)
     reached = {
-        a: choosing.auc(*left_out(seen, partial(rmia._score, a=a))).value
-        for a in (rmia.slope(seen), 0.0, 0.5, 1.0, rmia.tuned(seen))
+        a: choosing.auc(*left_out_scores(seen, partial(rmia._score, a=a))).value
+        for a in (rmia.estimate_slope(seen), 0.0, 0.5, 1.0, rmia.tune_slope(seen))
     }
-    assert reached[rmia.tuned(seen)] == max(reached.values())
-    assert rmia.tuned(evidence([0], unseen([1], [2]))) == rmia.slope(
+    assert reached[rmia.tune_slope(seen)] == max(reached.values())
+    assert rmia.tune_slope(evidence([0], unseen([1], [2]))) == rmia.estimate_slope(
         evidence([0], unseen([1], [2]))
     )
 

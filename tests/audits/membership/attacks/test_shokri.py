@@ -12,13 +12,13 @@ from policy_engine.audits.membership.attacks.attack_models import (
     ATTACK_MODELS,
     confidences,
     log_odds,
-    ranked,
+    ranked_log_odds,
 )
 from policy_engine.audits.membership.attacks.choosing import FEWEST, AttackerKnowledge, auc
 from policy_engine.audits.membership.attacks.shokri import Shokri
 from policy_engine.audits.membership.observations import (
-    OF_CONFIDENCES,
-    OF_LABELS,
+    CONFIDENCE_ANSWERS,
+    LABEL_ANSWERS,
     Evidence,
     Observations,
     Shadow,
@@ -37,7 +37,7 @@ def _said(rng, labels, is_member, boost):
     return Observations(logits.astype(np.float32), labels)
 
 
-def _evidence(rng, boost=3.0, size=120, shadows=3, gives=OF_CONFIDENCES):
+def _evidence(rng, boost=3.0, size=120, shadows=3, gives=CONFIDENCE_ANSWERS):
     labels = np.arange(2 * size) % CLASSES
     is_member = np.arange(2 * size) < size
     target = replace(_said(rng, labels, is_member, boost), gives=gives)
@@ -60,7 +60,7 @@ def evidence():
 class Fixed:
     """An attack model that gives what it is told to, and has no interest in its lessons."""
 
-    name, view = "fixed", staticmethod(ranked)
+    name, view = "fixed", staticmethod(ranked_log_odds)
 
     def __init__(self, scores):
         self.scores = scores
@@ -234,7 +234,7 @@ def test_the_logits_of_confidences_are_ranked_behind_the_true_one():
     odds = np.log(np.array([0.2, 0.5, 0.3]) / (1 - np.array([0.2, 0.5, 0.3])))
     said = Observations(np.log(np.array([[0.2, 0.5, 0.3]])).astype(np.float32) + 7, np.array([2]))
     np.testing.assert_allclose(log_odds(said), [odds], atol=1e-6)
-    np.testing.assert_allclose(ranked(said), [odds[[2, 1, 0]]], atol=1e-6)
+    np.testing.assert_allclose(ranked_log_odds(said), [odds[[2, 1, 0]]], atol=1e-6)
 
 
 def test_confidences_are_the_raw_vectors():
@@ -245,7 +245,7 @@ def test_confidences_are_the_raw_vectors():
 
 def test_it_needs_confidences_and_shadows():
     rng = np.random.default_rng(0)
-    labels_alone, _ = _evidence(rng, size=30, shadows=1, gives=OF_LABELS)
+    labels_alone, _ = _evidence(rng, size=30, shadows=1, gives=LABEL_ANSWERS)
     with pytest.raises(AuditError) as raised:
         Shokri().judge(labels_alone)
     assert [problem.code for problem in raised.value.problems] == ["A005", "A007"]

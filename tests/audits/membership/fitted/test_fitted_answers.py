@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 
 from policy_engine import FittedModel, audit_membership
-from policy_engine.audits.membership.fitted.answers import AnswerReading, spoken
+from policy_engine.audits.membership.fitted.answers import AnswerReading, ask_model
 from policy_engine.audits.membership.fitted.model import About
 from policy_engine.audits.membership.fitted.questions import read_questions
-from policy_engine.audits.membership.fitted.target import aligned
+from policy_engine.audits.membership.fitted.target import align
 from policy_engine.errors import AuditError, PolicyEngineError
 
 FEATURES = np.zeros((4, 2))
@@ -17,7 +17,7 @@ LABELS = ("0", "1", "1", "0")
 
 def said(answer, about=None, labels=LABELS, **reading):
     about = about or About("Python", "a function")
-    return spoken(lambda _: answer, about, FEATURES, labels, AnswerReading(**reading))
+    return ask_model(lambda _: answer, about, FEATURES, labels, AnswerReading(**reading))
 
 
 def output(values):
@@ -145,8 +145,8 @@ def test_a_model_that_takes_other_features_is_refused():
 def test_columns_of_other_names_are_not_taken_by_their_places():
     given, model = pa.table({"pay": [1], "age": [2]}), About("", "", features=("Age", "Pay"))
     with pytest.raises(AuditError, match=r"A003 .*'Age' and 'Pay'.* The data has 'pay' and 'age'"):
-        aligned(given, model)
-    assert aligned(given, About("", "", width=2)) is given
+        align(given, model)
+    assert align(given, About("", "", width=2)) is given
 
 
 def test_numbers_of_17_digits_are_numbers_and_codes_are_texts(tmp_path):

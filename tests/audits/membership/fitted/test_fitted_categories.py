@@ -8,7 +8,7 @@ import pytest
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
 from policy_engine.audits.membership.fitted.estimators import EstimatorModel
 from policy_engine.audits.membership.fitted.model import softmax
-from policy_engine.audits.membership.fitted.refitting import refitted
+from policy_engine.audits.membership.fitted.refitting import refit
 from policy_engine.errors import AuditError
 
 ZIPS = np.array([1010, 1000, 1030, 1020] * 25)
@@ -65,7 +65,7 @@ def test_values_that_are_no_category_of_the_model_are_refused(package, tmp_path)
 
 def test_a_booster_trained_anew_knows_the_categories_of_its_like(tmp_path):
     booster = from_file("lightgbm", classifier("lightgbm"), tmp_path)
-    like = refitted(booster, TABLE, LABELS, seed=1)
+    like = refit(booster, TABLE, LABELS, seed=1)
     decided = like.say(TABLE)["logits"][:, 1]
     assert decided[LABELS == 1].min() > decided[LABELS == 0].max()
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel
 from policy_engine.audits.membership.fitted.estimators import EstimatorModel
-from policy_engine.audits.membership.fitted.refitting import refitted
+from policy_engine.audits.membership.fitted.refitting import refit
 from policy_engine.audits.membership.fitted.shadowing import halves_of
 from policy_engine.audits.membership.fitted.views import strengths_of, views_of
 from policy_engine.audits.membership.settings import Settings
@@ -134,7 +134,7 @@ def test_a_pipeline_that_takes_texts_is_trained_anew(noisy):
 def test_what_is_trained_anew_keeps_no_cache_where_its_maker_says(noisy, tmp_path):
     inner = make_pipeline(MinMaxScaler(), memory=str(tmp_path / "inner"))
     pipeline = make_pipeline(inner, GaussianNB(), memory=str(tmp_path / "outer"))
-    fresh = refitted(EstimatorModel(pipeline), noisy[0], noisy[1], seed=0)
+    fresh = refit(EstimatorModel(pipeline), noisy[0], noisy[1], seed=0)
     assert not [*tmp_path.iterdir()]
     assert fresh.say(noisy[0])["probabilities"].shape == (300, 2)
 
@@ -143,7 +143,7 @@ def test_what_is_trained_anew_keeps_no_cache_where_its_maker_says(noisy, tmp_pat
 def test_a_search_for_the_best_cache_is_refused(grid, noisy):
     search = GridSearchCV(make_pipeline(GaussianNB()), grid)
     with pytest.raises(AuditError, match=r"A014 .*'param_grid' would try folders"):
-        refitted(EstimatorModel(search), noisy[0], noisy[1], seed=0)
+        refit(EstimatorModel(search), noisy[0], noisy[1], seed=0)
 
 
 def test_lightgbm_is_not_trained_by_files_and_machines_of_its_maker(noisy, tmp_path):
@@ -151,7 +151,7 @@ def test_lightgbm_is_not_trained_by_files_and_machines_of_its_maker(noisy, tmp_p
 
     model = LGBMClassifier(n_estimators=2, machines="10.0.0.1:1", verbosity=-1)
     with pytest.raises(AuditError, match="A014 The model's setting 'machines' names files"):
-        refitted(EstimatorModel(make_pipeline(model)), noisy[0], noisy[1], seed=0)
+        refit(EstimatorModel(make_pipeline(model)), noisy[0], noisy[1], seed=0)
     (tmp_path / "splits.json").write_text("{}")
     settings = {"objective": "binary", "num_threads": 1, "verbosity": -1}
     booster = train(settings, Dataset(noisy[0], noisy[1]), 2)
@@ -160,7 +160,7 @@ def test_lightgbm_is_not_trained_by_files_and_machines_of_its_maker(noisy, tmp_p
     held = text.replace("[forcedsplits_filename: ]", f"[forcedsplits_filename: {place}]")
     evil = Booster(model_str=held)
     assert evil.params["forcedsplits_filename"] == place
-    fresh = refitted(LightgbmModel(evil), noisy[0], noisy[1], seed=0)
+    fresh = refit(LightgbmModel(evil), noisy[0], noisy[1], seed=0)
     assert "forcedsplits_filename" not in fresh.booster.params
     assert fresh.booster.num_trees() == 2
 

@@ -15,10 +15,10 @@ from fitted_faults import Memory
 
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.external import check_whole
-from policy_engine.audits.membership.fitted.keeping import Answered, Keeping
-from policy_engine.audits.membership.fitted.target import opened_target
+from policy_engine.audits.membership.fitted.keeping import AnswerCache, ViewAnswers
+from policy_engine.audits.membership.fitted.target import open_target
 from policy_engine.audits.membership.settings import Settings
-from policy_engine.audits.membership.training.runtime import need_keras, without_deprecations
+from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
 from policy_engine.errors import AuditError, DataError
 
 needs_torch = pytest.mark.skipif(
@@ -189,10 +189,10 @@ def test_what_code_of_ones_own_says_is_not_settled(weights, records, folder, tmp
         FittedModel(graph(weights, folder)),
     )
     for number, fitted in enumerate(known):
-        with opened_target(fitted) as (target, _):
+        with open_target(fitted) as (target, _):
             target.ask(records[0])
-            answered = Answered([np.zeros((80, 3), np.float32)], target.is_settled)
-        Keeping(tmp_path / str(number)).said((1, 80, 3), lambda said=answered: said, (1, 1))
+            answered = ViewAnswers([np.zeros((80, 3), np.float32)], target.is_settled)
+        AnswerCache(tmp_path / str(number)).said((1, 80, 3), lambda said=answered: said, (1, 1))
     assert [len([*tmp_path.glob(f"{number}/*")]) for number in range(2)] == [0, 1]
 
 
@@ -221,13 +221,13 @@ def save_keras(weights, path, last=lambda _: []):
     layers = [keras.Input((60,)), *last(keras), keras.layers.Dense(3, "softmax", use_bias=False)]
     model = keras.Sequential(layers)
     model.layers[-1].set_weights([weights])
-    with without_deprecations():
+    with ignore_deprecations():
         model.save(path)
 
 
 def test_keras_is_asked_for_its_logits(weights, records, folder):
     save_keras(100 * weights, folder / "net.keras")
-    with opened_target(FittedModel(folder / "net.keras")) as (target, described):
+    with open_target(FittedModel(folder / "net.keras")) as (target, described):
         said = target.ask(records[0])
     assert (described.kind, described.library) == ("keras", "keras")
     # The softmax of logits such as these is 1 of every member, and all of them would tie.

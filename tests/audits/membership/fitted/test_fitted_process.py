@@ -25,7 +25,7 @@ from fitted_faults import (
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.loading import Opening, load
-from policy_engine.audits.membership.fitted.process import opened
+from policy_engine.audits.membership.fitted.process import open_process
 from policy_engine.errors import AuditError
 
 ROWS = np.zeros((20, 2)), np.zeros(20, int), np.arange(20) < 10
@@ -105,7 +105,7 @@ def test_what_was_opened_is_what_the_digest_is_of(tmp_path):
     path.write_bytes(pickle.dumps(Talking()))
     with (
         pytest.raises(AuditError, match=r"A014 .*was changed while it was opened"),
-        opened(file, Opening(trust_pickle=True), 60),
+        open_process(file, Opening(trust_pickle=True), 60),
     ):
         pass
     path.write_bytes(pickle.dumps(Rewriting(path)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.membership.learners.scikit import _MODULES
-from policy_engine.audits.membership.released.estimators import _BARE, bare
+from policy_engine.audits.membership.released.estimators import _STRIPPERS, strip_estimator
 from policy_engine.audits.membership.released.files import (
     read_estimator,
     trees_of,
@@ -58,26 +58,26 @@ def values_in(part, seen=None):
 
 
 def test_every_classifier_that_a_policy_may_have_released_is_known():
-    assert sorted(_BARE) == RELEASED
+    assert sorted(_STRIPPERS) == RELEASED
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_released_file_says_what_the_model_says_but_for_rounding(tmp_path, name, classes):
     model, (features, labels) = fitted(name, classes), data(classes=classes)
-    kept = bare(model, features, labels, 10)
+    kept = strip_estimator(model, features, labels, 10)
     write_estimator(kept, tmp_path / "model.skops")
     again = read_estimator(tmp_path / "model.skops")
     assert (said(again, features) == said(kept, features)).all()
     assert (again.predict(features) == model.predict(features)).mean() > 0.85
-    write_estimator(bare(model, features, labels, 10), tmp_path / "other.skops")
+    write_estimator(strip_estimator(model, features, labels, 10), tmp_path / "other.skops")
     assert (tmp_path / "other.skops").read_bytes() == (tmp_path / "model.skops").read_bytes()
 
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_released_model_has_no_counts_seeds_or_scores(tmp_path, name):
     features, labels = data()
-    write_estimator(bare(fitted(name), features, labels, 10), tmp_path / "model.skops")
+    write_estimator(strip_estimator(fitted(name), features, labels, 10), tmp_path / "model.skops")
     model = read_estimator(tmp_path / "model.skops")
     for key, value in values_in(model):
         assert "random" not in key or value is None, key
@@ -98,7 +98,7 @@ def test_a_released_model_has_no_counts_seeds_or_scores(tmp_path, name):
 
 def test_naive_bayes_tells_no_count_of_a_value_and_class():
     features, labels = data()
-    model = bare(fitted("BernoulliNB"), features, labels, 10)
+    model = strip_estimator(fitted("BernoulliNB"), features, labels, 10)
     sizes = np.bincount(labels)
     told = np.exp(model.feature_log_prob_) * (sizes[:, None] + 2) - 1
     true = np.array([(features[labels == one] > 0).sum(axis=0) for one in (0, 1)])
@@ -109,7 +109,7 @@ def test_naive_bayes_tells_no_count_of_a_value_and_class():
 
 def test_the_mean_of_a_bit_is_in_steps_of_ten_records():
     features, labels = data()
-    model = bare(fitted("GaussianNB"), features, labels, 10)
+    model = strip_estimator(fitted("GaussianNB"), features, labels, 10)
     for one, size in enumerate(np.bincount(labels)):
         exact = features[labels == one, 3].sum()
         near = [(exact + more) / size for more in (-1, 1)]
@@ -120,7 +120,7 @@ def test_the_mean_of_a_bit_is_in_steps_of_ten_records():
 
 def test_a_tree_that_leads_out_of_itself_is_not_asked(tmp_path):
     features, labels = data()
-    model = bare(fitted("DecisionTreeClassifier"), features, labels, 10)
+    model = strip_estimator(fitted("DecisionTreeClassifier"), features, labels, 10)
     state = model.tree_.__getstate__()
     state["nodes"]["left_child"][0] = 1_000_000
     model.tree_.__setstate__(state)
@@ -133,7 +133,7 @@ def test_a_kind_that_nothing_is_known_of_is_refused(tmp_path):
     from sklearn.preprocessing import FunctionTransformer
 
     with pytest.raises(AuditError, match="A017 What a KNeighborsClassifier needs"):
-        bare(fitted("KNeighborsClassifier"), *data(), 10)
+        strip_estimator(fitted("KNeighborsClassifier"), *data(), 10)
     with pytest.raises(AuditError, match="A017 The file of the model would hold"):
         write_estimator(FunctionTransformer(fitted), tmp_path / "model.skops")
     assert not list(tmp_path.iterdir())
@@ -141,6 +141,8 @@ def test_a_kind_that_nothing_is_known_of_is_refused(tmp_path):
 
 def test_a_pickle_is_warned_of_beside_it(tmp_path):
     features, labels = data()
-    write_estimator(bare(fitted("GaussianNB"), features, labels, 10), tmp_path / "model.joblib")
+    write_estimator(
+        strip_estimator(fitted("GaussianNB"), features, labels, 10), tmp_path / "model.joblib"
+    )
     warning = (tmp_path / "model.joblib.WARNING.txt").read_text()
     assert "RUNS WHATEVER CODE IT HOLDS" in warning

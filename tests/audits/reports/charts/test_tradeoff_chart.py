@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from policy_engine.audits.reports.charts import canvas
-from policy_engine.audits.reports.charts.tradeoff import _name, _places, tradeoff_chart
+from policy_engine.audits.reports.charts.tradeoff import _name_points, _places, tradeoff_chart
 from policy_engine.errors import DataError
 
 
@@ -61,7 +61,7 @@ def test_points_that_lie_close_are_named_apart():
     near = [(0.8 + 0.002 * (n % 3), 0.5 + 0.002 * (n // 3), f"{n / 7:.2f}") for n in range(9)]
     axes.set_xlim(0.6, 0.9)
     axes.set_ylim(0.4, 0.7)
-    _name(axes, [(0.7, 0.6, ""), *near])
+    _name_points(axes, [(0.7, 0.6, ""), *near])
     drawn = FigureCanvasAgg(figure).get_renderer()
     for one in axes.texts:
         one.update_positions(drawn)
